@@ -1,0 +1,1 @@
+"""Predicate abstraction and compositional refinement."""

@@ -1,0 +1,1 @@
+"""The vocabulary: expressions, automata, the language, and what counts as a proof."""

@@ -1,0 +1,604 @@
+"""Expressions: immutable, hashable, n-ary, with exact rational constants.
+
+An `Expression` is a node (`op`, `args`, `value`) with an optional source span that takes
+no part in equality. Constructors bring expressions into a light canonical form, so that
+printing and parsing again gives an equal expression:
+
+- sums and products are flat, their constants gathered into one (last in a sum, first in
+  a product); conjunctions and disjunctions are flat;
+- `a - b` is `a + (-1)*b`; division by a non-zero constant is multiplication;
+- operations on constants are carried out where the result is an exact rational.
+
+Nothing here or in the modules built on it recurses on the depth of an expression:
+`postorder` and `rebuild` are the two ways to walk one, and both are iterative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from fractions import Fraction
+from typing import NoReturn, TypeAlias
+
+from models.source import Span
+from models.table import Table
+
+MAX_CONSTANT_BITS = 16_384
+"""Constants are folded only while numerator and denominator stay below this size."""
+
+
+class Op(StrEnum):
+    """What a node does. The groups below say which sort of value it yields."""
+
+    # leaves
+    CONSTANT = "constant"  # value: Fraction
+    BOOLEAN = "boolean"  # value: bool
+    SYMBOL = "symbol"  # value: str, a value of an enumeration
+    VARIABLE = "variable"  # value: str
+    AT = "at"  # value: (component, location): "that component is there"
+    # numbers from numbers
+    ADD = "add"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    POWER = "power"
+    MINIMUM = "min"
+    MAXIMUM = "max"
+    ABSOLUTE = "abs"
+    SIGN = "sign"
+    FLOOR = "floor"
+    SQRT = "sqrt"
+    EXP = "exp"
+    LOG = "log"
+    SIN = "sin"
+    COS = "cos"
+    TAN = "tan"
+    ASIN = "asin"
+    ACOS = "acos"
+    ATAN = "atan"
+    ATAN2 = "atan2"
+    LOOKUP = "lookup"  # value: Table
+    EXTERNAL = "external"  # value: str, a function given by the caller of the API
+    # truth values from numbers
+    LESS = "<"
+    LESS_EQUAL = "<="
+    GREATER = ">"
+    GREATER_EQUAL = ">="
+    EQUAL = "=="
+    NOT_EQUAL = "!="
+    # truth values from truth values
+    AND = "and"
+    OR = "or"
+    NOT = "not"
+    # either
+    IF = "if"  # args: condition, then, else
+    # surface syntax, resolved away by elaboration
+    SELECT = "select"  # value: ((name, indexed), ...); args: the indices, in order
+    FORALL = "forall"  # value: index name; args: low, high, body
+    SUM = "sum"  # value: index name; args: low, high, body
+
+
+COMPARISONS = frozenset(
+    {Op.LESS, Op.LESS_EQUAL, Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL, Op.NOT_EQUAL}
+)
+BOOLEAN_OPERATORS = frozenset({Op.AND, Op.OR, Op.NOT})
+FUNCTIONS_OF_ONE = frozenset(
+    {
+        Op.ABSOLUTE,
+        Op.SIGN,
+        Op.FLOOR,
+        Op.SQRT,
+        Op.EXP,
+        Op.LOG,
+        Op.SIN,
+        Op.COS,
+        Op.TAN,
+        Op.ASIN,
+        Op.ACOS,
+        Op.ATAN,
+    }
+)
+SURFACE = frozenset({Op.SELECT, Op.FORALL, Op.SUM})
+
+Value: TypeAlias = (
+    Fraction | bool | str | tuple[str, str] | tuple[tuple[str, bool], ...] | Table | None
+)
+Numeric: TypeAlias = "Expression | Fraction | int"
+
+
+class ExpressionTooLargeError(ValueError):
+    """A constant grew beyond `MAX_CONSTANT_BITS`; the language reports it at its place."""
+
+
+class Expression:
+    """One node; build with the functions of this module or Python's operators.
+
+    >>> x = variable("x")
+    >>> x + 1 - x * Fraction(1, 2) == add(x, multiply(Fraction(-1, 2), x), 1)
+    True
+    """
+
+    __slots__ = ("_hash", "args", "depth", "op", "span", "value")
+
+    op: Op
+    args: tuple[Expression, ...]
+    value: Value
+    span: Span | None
+    depth: int
+    _hash: int
+
+    def __init__(
+        self,
+        op: Op,
+        args: tuple[Expression, ...] = (),
+        value: Value = None,
+        span: Span | None = None,
+    ):
+        put = object.__setattr__
+        put(self, "op", op)
+        put(self, "args", args)
+        put(self, "value", value)
+        put(self, "span", span)
+        put(self, "depth", 1 + max([a.depth for a in args], default=0))
+        put(self, "_hash", hash((op, value, args)))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"expressions are immutable; cannot set {name!r}")
+
+    __delattr__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("expressions are exchanged as JSON, never pickled")
+
+    def __copy__(self) -> Expression:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Expression:
+        return self
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Expression) or self._hash != other._hash:
+            return False
+        pairs = [(self, other)]
+        while pairs:
+            a, b = pairs.pop()
+            if a is b:
+                continue
+            if a._hash != b._hash or a.op is not b.op or len(a.args) != len(b.args):
+                return False
+            if a.value != b.value:
+                return False
+            pairs.extend(zip(a.args, b.args, strict=True))
+        return True
+
+    def at(self, span: Span | None) -> Expression:
+        """The same expression, said to stand at `span`."""
+        return Expression(self.op, self.args, self.value, span)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether this is a literal rational number."""
+        return self.op is Op.CONSTANT
+
+    @property
+    def constant(self) -> Fraction:
+        """The value of a literal number."""
+        assert isinstance(self.value, Fraction), f"{self.op} is not a number"
+        return self.value
+
+    @property
+    def name(self) -> str:
+        """The name of a variable, symbol or external function."""
+        assert isinstance(self.value, str), f"{self.op} has no name"
+        return self.value
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The component and location of an `at_location` proposition."""
+        assert self.op is Op.AT, f"{self.op} is not a place"
+        component, location = self.value  # type: ignore[misc]
+        return component, location  # type: ignore[return-value]
+
+    @property
+    def table(self) -> Table:
+        """The table of a lookup."""
+        assert isinstance(self.value, Table), f"{self.op} has no table"
+        return self.value
+
+    def __add__(self, other: Numeric) -> Expression:
+        return add(self, other)
+
+    def __radd__(self, other: Numeric) -> Expression:
+        return add(other, self)
+
+    def __sub__(self, other: Numeric) -> Expression:
+        return subtract(self, other)
+
+    def __rsub__(self, other: Numeric) -> Expression:
+        return subtract(other, self)
+
+    def __mul__(self, other: Numeric) -> Expression:
+        return multiply(self, other)
+
+    def __rmul__(self, other: Numeric) -> Expression:
+        return multiply(other, self)
+
+    def __truediv__(self, other: Numeric) -> Expression:
+        return divide(self, other)
+
+    def __rtruediv__(self, other: Numeric) -> Expression:
+        return divide(other, self)
+
+    def __pow__(self, other: Numeric) -> Expression:
+        return power(self, other)
+
+    def __neg__(self) -> Expression:
+        return multiply(-1, self)
+
+    def __le__(self, other: Numeric) -> Expression:
+        return compare(Op.LESS_EQUAL, self, other)
+
+    def __lt__(self, other: Numeric) -> Expression:
+        return compare(Op.LESS, self, other)
+
+    def __ge__(self, other: Numeric) -> Expression:
+        return compare(Op.GREATER_EQUAL, self, other)
+
+    def __gt__(self, other: Numeric) -> Expression:
+        return compare(Op.GREATER, self, other)
+
+    def __and__(self, other: Expression) -> Expression:
+        return conjunction(self, other)
+
+    def __or__(self, other: Expression) -> Expression:
+        return disjunction(self, other)
+
+    def __invert__(self) -> Expression:
+        return negation(self)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an expression has no truth value; compare with TRUE or evaluate it")
+
+    def __str__(self) -> str:
+        from models.printing import to_text
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        text = str(self)
+        return f"<{text if len(text) < 200 else text[:197] + '...'}>"
+
+
+# Leaves
+
+
+def constant(value: Fraction | int, span: Span | None = None) -> Expression:
+    """A literal number."""
+    return Expression(Op.CONSTANT, (), _bounded(Fraction(value)), span)
+
+
+def boolean(value: bool, span: Span | None = None) -> Expression:
+    """A literal truth value."""
+    return Expression(Op.BOOLEAN, (), value, span)
+
+
+def symbol(name: str, span: Span | None = None) -> Expression:
+    """A value of an enumeration."""
+    return Expression(Op.SYMBOL, (), name, span)
+
+
+def variable(name: str, span: Span | None = None) -> Expression:
+    """A variable, input or parameter by its full name, e.g. `follower.acc` or `car[3].x`."""
+    return Expression(Op.VARIABLE, (), name, span)
+
+
+def at_location(component: str, location: str, span: Span | None = None) -> Expression:
+    """The proposition that a component is in one of its locations."""
+    return Expression(Op.AT, (), (component, location), span)
+
+
+ZERO = constant(0)
+ONE = constant(1)
+TRUE = boolean(True)
+FALSE = boolean(False)
+
+
+def as_expression(value: Numeric) -> Expression:
+    """A number as a literal; an expression as it is."""
+    return value if isinstance(value, Expression) else constant(value)
+
+
+# Arithmetic
+
+
+def add(*terms: Numeric, span: Span | None = None) -> Expression:
+    """A flat sum, its constant part gathered at the end."""
+    flat: list[Expression] = []
+    total = Fraction(0)
+    for term in _flattened(Op.ADD, map(as_expression, terms)):
+        if term.is_constant:
+            total += term.constant
+        else:
+            flat.append(term)
+    if total != 0 or not flat:
+        flat.append(constant(total))
+    return flat[0] if len(flat) == 1 else Expression(Op.ADD, tuple(flat), None, span)
+
+
+def subtract(left: Numeric, right: Numeric, span: Span | None = None) -> Expression:
+    """`left + (-1)*right`, the minus sign carried into a sum."""
+    right = as_expression(right)
+    terms = right.args if right.op is Op.ADD else (right,)
+    return add(left, *(multiply(-1, t) for t in terms), span=span)
+
+
+def multiply(*factors: Numeric, span: Span | None = None) -> Expression:
+    """A flat product, its constant factor gathered in front; a factor 0 is kept as it is,
+    because the other factors may be undefined."""
+    flat: list[Expression] = []
+    total = Fraction(1)
+    for factor in _flattened(Op.MULTIPLY, map(as_expression, factors)):
+        if factor.is_constant:
+            total *= factor.constant
+            _bounded(total)
+        else:
+            flat.append(factor)
+    if total != 1 or not flat:
+        flat.insert(0, constant(total))
+    return flat[0] if len(flat) == 1 else Expression(Op.MULTIPLY, tuple(flat), None, span)
+
+
+def divide(left: Numeric, right: Numeric, span: Span | None = None) -> Expression:
+    """A quotient; by a non-zero constant it becomes a product."""
+    left, right = as_expression(left), as_expression(right)
+    if right.is_constant and right.constant != 0:
+        return multiply(1 / right.constant, left, span=span)
+    return Expression(Op.DIVIDE, (left, right), None, span)
+
+
+def power(base: Numeric, exponent: Numeric, span: Span | None = None) -> Expression:
+    """A power; folded for constant bases and small integer exponents."""
+    base, exponent = as_expression(base), as_expression(exponent)
+    if exponent == ONE:
+        return base
+    if base.is_constant and exponent.is_constant and exponent.constant.denominator == 1:
+        number, n = base.constant, exponent.constant.numerator
+        bits = max(number.numerator.bit_length(), number.denominator.bit_length())
+        if abs(n) * bits <= MAX_CONSTANT_BITS and (number != 0 or n > 0):
+            return constant(number**n, span)
+    return Expression(Op.POWER, (base, exponent), None, span)
+
+
+def minimum(*args: Numeric, span: Span | None = None) -> Expression:
+    """The smallest of one or more numbers."""
+    return _extremum(Op.MINIMUM, args, min, span)
+
+
+def maximum(*args: Numeric, span: Span | None = None) -> Expression:
+    """The largest of one or more numbers."""
+    return _extremum(Op.MAXIMUM, args, max, span)
+
+
+def function(op: Op, *args: Numeric, span: Span | None = None) -> Expression:
+    """`sin`, `sqrt`, `atan2`, ... of its arguments; exact constants are folded."""
+    given = tuple(as_expression(a) for a in args)
+    assert len(given) == (2 if op is Op.ATAN2 else 1) and (
+        op in FUNCTIONS_OF_ONE or op is Op.ATAN2
+    ), f"{op} with {len(given)} arguments"
+    if op in _EXACT and given[0].is_constant:
+        return constant(_EXACT[op](given[0].constant), span)
+    return Expression(op, given, None, span)
+
+
+def lookup(table: Table, *args: Numeric, span: Span | None = None) -> Expression:
+    """The value of a lookup table at one or two coordinates."""
+    assert len(args) == table.dimension, "a table takes as many arguments as it has axes"
+    return Expression(Op.LOOKUP, tuple(map(as_expression, args)), table, span)
+
+
+def external(name: str, *args: Numeric, span: Span | None = None) -> Expression:
+    """A call of a function that the user of the API provides by name."""
+    return Expression(Op.EXTERNAL, tuple(map(as_expression, args)), name, span)
+
+
+# Truth values
+
+
+def compare(op: Op, left: Numeric, right: Numeric, span: Span | None = None) -> Expression:
+    """A comparison; decided at once between literals."""
+    assert op in COMPARISONS, op
+    left, right = as_expression(left), as_expression(right)
+    if left.is_constant and right.is_constant:
+        return boolean(COMPARE[op](left.constant, right.constant), span)
+    return Expression(op, (left, right), None, span)
+
+
+def equal(left: Numeric, right: Numeric, span: Span | None = None) -> Expression:
+    """The proposition that two values are equal (`==` itself compares expressions)."""
+    return compare(Op.EQUAL, left, right, span)
+
+
+def conjunction(*parts: Expression, span: Span | None = None) -> Expression:
+    """All of the parts; `TRUE` when there are none."""
+    return _connective(Op.AND, parts, TRUE, FALSE, span)
+
+
+def disjunction(*parts: Expression, span: Span | None = None) -> Expression:
+    """Any of the parts; `FALSE` when there are none."""
+    return _connective(Op.OR, parts, FALSE, TRUE, span)
+
+
+def negation(part: Expression, span: Span | None = None) -> Expression:
+    """Not: double negation and literals are simplified, comparisons are kept."""
+    if part.op is Op.NOT:
+        return part.args[0]
+    if part.op is Op.BOOLEAN:
+        return boolean(not part.value, span)
+    return Expression(Op.NOT, (part,), None, span)
+
+
+def conditional(
+    condition: Expression, then: Numeric, otherwise: Numeric, span: Span | None = None
+) -> Expression:
+    """`condition ? then : otherwise`, for numbers and truth values."""
+    then, otherwise = as_expression(then), as_expression(otherwise)
+    if condition.op is Op.BOOLEAN:
+        return then if condition.value else otherwise
+    return Expression(Op.IF, (condition, then, otherwise), None, span)
+
+
+# Walking
+
+
+def postorder(*roots: Expression) -> Iterator[Expression]:
+    """Every distinct node below the roots once, arguments before the nodes that use them."""
+    seen: set[int] = set()
+    stack = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            if node.args:
+                stack.append((node, True))
+                stack.extend((arg, False) for arg in reversed(node.args))
+            else:
+                yield node
+
+
+def rebuild(
+    root: Expression, replace: Callable[[Expression, tuple[Expression, ...]], Expression]
+) -> Expression:
+    """The expression made bottom-up: `replace(node, new arguments)` gives each new node."""
+    made: dict[int, Expression] = {}
+    for node in postorder(root):
+        made[id(node)] = replace(node, tuple(made[id(arg)] for arg in node.args))
+    return made[id(root)]
+
+
+def with_arguments(node: Expression, args: tuple[Expression, ...]) -> Expression:
+    """The node with other arguments, back in canonical form; itself if nothing changed."""
+    if all(a is b for a, b in zip(args, node.args, strict=True)):
+        return node
+    make = _REMAKE.get(node.op)
+    if make is not None:
+        return make(*args, span=node.span)
+    if node.op in COMPARISONS:
+        return compare(node.op, *args, span=node.span)
+    if node.op in FUNCTIONS_OF_ONE or node.op is Op.ATAN2:
+        return function(node.op, *args, span=node.span)
+    return Expression(node.op, args, node.value, node.span)
+
+
+def substitute(root: Expression, values: Mapping[str, Expression]) -> Expression:
+    """Every variable named in `values` replaced, all at once."""
+    if not values:
+        return root
+
+    def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
+        if node.op is Op.VARIABLE:
+            return values.get(node.name, node)
+        return with_arguments(node, args)
+
+    return rebuild(root, replace)
+
+
+def free_variables(*roots: Expression) -> frozenset[str]:
+    """The names of all variables that occur."""
+    return frozenset(n.name for n in postorder(*roots) if n.op is Op.VARIABLE)
+
+
+def conjuncts(root: Expression) -> tuple[Expression, ...]:
+    """The parts of a conjunction; none for `TRUE`, the expression itself otherwise."""
+    if root.op is Op.AND:
+        return root.args
+    return () if root == TRUE else (root,)
+
+
+# Details
+
+
+def _bounded(value: Fraction) -> Fraction:
+    size = max(value.numerator.bit_length(), value.denominator.bit_length())
+    if size > MAX_CONSTANT_BITS:
+        raise ExpressionTooLargeError(
+            f"a constant of {size} bits (the limit is {MAX_CONSTANT_BITS})"
+        )
+    return value
+
+
+def _flattened(op: Op, parts: Iterable[Expression]) -> Iterator[Expression]:
+    for part in parts:
+        if part.op is op:
+            yield from part.args
+        else:
+            yield part
+
+
+def _connective(
+    op: Op,
+    parts: Iterable[Expression],
+    neutral: Expression,
+    absorbing: Expression,
+    span: Span | None,
+) -> Expression:
+    kept: dict[Expression, None] = {}
+    for part in _flattened(op, parts):
+        if part.op is Op.BOOLEAN:
+            if part == absorbing:
+                return absorbing
+        else:
+            kept[part] = None
+    if not kept:
+        return neutral
+    return next(iter(kept)) if len(kept) == 1 else Expression(op, tuple(kept), None, span)
+
+
+def _extremum(
+    op: Op,
+    args: tuple[Numeric, ...],
+    choose: Callable[[Iterable[Fraction]], Fraction],
+    span: Span | None,
+) -> Expression:
+    given = tuple(_flattened(op, map(as_expression, args)))
+    assert given, f"{op} of nothing"
+    if len(given) == 1:
+        return given[0]
+    if all(a.is_constant for a in given):
+        return constant(choose(a.constant for a in given), span)
+    return Expression(op, given, None, span)
+
+
+COMPARE: Mapping[Op, Callable[[Fraction, Fraction], bool]] = {
+    Op.LESS: lambda a, b: a < b,
+    Op.LESS_EQUAL: lambda a, b: a <= b,
+    Op.GREATER: lambda a, b: a > b,
+    Op.GREATER_EQUAL: lambda a, b: a >= b,
+    Op.EQUAL: lambda a, b: a == b,
+    Op.NOT_EQUAL: lambda a, b: a != b,
+}
+"""What each comparison means on exact numbers."""
+
+_EXACT: Mapping[Op, Callable[[Fraction], Fraction]] = {
+    Op.ABSOLUTE: abs,
+    Op.SIGN: lambda a: Fraction((a > 0) - (a < 0)),
+    Op.FLOOR: lambda a: Fraction(a.numerator // a.denominator),
+}
+
+_REMAKE: Mapping[Op, Callable[..., Expression]] = {
+    Op.ADD: add,
+    Op.MULTIPLY: multiply,
+    Op.DIVIDE: divide,
+    Op.POWER: power,
+    Op.MINIMUM: minimum,
+    Op.MAXIMUM: maximum,
+    Op.AND: conjunction,
+    Op.OR: disjunction,
+    Op.NOT: negation,
+    Op.IF: conditional,
+}

@@ -1,0 +1,1 @@
+"""The CHARON language: text to hierarchy, with diagnostics, formatting and editor services."""

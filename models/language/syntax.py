@@ -1,0 +1,369 @@
+"""The syntax tree of a `.charon` file: what the author wrote, with its place.
+
+Expressions are `models.expression.Expression` with names as written; indexed and dotted
+names are `SELECT` nodes, `forall` and `sum` are quantifier nodes. Elaboration resolves all
+of them. Every node carries its span; `name_span` is the place of the name alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from models.automaton import EventKind, Kind, PropertyKind
+from models.expression import Expression
+from models.hierarchy import Access
+from models.source import Span
+from models.table import Interpolation
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """`real`, `int`, `bool`, or `enum { a, b }`."""
+
+    name: str
+    values: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """`[low, high]`."""
+
+    low: Expression
+    high: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRange:
+    """`i in low .. high`, as in `agent car[i in 1..n] = Car();`, or, for an array of
+    variables, `low .. high` with no index name."""
+
+    index: str | None
+    low: Expression
+    high: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """A name at a place."""
+
+    name: str
+    span: Span
+
+
+# Declarations
+
+
+@dataclass(frozen=True, slots=True)
+class FormalParameter:
+    """`real k1` or `real k1 = 2` in the head of an agent or mode."""
+
+    type: TypeName
+    name: Identifier
+    default: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredName:
+    """One name of a variable declaration, with its first value and array range, if any."""
+
+    name: Identifier
+    extent: IndexRange | None
+    initial: Expression | Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class VariableDeclaration:
+    """`write analog real x = 1, y;`; `kind` is None where it is left out."""
+
+    access: Access
+    kind: Kind | None
+    type: TypeName
+    names: tuple[DeclaredName, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantDeclaration:
+    """`const real k = 2;`, or `const real k in [1, 2];` for an uncertain constant."""
+
+    type: TypeName
+    name: Identifier
+    value: Expression | Interval
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ExternDeclaration:
+    """`extern real f(real, real) from "where.it.lives";`: the text after `from` is a note
+    for the reader and is never imported."""
+
+    type: TypeName
+    name: Identifier
+    arguments: tuple[TypeName, ...]
+    origin: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TableDeclaration:
+    """`table f(real x) linear { 0: 1, 2: 5 }`; with two arguments, a first row `: y1, y2`
+    gives the second axis and every further row `x: v1, v2` its values.
+
+    `axis` is that first row, empty for one argument.
+    """
+
+    name: Identifier
+    arguments: tuple[Identifier, ...]
+    interpolation: Interpolation
+    axis: tuple[Expression, ...]
+    rows: tuple[tuple[Expression, tuple[Expression, ...]], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ImportDeclaration:
+    """`import "other.charon";`"""
+
+    path: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SystemDeclaration:
+    """`system Highway(-5, 3) until 20;`: which agent is the whole model, and, optionally,
+    the horizon of its claims."""
+
+    agent: Identifier
+    arguments: tuple[Expression, ...]
+    horizon: Expression | None
+    span: Span
+
+
+# Items of agents and modes
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`x = e` or `x in [l, u]`, in `init` and in actions; `target` is a VARIABLE or SELECT."""
+
+    target: Expression
+    value: Expression | Interval
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`let name = e` in an action: a name for a value computed at that point."""
+
+    name: Identifier
+    value: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class InitBlock:
+    """`init { x in [0, 1]; y = 2; where x + y <= 2; }`"""
+
+    settings: tuple[Setting, ...]
+    conditions: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """`agent f = Front(-5) [ vel := velFirst ];` or `mode m = Track(1);`; `replicated` for
+    `agent car[i in 1..n] = ...`. Left names of the renaming are the instance's own."""
+
+    name: Identifier
+    replicated: IndexRange | None
+    definition: Identifier
+    arguments: tuple[Expression, ...]
+    renaming: tuple[tuple[Identifier, Expression], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Hide:
+    """`hide x, y;`"""
+
+    names: tuple[Identifier, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimBlock:
+    """`assert "name" { p }` or `forbid "name" { p }`."""
+
+    kind: PropertyKind
+    name: str | None
+    condition: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Assume:
+    """`assume { p }`: what the environment guarantees about the inputs."""
+
+    condition: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Predicates:
+    """`predicate { dist >= 10; dist >= 20 }`: hints for predicate abstraction."""
+
+    conditions: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class InteractionBlock:
+    """`interaction bump between a, b in car when g do { ... }`: an event for every unordered
+    pair of the replicated agents `car`; or `between a in car, b in wall` for every pair of
+    one of each."""
+
+    name: Identifier
+    first: Identifier
+    first_group: Identifier
+    second: Identifier
+    second_group: Identifier
+    guard: Expression
+    actions: tuple[Setting | Let, ...]
+    urgent: bool
+    event: EventKind | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PointReference:
+    """A control point as written: `default`, `init`, `a`, `a.b`, `a.default`."""
+
+    first: str
+    second: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """`entry a, b;` or `exit c;`"""
+
+    is_entry: bool
+    names: tuple[Identifier, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionBlock:
+    """`urgent crossing trans #label from a, b to c when g do { ... }`"""
+
+    label: str | None
+    sources: tuple[PointReference, ...]
+    target: PointReference
+    guard: Expression | None
+    actions: tuple[Setting | Let, ...]
+    urgent: bool
+    event: EventKind | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One line of `diff` or `alge`: `operator` is `==`, `<=`, `>=` or `in`."""
+
+    variable: Identifier
+    operator: str
+    value: Expression | Interval
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Flows:
+    """`diff { d(x) == e; d(y) in [l, u]; }`"""
+
+    relations: tuple[Relation, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Algebra:
+    """`alge { y == e; }`"""
+
+    relations: tuple[Relation, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """`inv { p; q }`"""
+
+    conditions: tuple[Expression, ...]
+    span: Span
+
+
+AgentItem: TypeAlias = (
+    VariableDeclaration
+    | InitBlock
+    | Instance
+    | Hide
+    | ClaimBlock
+    | Assume
+    | Predicates
+    | InteractionBlock
+)
+ModeItem: TypeAlias = (
+    VariableDeclaration
+    | Instance
+    | Points
+    | TransitionBlock
+    | Flows
+    | Algebra
+    | Invariant
+    | ClaimBlock
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefinition:
+    """`agent Name(parameters) { items }`; `agents` are its sub-agents, `tops` its
+    `mode top = ...` items (exactly one in an atomic agent, none in a composed one)."""
+
+    name: Identifier
+    parameters: tuple[FormalParameter, ...]
+    items: tuple[AgentItem, ...]
+    agents: tuple[Instance, ...]
+    tops: tuple[Instance, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ModeDefinition:
+    """`mode Name(parameters) { items }`"""
+
+    name: Identifier
+    parameters: tuple[FormalParameter, ...]
+    items: tuple[ModeItem, ...]
+    span: Span
+
+
+TopLevel: TypeAlias = (
+    AgentDefinition
+    | ModeDefinition
+    | ConstantDeclaration
+    | ExternDeclaration
+    | TableDeclaration
+    | ImportDeclaration
+    | SystemDeclaration
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A parsed file, its definitions in source order."""
+
+    name: str
+    definitions: tuple[TopLevel, ...]
+    comments: tuple[Span, ...] = field(default=())

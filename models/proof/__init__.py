@@ -1,0 +1,1 @@
+"""The trusted checker: what may say VERIFIED."""

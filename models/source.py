@@ -1,0 +1,90 @@
+"""Where things stand in a model's text, and what is wrong there.
+
+A `Span` is a region of a source file; a `Diagnostic` is one message about it.
+`ModelError` carries every diagnostic of a failed load: it is the only exception
+that user input may raise out of `models`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A region of text; lines and columns count from 1, the end is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class Severity(StrEnum):
+    """An error rejects the model; a warning does not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message to the author of a model.
+
+    `code` is a stable kebab-case word (`unknown-name`, `two-writers`) that tests and
+    tools may rely on; the message and hint are sentences for people.
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    hint: str | None = None
+    severity: Severity = Severity.ERROR
+
+    def render(self, source: str | None = None) -> str:
+        """The message with its place and, given the file's text, the line underlined."""
+        place = f"{self.span}: " if self.span else ""
+        parts = [f"{place}{self.severity}: {self.message} [{self.code}]"]
+        if self.span and source is not None:
+            parts.extend(_underlined(self.span, source))
+        if self.hint:
+            parts.append(f"  hint: {self.hint}")
+        return "\n".join(parts)
+
+
+def _underlined(span: Span, source: str) -> list[str]:
+    """The source line of a span with carets beneath it; long lines are windowed."""
+    lines = source.split("\n")
+    if not 1 <= span.line <= len(lines):
+        return []
+    text = lines[span.line - 1].rstrip("\r").replace("\t", " ")
+    start = span.column - 1
+    stop = span.end_column - 1 if span.end_line == span.line else len(text)
+    width = max(1, min(stop, len(text)) - start)
+    if len(text) > 120:
+        first = max(0, start - 40)
+        text, start = text[first : first + 120], start - first
+        width = min(width, 120 - start)
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    number = str(span.line)
+    return [f"  {number} | {text}", f"  {' ' * len(number)} | {' ' * start}{'^' * width}"]
+
+
+class ModelError(Exception):
+    """A model could not be used; `diagnostics` says why, in source order."""
+
+    def __init__(self, *diagnostics: Diagnostic, sources: dict[str, str] | None = None):
+        super().__init__("; ".join(d.message for d in diagnostics))
+        self.diagnostics = diagnostics
+        self.sources = sources or {}
+
+    def render(self) -> str:
+        """Every diagnostic with its source line, one after another."""
+        return "\n".join(
+            d.render(self.sources.get(d.span.file) if d.span else None) for d in self.diagnostics
+        )

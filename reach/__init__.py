@@ -1,0 +1,1 @@
+"""Sets and flows: sound over-approximations of what a hybrid automaton can do."""

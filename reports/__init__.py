@@ -1,0 +1,1 @@
+"""Evidence for people: cross-checks and HTML verification reports."""

@@ -1,0 +1,1 @@
+"""The validated simulator, an oracle independent of `reach`."""

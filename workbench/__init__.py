@@ -1,0 +1,1 @@
+"""The application: command line and the one import a user needs."""
