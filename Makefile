@@ -1,0 +1,46 @@
+# Everything runs inside .venv, which is made on first use and refreshed only when the
+# package's metadata or a C source changes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+PACKAGES := workbench reports abstraction reach simulate models
+C_SOURCES := $(wildcard */*.c */*.h)
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test test-all bench lint clean
+
+help: ## say what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+venv: $(INSTALLED) ## create .venv and install the project into it
+
+$(INSTALLED): pyproject.toml setup.py $(C_SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+lint: $(INSTALLED) ## format, style, types and the import order of the packages
+	$(BIN)/ruff format --check $(PACKAGES) tests setup.py
+	$(BIN)/ruff check $(PACKAGES) tests setup.py
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: lint ## lint and the quick tests
+	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -n $(WORKERS) -m "not slow"
+
+test-all: lint ## lint and every test, the slow ones included
+	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -n $(WORKERS)
+
+bench: $(INSTALLED) ## measure; prints a table per benchmark (tests/benchmarks)
+	$(BIN)/pytest tests/benchmarks -s
+
+demo: $(INSTALLED) ## a short tour of what works; pictures go to out/demo
+	@BIN=$(BIN) sh docs/demo.sh
+
+clean: ## remove everything that can be made again
+	rm -rf build dist out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis $(VENV)
+	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find $(PACKAGES) -name '*.so' -delete

@@ -1,0 +1,111 @@
+"""One door per foreign library, and a checker that imports next to nothing.
+
+Import-linter knows the layers; these rules are about single modules, so they are read off
+the syntax trees of the files.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("workbench", "reports", "abstraction", "reach", "simulate", "models")
+
+DOORS = {
+    "z3": ("models.solver",),
+    "lark": ("models.language",),
+    "xml": ("models.interchange.xml_door",),
+    "pyexpat": ("models.interchange.xml_door",),
+}
+SINGLE_DOOR = ("cdd", "highspy", "clarabel")
+"""Libraries whose one door may be any module, but only one."""
+
+PLAIN_VALUES = {
+    "models",
+    "models.source",
+    "models.expression",
+    "models.table",
+    "models.automaton",
+    "models.algebra",
+    "models.printing",
+}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the six packages by its dotted name."""
+    found = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = path
+    return found
+
+
+def imports(path: Path, name: str) -> Iterator[str]:
+    """The absolute names a file imports, anywhere in it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1]
+            prefix = ".".join(base) if node.level else ""
+            module = ".".join(part for part in (prefix, node.module or "") if part)
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def importers(library: str) -> list[str]:
+    return [
+        name
+        for name, path in modules().items()
+        if any(i == library or i.startswith(library + ".") for i in imports(path, name))
+    ]
+
+
+def inside(name: str, packages: tuple[str, ...]) -> bool:
+    return any(name == p or name.startswith(p + ".") for p in packages)
+
+
+@pytest.mark.parametrize("library", sorted(DOORS))
+def test_only_the_door_imports_the_library(library: str) -> None:
+    assert [m for m in importers(library) if not inside(m, DOORS[library])] == []
+
+
+@pytest.mark.parametrize("library", SINGLE_DOOR)
+def test_at_most_one_module_imports_the_library(library: str) -> None:
+    assert len(importers(library)) <= 1, importers(library)
+
+
+def test_the_trusted_checker_imports_only_itself_and_plain_values() -> None:
+    known = set(modules())
+    for name, path in modules().items():
+        if not inside(name, ("models.proof",)):
+            continue
+        for imported in imports(path, name):
+            module = imported if imported in known else imported.rpartition(".")[0]
+            standard = imported.split(".")[0] in sys.stdlib_module_names
+            allowed = standard or module in PLAIN_VALUES or inside(module, ("models.proof",))
+            assert allowed, f"{name} imports {imported}"
+
+
+def test_nothing_executes_text() -> None:
+    """No `eval`, `exec`, `pickle` or `marshal` on anything a user may supply."""
+    for name, path in modules().items():
+        assert not {"pickle", "marshal", "shelve"} & set(imports(path, name)), name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in {"eval", "exec"}, f"{name}:{node.lineno}"
+
+
+def test_every_package_is_marked_as_typed() -> None:
+    for name, path in modules().items():
+        if path.name == "__init__.py":
+            assert (path.parent / "py.typed").exists(), name
