@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, cast
 
 from models.source import Span
 from models.table import Table
@@ -29,6 +29,8 @@ MAX_CONSTANT_BITS = 16_384
 
 class Op(StrEnum):
     """What a node does. The groups below say which sort of value it yields."""
+
+    __hash__ = str.__hash__  # the inherited one is slow, and every node hashes its operator
 
     # leaves
     CONSTANT = "constant"  # value: Fraction
@@ -133,13 +135,18 @@ class Expression:
         value: Value = None,
         span: Span | None = None,
     ):
-        put = object.__setattr__
-        put(self, "op", op)
-        put(self, "args", args)
-        put(self, "value", value)
-        put(self, "span", span)
-        put(self, "depth", 1 + max([a.depth for a in args], default=0))
-        put(self, "_hash", hash((op, value, args)))
+        _set_op(self, op)
+        _set_args(self, args)
+        _set_value(self, value)
+        _set_span(self, span)
+        if args:
+            _set_depth(self, 1 + max([a.depth for a in args]))
+            _set_hash(self, hash((op, value, *[a._hash for a in args])))
+        else:
+            _set_depth(self, 1)
+            # A fraction's own hash needs a modular inverse; its parts serve as well.
+            known = (value.numerator, value.denominator) if type(value) is Fraction else value
+            _set_hash(self, hash((op, known)))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"expressions are immutable; cannot set {name!r}")
@@ -164,6 +171,7 @@ class Expression:
         if not isinstance(other, Expression) or self._hash != other._hash:
             return False
         pairs = [(self, other)]
+        compared: set[tuple[int, int]] = set()  # shared parts are compared only once
         while pairs:
             a, b = pairs.pop()
             if a is b:
@@ -172,7 +180,9 @@ class Expression:
                 return False
             if a.value != b.value:
                 return False
-            pairs.extend(zip(a.args, b.args, strict=True))
+            if a.args and (key := (id(a), id(b))) not in compared:
+                compared.add(key)
+                pairs.extend(zip(a.args, b.args, strict=True))
         return True
 
     def at(self, span: Span | None) -> Expression:
@@ -200,8 +210,7 @@ class Expression:
     def place(self) -> tuple[str, str]:
         """The component and location of an `at_location` proposition."""
         assert self.op is Op.AT, f"{self.op} is not a place"
-        component, location = self.value  # type: ignore[misc]
-        return component, location  # type: ignore[return-value]
+        return cast(tuple[str, str], self.value)
 
     @property
     def table(self) -> Table:
@@ -273,12 +282,33 @@ class Expression:
         return f"<{text if len(text) < 200 else text[:197] + '...'}>"
 
 
+# Writing through the slots is what keeps construction cheap: the class itself refuses it.
+_set_op = Expression.__dict__["op"].__set__
+_set_args = Expression.__dict__["args"].__set__
+_set_value = Expression.__dict__["value"].__set__
+_set_span = Expression.__dict__["span"].__set__
+_set_depth = Expression.__dict__["depth"].__set__
+_set_hash = Expression.__dict__["_hash"].__set__
+
+
+def _bounded(value: Fraction) -> Fraction:
+    size = max(value.numerator.bit_length(), value.denominator.bit_length())
+    if size > MAX_CONSTANT_BITS:
+        raise ExpressionTooLargeError(
+            f"a constant of {size} bits (the limit is {MAX_CONSTANT_BITS})"
+        )
+    return value
+
+
 # Leaves
 
 
 def constant(value: Fraction | int, span: Span | None = None) -> Expression:
     """A literal number."""
-    return Expression(Op.CONSTANT, (), _bounded(Fraction(value)), span)
+    if isinstance(value, float):
+        raise TypeError("a float is not exact; write Fraction(1, 10) or Fraction('0.1')")
+    exact = value if type(value) is Fraction else Fraction(value)
+    return Expression(Op.CONSTANT, (), _bounded(exact), span)
 
 
 def boolean(value: bool, span: Span | None = None) -> Expression:
@@ -308,8 +338,10 @@ FALSE = boolean(False)
 
 
 def as_expression(value: Numeric) -> Expression:
-    """A number as a literal; an expression as it is."""
-    return value if isinstance(value, Expression) else constant(value)
+    """A number or truth value as a literal; an expression as it is."""
+    if isinstance(value, Expression):
+        return value
+    return boolean(value) if isinstance(value, bool) else constant(value)
 
 
 # Arithmetic
@@ -317,38 +349,31 @@ def as_expression(value: Numeric) -> Expression:
 
 def add(*terms: Numeric, span: Span | None = None) -> Expression:
     """A flat sum, its constant part gathered at the end."""
-    flat: list[Expression] = []
-    total = Fraction(0)
-    for term in _flattened(Op.ADD, map(as_expression, terms)):
-        if term.is_constant:
-            total += term.constant
-        else:
-            flat.append(term)
-    if total != 0 or not flat:
-        flat.append(constant(total))
+    flat, numbers = _gathered(Op.ADD, terms)
+    if numbers:
+        total = numbers[0] if len(numbers) == 1 else constant(_total(numbers))
+        if total.value:
+            flat.append(total)
+    if not flat:
+        return ZERO
     return flat[0] if len(flat) == 1 else Expression(Op.ADD, tuple(flat), None, span)
 
 
 def subtract(left: Numeric, right: Numeric, span: Span | None = None) -> Expression:
-    """`left + (-1)*right`, the minus sign carried into a sum."""
-    right = as_expression(right)
-    terms = right.args if right.op is Op.ADD else (right,)
-    return add(left, *(multiply(-1, t) for t in terms), span=span)
+    """`left + (-1)*right`; a sum on the right stays together: `a - (b + c)`."""
+    return add(left, multiply(-1, right), span=span)
 
 
 def multiply(*factors: Numeric, span: Span | None = None) -> Expression:
     """A flat product, its constant factor gathered in front; a factor 0 is kept as it is,
     because the other factors may be undefined."""
-    flat: list[Expression] = []
-    total = Fraction(1)
-    for factor in _flattened(Op.MULTIPLY, map(as_expression, factors)):
-        if factor.is_constant:
-            total *= factor.constant
-            _bounded(total)
-        else:
-            flat.append(factor)
-    if total != 1 or not flat:
-        flat.insert(0, constant(total))
+    flat, numbers = _gathered(Op.MULTIPLY, factors)
+    if numbers:
+        total = numbers[0] if len(numbers) == 1 else constant(_product(numbers))
+        if total.value != 1:
+            flat.insert(0, total)
+    if not flat:
+        return ONE
     return flat[0] if len(flat) == 1 else Expression(Op.MULTIPLY, tuple(flat), None, span)
 
 
@@ -489,7 +514,7 @@ def with_arguments(node: Expression, args: tuple[Expression, ...]) -> Expression
     if make is not None:
         return make(*args, span=node.span)
     if node.op in COMPARISONS:
-        return compare(node.op, *args, span=node.span)
+        return compare(node.op, args[0], args[1], node.span)
     if node.op in FUNCTIONS_OF_ONE or node.op is Op.ATAN2:
         return function(node.op, *args, span=node.span)
     return Expression(node.op, args, node.value, node.span)
@@ -523,13 +548,31 @@ def conjuncts(root: Expression) -> tuple[Expression, ...]:
 # Details
 
 
-def _bounded(value: Fraction) -> Fraction:
-    size = max(value.numerator.bit_length(), value.denominator.bit_length())
-    if size > MAX_CONSTANT_BITS:
-        raise ExpressionTooLargeError(
-            f"a constant of {size} bits (the limit is {MAX_CONSTANT_BITS})"
-        )
-    return value
+def _gathered(op: Op, parts: tuple[Numeric, ...]) -> tuple[list[Expression], list[Expression]]:
+    """The operands of a flat sum or product: those that are no literals, and the literals."""
+    flat: list[Expression] = []
+    numbers: list[Expression] = []
+    for given in parts:
+        part = as_expression(given)
+        for operand in part.args if part.op is op else (part,):
+            (numbers if operand.op is Op.CONSTANT else flat).append(operand)
+    return flat, numbers
+
+
+def _total(numbers: list[Expression]) -> Fraction:
+    """The sum of literals; refused as soon as it becomes too large."""
+    total = Fraction(0)
+    for n in numbers:
+        total = _bounded(total + n.constant)
+    return total
+
+
+def _product(numbers: list[Expression]) -> Fraction:
+    """The product of literals; refused as soon as it becomes too large."""
+    product = Fraction(1)
+    for n in numbers:
+        product = _bounded(product * n.constant)
+    return product
 
 
 def _flattened(op: Op, parts: Iterable[Expression]) -> Iterator[Expression]:
