@@ -1,0 +1,130 @@
+"""The parts of a model in words: one line each, in the language's own notation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from models.automaton import Constraint, Edge, Input, Kind, Location, Parameter, Range
+from models.expression import TRUE, Expression, conjuncts
+from models.hierarchy import Claim, Declaration, Interaction, Transition
+from models.printing import to_text
+
+
+def relation(subject: str, values: Range, equals: str) -> str:
+    """`x == e`, `x in [l, u]`, or a one-sided bound; `equals` is the sign of equality."""
+    if values.exact is not None:
+        return f"{subject} {equals} {to_text(values.exact)}"
+    if values.low is not None and values.high is not None:
+        return f"{subject} in [{to_text(values.low)}, {to_text(values.high)}]"
+    if values.low is not None:
+        return f"{subject} >= {to_text(values.low)}"
+    if values.high is not None:
+        return f"{subject} <= {to_text(values.high)}"
+    return f"{subject} is free"
+
+
+def flow(constraint: Constraint) -> str:
+    """A differential constraint: `d(x) == e`."""
+    return relation(f"d({constraint.variable})", constraint.range, "==")
+
+
+def equation(constraint: Constraint) -> str:
+    """An algebraic constraint: `y == e`."""
+    return relation(constraint.variable, constraint.range, "==")
+
+
+def assignment(constraint: Constraint) -> str:
+    """A reset: `x = e` or `x in [l, u]`."""
+    return relation(constraint.variable, constraint.range, "=")
+
+
+def assignments(actions: Iterable[Constraint]) -> str:
+    """Several resets on one line."""
+    return "; ".join(map(assignment, actions))
+
+
+def conditions(expression: Expression) -> tuple[str, ...]:
+    """The parts of a conjunction, one text each."""
+    return tuple(map(to_text, conjuncts(expression)))
+
+
+def declaration(declared: Declaration) -> str:
+    """`write analog real x in [0, 1]`."""
+    words = f"{declared.access} {declared.kind} {declared.type}"
+    if declared.initial is None:
+        return f"{words} {declared.name}"
+    return f"{words} {relation(declared.name, declared.initial, '=')}"
+
+
+def claim(claimed: Claim) -> str:
+    """`assert "no collision": dist > 0`."""
+    word = "assert" if claimed.kind == "assertion" else "forbid"
+    return f'{word} "{claimed.name}": {to_text(claimed.condition)}'
+
+
+def transition(taken: Transition) -> str:
+    """`trans #far from a to b when g do { x = 1 }`."""
+    label = f"#{taken.label} " if taken.label else ""
+    return _event(
+        f"{'urgent ' if taken.urgent else ''}trans {label}from {taken.source} to {taken.target}",
+        taken.guard,
+        taken.actions,
+    )
+
+
+def interaction(shared: Interaction) -> str:
+    """`interaction bump of car[1], car[2] when g do { ... }`."""
+    first, second = shared.participants
+    return _event(
+        f"{'urgent ' if shared.urgent else ''}interaction {shared.name} of {first}, {second}",
+        shared.guard,
+        shared.actions,
+    )
+
+
+def edge(taken: Edge) -> str:
+    """`to b when g do { x = 1 }`."""
+    label = f"#{taken.label} " if taken.label else ""
+    urgent = "urgent " if taken.urgent else ""
+    return _event(f"{urgent}{label}to {taken.target}", taken.guard, taken.resets)
+
+
+def _event(head: str, guard: Expression, actions: Iterable[Constraint]) -> str:
+    when = "" if guard == TRUE else f" when {to_text(guard)}"
+    changes = assignments(actions)
+    return f"{head}{when}" + (f" do {{ {changes} }}" if changes else "")
+
+
+def inside(location: Location) -> tuple[str, ...]:
+    """Flows, equations and invariant of a location, a line each."""
+    invariant = conditions(location.invariant)
+    return (
+        *map(flow, location.flows),
+        *map(equation, location.algebraic),
+        *(("inv " + " && ".join(invariant),) if invariant else ()),
+    )
+
+
+def bounded(kind: str, outside: Input | Parameter) -> str:
+    """`input real u in [-1, 1]`."""
+    low, high = outside.low, outside.high
+    if low is not None and low == high:
+        return f"{kind} {outside.type} {outside.name} = {low}"
+    if low is None and high is None:
+        return f"{kind} {outside.type} {outside.name}"
+    left = "-inf" if low is None else str(low)
+    right = "inf" if high is None else str(high)
+    return f"{kind} {outside.type} {outside.name} in [{left}, {right}]"
+
+
+def grouped_declarations(declared: Iterable[Declaration]) -> tuple[str, ...]:
+    """Declarations with those that differ only in the name on one line."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for one in declared:
+        kind = "" if one.kind is Kind.ANALOG and one.type.name == "real" else f"{one.kind} "
+        start = "" if one.initial is None else relation("", one.initial, "=").strip()
+        groups.setdefault((str(one.access), f"{kind}{one.type}", start), []).append(one.name)
+    return tuple(
+        f"{access} {kind} {', '.join(names)}" + (f" {start}" if start else "")
+        for (access, kind, start), names in groups.items()
+    )

@@ -1,0 +1,127 @@
+"""Where output goes: results to stdout, everything else to stderr.
+
+Colours appear only on a terminal, and never when `NO_COLOR` is set.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from models.source import Diagnostic, ModelError, Span
+
+_HEADLINE = re.compile(r"^(?P<place>.*?)(?P<severity>error|warning): (?P<rest>.*)$")
+_CARETS = re.compile(r"^(?P<margin> +\| +)(?P<carets>\^+)$")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@dataclass
+class Console:
+    """The choices of one command about its output; options set them."""
+
+    verb: str = ""
+    quiet: bool = False
+    as_json: bool = False
+    debug: bool = False
+
+    def result(self, text: str) -> None:
+        """Print a part of the result."""
+        click.echo(harmless(text), color=_colours(sys.stdout))
+
+    def raw(self, text: str) -> None:
+        """Print a result that is itself a document, unchanged and without a newline."""
+        click.echo(text, nl=False)
+
+    def data(self, **fields: Any) -> None:
+        """Print the result as one JSON object with a versioned schema."""
+        value = {"schema": f"workbench.{self.verb}/1", **fields}
+        click.echo(json.dumps(value, indent=2))
+
+    def note(self, text: str) -> None:
+        """Say something that is not the result."""
+        if not self.quiet:
+            self.error(text)
+
+    def error(self, text: str) -> None:
+        """Say what went wrong."""
+        click.echo(coloured(harmless(text)), err=True, color=_colours(sys.stderr))
+
+    def warnings(self, found: Iterable[Diagnostic], sources: Mapping[str, str]) -> None:
+        """Print the warnings about an accepted model."""
+        for diagnostic in found:
+            source = sources.get(diagnostic.span.file) if diagnostic.span else None
+            self.note(diagnostic.render(source))
+
+    def rejection(self, error: ModelError) -> None:
+        """Say why a model was rejected."""
+        if self.as_json:
+            self.data(outcome="rejected", diagnostics=diagnostics_data(error.diagnostics))
+        else:
+            self.error(error.render())
+            count = len(error.diagnostics)
+            if count > 1:
+                self.note(f"{count} errors")
+
+
+def diagnostics_data(found: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+    """Diagnostics as plain data."""
+    return [
+        {
+            "code": d.code,
+            "severity": str(d.severity),
+            "message": d.message,
+            "hint": d.hint,
+            "span": _span_data(d.span),
+        }
+        for d in found
+    ]
+
+
+def _span_data(span: Span | None) -> dict[str, Any] | None:
+    if span is None:
+        return None
+    return {
+        "file": span.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }
+
+
+def harmless(text: str) -> str:
+    """Text whose control characters cannot move the cursor or change a terminal's state."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def coloured(text: str) -> str:
+    """Diagnostics with their severity, carets and hints in colour."""
+    return "\n".join(map(_coloured_line, text.split("\n")))
+
+
+def _coloured_line(line: str) -> str:
+    if match := _HEADLINE.match(line):
+        colour = "red" if match["severity"] == "error" else "yellow"
+        word = click.style(f"{match['severity']}:", fg=colour, bold=True)
+        return f"{click.style(match['place'], bold=True)}{word} {match['rest']}"
+    if match := _CARETS.match(line):
+        return match["margin"] + click.style(match["carets"], fg="red", bold=True)
+    if line.startswith("  hint: "):
+        return "  " + click.style("hint:", fg="cyan") + line[len("  hint:") :]
+    return line
+
+
+def _colours(stream: TextIO) -> bool:
+    """Whether a stream is a terminal whose user has not asked for plain text."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty()

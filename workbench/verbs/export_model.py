@@ -1,0 +1,85 @@
+"""`workbench export`: any model as SpaceEx XML or as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.arguments import Chosen, model_argument, output_options
+from workbench.console import Console
+from workbench.files import refuse_same_file, write_whole
+
+if TYPE_CHECKING:
+    from models.automaton import Automaton
+
+
+@click.command("export")
+@model_argument
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["spaceex", "json", "charon"]),
+    required=True,
+    help="The format; 'charon' is the flat automaton as one agent.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where to write; SpaceEx also writes FILE.cfg beside FILE.xml. "
+    "Without it the text goes to standard output.",
+)
+@output_options
+@click.pass_obj
+def command(console: Console, chosen: Chosen, target: str, output: Path | None) -> None:
+    """Write a model as SpaceEx XML or JSON.
+
+    What the format cannot say is refused by name, never dropped.
+
+    \b
+    Example:
+      workbench export ball.charon --to spaceex -o ball.xml
+      workbench export platoon --to json
+    """
+    automaton = chosen.load().automaton
+    documents = _documents(automaton, target)
+    if output is None:
+        if console.as_json:
+            console.data(model=chosen.label, format=target, documents=documents)
+        else:
+            console.raw(documents["model"])
+        return
+    written = {"model": output}
+    if "configuration" in documents:
+        written["configuration"] = output.with_suffix(".cfg")
+    for path in written.values():
+        refuse_same_file(Path(chosen.reference), path)
+    for part, path in written.items():
+        write_whole(path, documents[part])
+    names = [str(path) for path in written.values()]
+    if console.as_json:
+        sha = automaton.sha256
+        console.data(model=chosen.label, format=target, model_sha256=sha, output=names)
+    else:
+        console.note(f"wrote {' and '.join(names)}")
+
+
+def _documents(automaton: Automaton, target: str) -> dict[str, str]:
+    """The texts of the export by role: the model and, for SpaceEx, its configuration."""
+    if target == "spaceex":
+        from models.interchange.spaceex_export import write_spaceex
+
+        xml, configuration = write_spaceex(automaton)
+        return {"model": xml, "configuration": configuration}
+    if target == "json":
+        import json
+
+        from models.interchange.json_model import to_json
+
+        return {"model": json.dumps(to_json(automaton), indent=1) + "\n"}
+    from models.language.unparse import unparse
+
+    return {"model": unparse(automaton)}
