@@ -175,9 +175,11 @@ class InitBlock:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """`agent f = Front(-5) [ vel := velFirst ];` or `mode m = Track(1);`; `replicated` for
-    `agent car[i in 1..n] = ...`. Left names of the renaming are the instance's own."""
+    """`agent f = Front(-5) [ vel := velFirst ];` or `mode m = Track(1);`, by its `keyword`;
+    `replicated` for `agent car[i in 1..n] = ...`. Left names of the renaming are the
+    instance's own."""
 
+    keyword: str
     name: Identifier
     replicated: IndexRange | None
     definition: Identifier
