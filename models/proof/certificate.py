@@ -1,0 +1,358 @@
+"""Certificates: self-contained evidence for one property of one model, as JSON.
+
+A certificate names the model by its fingerprint and the property by its name, and carries
+the invariant with the evidence for its obligations. Decoding is strict: unknown fields,
+wrong types, over-long numbers or lists are a `MalformedCertificateError` that says where.
+Decision trees are written in prefix order, so nothing nests deeply.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias, TypeVar
+
+from models.proof.farkas import Multipliers
+from models.proof.linear import Form
+from models.proof.polyhedral import (
+    Cell,
+    Cover,
+    Evidence,
+    Impossible,
+    InCell,
+    Inward,
+    Region,
+    Split,
+)
+from models.proof.quadratic import Ellipsoid, FlowWitness, QuadraticInvariant
+
+SCHEMA = "charon-workbench/certificate/1"
+MAX_BYTES = 256 * 1024 * 1024
+MAX_DIGITS = 4000
+_NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?", re.ASCII)
+
+
+class MalformedCertificateError(ValueError):
+    """The text is no certificate; the message says what is wrong, and where."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolyhedralProof:
+    """Cells for each location, and evidence for every obligation, in their order."""
+
+    regions: tuple[Region, ...]
+    evidence: tuple[Evidence, ...]
+
+
+Proof: TypeAlias = PolyhedralProof | QuadraticInvariant
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Evidence that a property holds in every reachable state of a model."""
+
+    model: str
+    model_sha256: str
+    claim: str
+    proof: Proof
+
+    @property
+    def kind(self) -> str:
+        """`polyhedral` or `quadratic`."""
+        return "polyhedral" if isinstance(self.proof, PolyhedralProof) else "quadratic"
+
+
+def encode(certificate: Certificate) -> str:
+    """The certificate as JSON text."""
+    proof = certificate.proof
+    body = _polyhedral_json(proof) if isinstance(proof, PolyhedralProof) else _quadratic_json(proof)
+    head = {
+        "schema": SCHEMA,
+        "kind": certificate.kind,
+        "model": certificate.model,
+        "model_sha256": certificate.model_sha256,
+        "property": certificate.claim,
+        "scope": {"kind": "unbounded"},
+    }
+    return json.dumps({**head, **body}, indent=1, ensure_ascii=True) + "\n"
+
+
+def decode(text: str | bytes) -> Certificate:
+    """The certificate in a JSON text."""
+    if len(text) > MAX_BYTES:
+        raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
+    try:
+        raw = json.loads(text, parse_float=_no_float, parse_int=_small_integer)
+    except (ValueError, RecursionError) as error:
+        raise MalformedCertificateError(f"not JSON: {error}") from None
+    top = _Reader(raw, "certificate")
+    if (schema := top.text("schema")) != SCHEMA:
+        raise MalformedCertificateError(f"schema {schema[:80]!r} is not {SCHEMA!r}")
+    readers: Mapping[str, Callable[[_Reader], Proof]] = {
+        "polyhedral": _read_polyhedral,
+        "quadratic": _read_quadratic,
+    }
+    kind = top.text("kind")
+    if kind not in readers:
+        raise MalformedCertificateError(f"unknown kind {kind[:80]!r}")
+    if top.field("scope") != {"kind": "unbounded"}:
+        raise MalformedCertificateError("the scope of an invariant is unbounded")
+    certificate = Certificate(
+        top.text("model"), top.text("model_sha256"), top.text("property"), readers[kind](top)
+    )
+    top.finish()
+    return certificate
+
+
+# Writing
+
+
+def _form_json(form: Form) -> dict[str, Any]:
+    coefficients = {name: str(a) for name, a in sorted(form.coefficients.items())}
+    return {"coefficients": coefficients, "constant": str(form.constant)}
+
+
+def _multipliers_json(multipliers: Multipliers) -> dict[str, str]:
+    return {str(index): str(factor) for index, factor in multipliers if factor != 0}
+
+
+def _evidence_json(evidence: Evidence) -> list[dict[str, Any]]:
+    """Prefix order: a split is followed by its lower case, then by its upper case."""
+    nodes: list[dict[str, Any]] = []
+    pending = [evidence]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Impossible):
+            nodes.append({"impossible": _multipliers_json(node.multipliers)})
+        elif isinstance(node, Inward):
+            word = "empty" if node.empty else "inward"
+            nodes.append({word: _multipliers_json(node.multipliers), "own": str(node.own)})
+        elif isinstance(node, InCell):
+            proofs = [_multipliers_json(m) for m in node.proofs]
+            nodes.append({"cell": node.cell, "proofs": proofs})
+        else:
+            nodes.append({"split": node.predicate, "strict_below": node.strict_below})
+            pending.extend((node.above, node.below))
+    return nodes
+
+
+def _polyhedral_json(proof: PolyhedralProof) -> dict[str, Any]:
+    regions = [
+        {
+            "location": region.location,
+            "predicates": [_form_json(h) for h in region.predicates],
+            "cells": ["".join("-" if s > 0 else "+" for s in cell) for cell in region.cells],
+        }
+        for region in proof.regions
+    ]
+    return {"regions": regions, "evidence": [_evidence_json(e) for e in proof.evidence]}
+
+
+def _quadratic_json(proof: QuadraticInvariant) -> dict[str, Any]:
+    ellipsoids = [
+        {
+            "shape": [[str(a) for a in row] for row in e.shape],
+            "center": [str(a) for a in e.center],
+            "witnesses": {
+                name: {"alpha": str(w.alpha), "earlier": [str(t) for t in w.earlier]}
+                for name, w in sorted(e.witnesses.items())
+            },
+        }
+        for e in proof.ellipsoids
+    ]
+    return {
+        "variables": list(proof.variables),
+        "locations": list(proof.locations),
+        "ellipsoids": ellipsoids,
+    }
+
+
+# Reading
+
+
+T = TypeVar("T")
+
+
+class _Reader:
+    """An object of the JSON text whose fields are taken one by one, none left over."""
+
+    def __init__(self, raw: Any, where: str):
+        if not isinstance(raw, dict):
+            raise MalformedCertificateError(f"{where}: expected an object")
+        self._left = dict(raw)
+        self.where = where
+
+    def has(self, name: str) -> bool:
+        return name in self._left
+
+    def field(self, name: str) -> Any:
+        if name not in self._left:
+            raise MalformedCertificateError(f"{self.where}: there is no {name!r}")
+        return self._left.pop(name)
+
+    def text(self, name: str) -> str:
+        value = self.field(name)
+        if not isinstance(value, str):
+            raise MalformedCertificateError(f"{self.where}: {name!r} is not a text")
+        return value
+
+    def whole(self, name: str) -> int:
+        value = self.field(name)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise MalformedCertificateError(f"{self.where}: {name!r} is not a whole number")
+        return value
+
+    def number(self, name: str) -> Fraction:
+        return _number(self.field(name), f"{self.where}, {name}")
+
+    def each(self, name: str, read: Callable[[Any, str], T]) -> tuple[T, ...]:
+        values = self.field(name)
+        if not isinstance(values, list):
+            raise MalformedCertificateError(f"{self.where}: {name!r} is not a list")
+        return tuple(read(value, f"{self.where}, {name} {i + 1}") for i, value in enumerate(values))
+
+    def mapped(self, name: str, read: Callable[[Any, str], T]) -> dict[str, T]:
+        values = self.field(name)
+        if not isinstance(values, dict):
+            raise MalformedCertificateError(f"{self.where}: {name!r} is not an object")
+        return {key: read(value, f"{self.where}, {name} {key}") for key, value in values.items()}
+
+    def finish(self) -> None:
+        if self._left:
+            extra = sorted(self._left)[0]
+            raise MalformedCertificateError(f"{self.where}: unknown field {extra[:80]!r}")
+
+
+def _no_float(text: str) -> Any:
+    raise ValueError(f"numbers are exact: write {text[:40]} as a fraction in quotes")
+
+
+def _small_integer(text: str) -> int:
+    if len(text) > 12:
+        raise ValueError("a whole number has too many digits")
+    return int(text)
+
+
+def _number(raw: Any, where: str) -> Fraction:
+    if not isinstance(raw, str) or len(raw) > MAX_DIGITS or not _NUMBER.fullmatch(raw):
+        raise MalformedCertificateError(f"{where}: not a fraction of moderate size")
+    top, _, bottom = raw.partition("/")
+    if bottom and int(bottom) == 0:
+        raise MalformedCertificateError(f"{where}: division by zero")
+    return Fraction(int(top), int(bottom or 1))
+
+
+def _text(raw: Any, where: str) -> str:
+    if not isinstance(raw, str):
+        raise MalformedCertificateError(f"{where}: not a text")
+    return raw
+
+
+def _form(raw: Any, where: str) -> Form:
+    reader = _Reader(raw, where)
+    coefficients = reader.mapped("coefficients", _number)
+    form = Form({name: a for name, a in coefficients.items() if a}, reader.number("constant"))
+    reader.finish()
+    return form
+
+
+def _cell(raw: Any, where: str) -> Cell:
+    if not isinstance(raw, str) or not set(raw) <= {"-", "+"}:
+        raise MalformedCertificateError(f"{where}: a cell is a row of - and +")
+    return tuple(1 if sign == "-" else -1 for sign in raw)
+
+
+def _region(raw: Any, where: str) -> Region:
+    reader = _Reader(raw, where)
+    region = Region(
+        reader.text("location"), reader.each("predicates", _form), reader.each("cells", _cell)
+    )
+    reader.finish()
+    return region
+
+
+def _multipliers(raw: Any, where: str) -> Multipliers:
+    if not isinstance(raw, dict):
+        raise MalformedCertificateError(f"{where}: multipliers are an object")
+    pairs = []
+    for key, value in raw.items():
+        if not key.isdecimal() or not key.isascii() or len(key) > 9:
+            raise MalformedCertificateError(f"{where}: {key[:40]!r} is no row number")
+        pairs.append((int(key), _number(value, where)))
+    return tuple(pairs)
+
+
+def _evidence(raw: Any, where: str) -> Evidence:
+    """Prefix order read from behind: by then both cases of a split are on the stack."""
+    if not isinstance(raw, list) or not raw:
+        raise MalformedCertificateError(f"{where}: evidence is a list of nodes")
+    stack: list[Evidence] = []
+    for node in reversed(raw):
+        stack.append(_node(_Reader(node, where), stack))
+    if len(stack) != 1:
+        raise MalformedCertificateError(f"{where}: nodes are left over")
+    return stack[0]
+
+
+def _node(reader: _Reader, below: list[Evidence]) -> Evidence:
+    node: Evidence
+    if reader.has("impossible"):
+        node = Impossible(_multipliers(reader.field("impossible"), reader.where))
+    elif reader.has("inward") or reader.has("empty"):
+        empty = reader.has("empty")
+        factors = _multipliers(reader.field("empty" if empty else "inward"), reader.where)
+        node = Inward(empty, reader.number("own"), factors)
+    elif reader.has("cell"):
+        node = InCell(reader.whole("cell"), reader.each("proofs", _multipliers))
+    else:
+        predicate, strict = reader.whole("split"), reader.field("strict_below")
+        if not isinstance(strict, bool) or len(below) < 2:
+            raise MalformedCertificateError(f"{reader.where}: a split needs two cases")
+        node = Split(predicate, strict, _case(below.pop(), reader), _case(below.pop(), reader))
+    reader.finish()
+    return node
+
+
+def _case(evidence: Evidence, reader: _Reader) -> Cover:
+    if isinstance(evidence, Inward):
+        raise MalformedCertificateError(f"{reader.where}: a flow identity inside a split")
+    return evidence
+
+
+def _read_polyhedral(top: _Reader) -> PolyhedralProof:
+    return PolyhedralProof(top.each("regions", _region), top.each("evidence", _evidence))
+
+
+def _witness(raw: Any, where: str) -> FlowWitness:
+    reader = _Reader(raw, where)
+    witness = FlowWitness(reader.number("alpha"), reader.each("earlier", _number))
+    reader.finish()
+    return witness
+
+
+def _row(raw: Any, where: str) -> tuple[Fraction, ...]:
+    if not isinstance(raw, list):
+        raise MalformedCertificateError(f"{where}: a row of a matrix is a list")
+    return tuple(_number(entry, where) for entry in raw)
+
+
+def _ellipsoid(raw: Any, where: str) -> Ellipsoid:
+    reader = _Reader(raw, where)
+    ellipsoid = Ellipsoid(
+        reader.each("shape", _row),
+        reader.each("center", _number),
+        reader.mapped("witnesses", _witness),
+    )
+    reader.finish()
+    return ellipsoid
+
+
+def _read_quadratic(top: _Reader) -> QuadraticInvariant:
+    return QuadraticInvariant(
+        top.each("variables", _text),
+        top.each("locations", _text),
+        top.each("ellipsoids", _ellipsoid),
+    )

@@ -1,0 +1,77 @@
+"""The one function that decides what is proved.
+
+`check` returns `Accepted` only if the certificate speaks about this very model and this
+property and every obligation multiplies out. It uses exact rationals and the standard
+library only; it trusts nothing of what a certificate says but the numbers it multiplies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from models.automaton import Automaton
+from models.proof.certificate import Certificate, PolyhedralProof
+from models.proof.linear import TooManyCasesError
+from models.proof.polyhedral import malformed, obligations
+from models.proof.problem import LinearProblem, linear_problem
+from models.proof.quadratic import QuadraticInvariant, failures
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The property holds in every reachable state, for unbounded time."""
+
+    obligations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The certificate proves nothing: the first obligation that fails, and why."""
+
+    obligation: str
+    why: str
+
+
+Judgement: TypeAlias = Accepted | Rejected
+
+
+def check(automaton: Automaton, property_name: str, certificate: Certificate) -> Judgement:
+    """Whether the certificate proves the property of the automaton."""
+    if certificate.model_sha256 != automaton.sha256:
+        return Rejected("model", "the certificate was made for another model")
+    if certificate.claim != property_name:
+        return Rejected("property", f"the certificate is for {certificate.claim!r}")
+    claim = next((p for p in automaton.properties if p.name == property_name), None)
+    if claim is None:
+        return Rejected("property", f"the model has no property {property_name!r}")
+    problem = linear_problem(automaton, claim)
+    try:
+        if isinstance(certificate.proof, PolyhedralProof):
+            return _polyhedral(problem, certificate.proof)
+        return _quadratic(problem, certificate.proof)
+    except TooManyCasesError as error:
+        return Rejected("model", str(error))
+
+
+def _polyhedral(problem: LinearProblem, proof: PolyhedralProof) -> Judgement:
+    if why := malformed(problem, proof.regions):
+        return Rejected("invariant", why)
+    count = 0
+    evidence = iter(proof.evidence)
+    for obligation in obligations(problem, proof.regions):
+        given = next(evidence, None)
+        if given is None:
+            return Rejected(obligation.title, "there is no evidence for it")
+        if not obligation.holds(given):
+            return Rejected(obligation.title, "the evidence does not prove it")
+        count += 1
+    if next(evidence, None) is not None:
+        return Rejected("evidence", "there is more evidence than obligations")
+    return Accepted(count)
+
+
+def _quadratic(problem: LinearProblem, proof: QuadraticInvariant) -> Judgement:
+    for failure in failures(problem, proof):
+        return Rejected(failure.obligation, failure.why)
+    return Accepted(len(proof.ellipsoids) * len(proof.locations))

@@ -1,0 +1,205 @@
+"""Linear forms and rows, and how conditions of a model become rows.
+
+A `Form` is c + sum a_v * v with rational coefficients; a `Row` states form <= 0, or
+form < 0 where it is strict. `alternatives(condition)` turns a Boolean expression into a
+list of row lists whose union contains every state that satisfies the condition: atoms that
+are not linear are dropped, which can only enlarge the set. The checker uses it for initial
+sets, guards, invariants and bad sets alike, and for all of them larger is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from models.expression import Expression, Op, postorder
+
+MAX_ALTERNATIVES = 10_000
+"""A condition that splits into more disjuncts is refused (`TooManyCasesError`)."""
+
+
+class TooManyCasesError(Exception):
+    """A condition has too many disjuncts to check one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """constant + sum of coefficient * name; zero coefficients are not stored."""
+
+    coefficients: Mapping[str, Fraction]
+    constant: Fraction = Fraction(0)
+
+    def __add__(self, other: Form) -> Form:
+        return combination(((Fraction(1), self), (Fraction(1), other)))
+
+    def __sub__(self, other: Form) -> Form:
+        return combination(((Fraction(1), self), (Fraction(-1), other)))
+
+    def scaled(self, factor: Fraction) -> Form:
+        """The form times a number."""
+        return combination(((factor, self),))
+
+    def renamed(self, names: Mapping[str, str]) -> Form:
+        """The form over other names; names that are not mentioned stay."""
+        return Form({names.get(v, v): a for v, a in self.coefficients.items()}, self.constant)
+
+    def __str__(self) -> str:
+        terms = [f"{a}*{v}" for v, a in sorted(self.coefficients.items())]
+        return " + ".join([*terms, str(self.constant)])
+
+
+def combination(parts: Iterable[tuple[Fraction, Form]]) -> Form:
+    """The sum of factor * form."""
+    total: dict[str, Fraction] = {}
+    constant = Fraction(0)
+    for factor, form in parts:
+        if factor == 0:
+            continue
+        constant += factor * form.constant
+        for name, value in form.coefficients.items():
+            total[name] = total.get(name, Fraction(0)) + factor * value
+    return Form({name: value for name, value in total.items() if value != 0}, constant)
+
+
+def of_variable(name: str) -> Form:
+    """The form that is one variable."""
+    return Form({name: Fraction(1)})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """form <= 0, or form < 0."""
+
+    form: Form
+    strict: bool = False
+
+    def renamed(self, names: Mapping[str, str]) -> Row:
+        """The row over other names."""
+        return Row(self.form.renamed(names), self.strict)
+
+    def __str__(self) -> str:
+        return f"{self.form} {'<' if self.strict else '<='} 0"
+
+
+Rows: TypeAlias = tuple[Row, ...]
+Alternatives: TypeAlias = tuple[Rows, ...]
+
+
+def affine(expression: Expression) -> Form | None:
+    """The expression as a form, exactly; None where it is not affine as written.
+
+    Sums, and products and quotients with at most one factor that is not a number.
+    """
+    found: dict[int, Form | None] = {}
+    for node in postorder(expression):
+        found[id(node)] = _affine_node(node, [found[id(a)] for a in node.args])
+    return found[id(expression)]
+
+
+def _affine_node(node: Expression, args: list[Form | None]) -> Form | None:
+    if node.op is Op.CONSTANT:
+        return Form({}, node.constant)
+    if node.op is Op.VARIABLE:
+        return of_variable(node.name)
+    known = [a for a in args if a is not None]
+    if len(known) < len(args):
+        return None
+    if node.op is Op.ADD:
+        return combination((Fraction(1), form) for form in known)
+    if node.op is Op.MULTIPLY:
+        factor, rest = Fraction(1), None
+        for form in known:
+            if not form.coefficients:
+                factor *= form.constant
+            elif rest is None:
+                rest = form
+            else:
+                return None
+        return Form({}, factor) if rest is None else rest.scaled(factor)
+    if node.op is Op.DIVIDE and not known[1].coefficients and known[1].constant != 0:
+        return known[0].scaled(1 / known[1].constant)
+    return None
+
+
+def alternatives(condition: Expression) -> Alternatives:
+    """Row lists whose union contains every state that satisfies the condition.
+
+    An over-approximation; exact where every atom is a linear comparison. `()` means that
+    no state satisfies it, `((),)` that nothing is known.
+    """
+    cases: dict[int, tuple[_Cases, _Cases]] = {}
+    for node in postorder(condition):
+        cases[id(node)] = _cases(node, [cases[id(a)] for a in node.args])
+    result = cases[id(condition)][0]
+    if result is None:
+        raise TooManyCasesError(f"a condition has more than {MAX_ALTERNATIVES} cases")
+    return tuple(result)
+
+
+_Cases: TypeAlias = list[Rows] | None  # None: more than MAX_ALTERNATIVES
+
+
+def _cases(node: Expression, args: list[tuple[_Cases, _Cases]]) -> tuple[_Cases, _Cases]:
+    """The cases in which a node is true, and those in which it is false."""
+    if node.op is Op.BOOLEAN:
+        return ([()], []) if node.value else ([], [()])
+    if node.op is Op.NOT:
+        return args[0][1], args[0][0]
+    if node.op is Op.AND:
+        return _all([a[0] for a in args]), _any([a[1] for a in args])
+    if node.op is Op.OR:
+        return _any([a[0] for a in args]), _all([a[1] for a in args])
+    if node.op in _DIFFERENCE_SIGNS:
+        left, right = affine(node.args[0]), affine(node.args[1])
+        if left is not None and right is not None:
+            difference = left - right
+            below, above = difference, difference.scaled(Fraction(-1))
+            return _DIFFERENCE_SIGNS[node.op](below, above)
+    return [()], [()]
+
+
+def _any(parts: list[_Cases]) -> _Cases:
+    union: list[Rows] = []
+    for part in parts:
+        if part is None or len(union) + len(part) > MAX_ALTERNATIVES:
+            return None
+        union.extend(part)
+    return union
+
+
+def _all(parts: list[_Cases]) -> _Cases:
+    product: list[Rows] = [()]
+    for part in sorted(parts, key=lambda p: MAX_ALTERNATIVES if p is None else len(p)):
+        if part is not None and len(part) * len(product) == 0:
+            return []
+        if part is None or len(part) * len(product) > MAX_ALTERNATIVES:
+            return None
+        product = [left + right for left in product for right in part]
+    return product
+
+
+_DIFFERENCE_SIGNS: Mapping[Op, Callable[[Form, Form], tuple[list[Rows], list[Rows]]]] = {
+    Op.LESS_EQUAL: lambda d, e: ([(Row(d),)], [(Row(e, True),)]),
+    Op.LESS: lambda d, e: ([(Row(d, True),)], [(Row(e),)]),
+    Op.GREATER_EQUAL: lambda d, e: ([(Row(e),)], [(Row(d, True),)]),
+    Op.GREATER: lambda d, e: ([(Row(e, True),)], [(Row(d),)]),
+    Op.EQUAL: lambda d, e: ([(Row(d), Row(e))], [(Row(d, True),), (Row(e, True),)]),
+    Op.NOT_EQUAL: lambda d, e: ([(Row(d, True),), (Row(e, True),)], [(Row(d), Row(e))]),
+}
+"""For d = left - right and e = -d: the cases of the comparison, and of its negation."""
+
+
+def at_most(value: Form, bound: Expression) -> Rows:
+    """Rows implied by value <= bound; min() gives one row for each argument."""
+    parts = bound.args if bound.op is Op.MINIMUM else (bound,)
+    forms = [affine(part) for part in parts]
+    return tuple(Row(value - form) for form in forms if form is not None)
+
+
+def at_least(value: Form, bound: Expression) -> Rows:
+    """Rows implied by value >= bound; max() gives one row for each argument."""
+    parts = bound.args if bound.op is Op.MAXIMUM else (bound,)
+    forms = [affine(part) for part in parts]
+    return tuple(Row(form - value) for form in forms if form is not None)

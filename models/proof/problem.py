@@ -1,0 +1,276 @@
+"""The linear view of an automaton and a property: what the obligations speak about.
+
+Names in rows: a variable, input or parameter by its own name; `x'` for the value after a
+jump; `d(x)` for the derivative of a variable that is only known to lie in a range. Anything
+that is not linear is left out, so the view allows at least every behaviour of the automaton:
+a proof about the view is a proof about the automaton.
+
+Where uncertain parameters multiply variables, the dynamics are given once for every corner
+of the parameters' box. The flow is affine in each such parameter alone (this is checked), so
+for every state its derivative lies in the convex hull of the corners'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from models.automaton import (
+    TIME,
+    Automaton,
+    Constraint,
+    Edge,
+    Input,
+    Kind,
+    Location,
+    Parameter,
+    Property,
+    primed,
+)
+from models.dynamics import eliminate_algebraic
+from models.expression import (
+    Expression,
+    Op,
+    conjunction,
+    constant,
+    equal,
+    free_variables,
+    postorder,
+    variable,
+)
+from models.proof.linear import (
+    Alternatives,
+    Form,
+    Row,
+    Rows,
+    affine,
+    alternatives,
+    at_least,
+    at_most,
+    combination,
+    of_variable,
+)
+
+MAX_CORNER_PARAMETERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Dynamics:
+    """The flow of a location at one corner of the parameters: `derivative` of every
+    variable as a form, which may mention `d(x)`; `rows` bound those."""
+
+    derivative: Mapping[str, Form]
+    rows: Rows
+
+    def along(self, form: Form) -> Form:
+        """The derivative in time of a form over variables and parameters."""
+        zero = Form({})
+        return combination(
+            (a, self.derivative.get(name, zero)) for name, a in form.coefficients.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """An edge as a relation between a state and its successor, both in one row list;
+    `cases` are the disjuncts of guard and target invariant together."""
+
+    name: str
+    target: str
+    cases: Alternatives
+
+
+@dataclass(frozen=True, slots=True)
+class LinearProblem:
+    """The linear view, asked for one location at a time."""
+
+    automaton: Automaton
+    claim: Property
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that an invariant may speak about: variables and parameters."""
+        return frozenset(v.name for v in self.automaton.variables) | frozenset(
+            p.name for p in self.automaton.parameters
+        )
+
+    def starts(self) -> Iterator[tuple[str, Alternatives]]:
+        """The initial states of each location, over primed names (values after the resets
+        of entry transitions) and plain ones (before)."""
+        for start in self.automaton.initial_sets():
+            condition = conjunction(start.condition, *self._clock_starts())
+            after = self._after(start.location)
+            yield (
+                start.location,
+                _both(
+                    alternatives(condition),
+                    after,
+                    self._environment() + self._relation(start.resets),
+                ),
+            )
+
+    def invariant(self, location: str) -> Alternatives:
+        """The invariant's disjuncts, each with the bounds of inputs and parameters."""
+        own = alternatives(self.automaton.location(location).invariant)
+        return _both(own, ((),), self._environment())
+
+    def dynamics(self, location: str) -> tuple[Dynamics, ...]:
+        """The flow at every corner of the parameters that multiply variables."""
+        place = self.automaton.location(location)
+        corners = self._corners(place)
+        return tuple(self._dynamics_at(place, corner) for corner in corners)
+
+    def jumps(self, location: str) -> Iterator[Jump]:
+        """The edges that leave a location."""
+        for edge in self.automaton.edges_from(location):
+            yield self._jump(edge)
+
+    def bad(self, location: str) -> Alternatives:
+        """The states that break the property, each disjunct with the invariant's bounds."""
+        states = self.claim.bad_states(self.automaton.occupied(location))
+        return _both(alternatives(states), self.invariant(location), ())
+
+    def _jump(self, edge: Edge) -> Jump:
+        place = alternatives(self.automaton.location(edge.source).invariant)
+        here = _both(alternatives(edge.guard), place, self._environment())
+        cases = _both(here, self._after(edge.target), self._relation(edge.resets))
+        return Jump(edge.name or f"{edge.source} -> {edge.target}", edge.target, cases)
+
+    def _after(self, location: str) -> Alternatives:
+        """The target's invariant over primed variables and inputs."""
+        names = {v.name: primed(v.name) for v in self.automaton.variables}
+        names |= {u.name: primed(u.name) for u in self.automaton.inputs}
+        disjuncts = alternatives(self.automaton.location(location).invariant)
+        rows = tuple(row for u in self.automaton.inputs for row in _bounds(u))
+        return tuple(
+            tuple(row.renamed(names) for row in (*disjunct, *rows)) for disjunct in disjuncts
+        )
+
+    def _relation(self, resets: tuple[Constraint, ...]) -> Rows:
+        """Rows between plain and primed names: the resets, and what stays as it is."""
+        rows: list[Row] = []
+        for reset in resets:
+            new = of_variable(primed(reset.variable))
+            if reset.range.low is not None:
+                rows.extend(at_least(new, reset.range.low))
+            if reset.range.high is not None:
+                rows.extend(at_most(new, reset.range.high))
+        changed = {reset.variable for reset in resets}
+        for name in sorted(self.names - changed):
+            difference = of_variable(primed(name)) - of_variable(name)
+            rows.extend((Row(difference), Row(difference.scaled(Fraction(-1)))))
+        return tuple(rows)
+
+    def _environment(self) -> Rows:
+        """Bounds of inputs and parameters, and the linear conjuncts of the assumption."""
+        signals: tuple[Input | Parameter, ...] = (
+            *self.automaton.inputs,
+            *self.automaton.parameters,
+        )
+        rows = [row for signal in signals for row in _bounds(signal)]
+        assumed = alternatives(self.automaton.assumption)
+        return (*rows, *assumed[0]) if len(assumed) == 1 else tuple(rows)
+
+    def _clock_starts(self) -> Iterator[Expression]:
+        if any(v.name == TIME for v in self.automaton.variables):
+            yield equal(variable(TIME), 0)
+
+    def _corners(self, place: Location) -> list[dict[str, Expression]]:
+        """Values of the parameters that make some flow non-affine; a single empty choice
+        where there are none. Parameters without finite bounds are not expanded."""
+        bounds = {
+            p.name: (p.low, p.high)
+            for p in self.automaton.parameters
+            if p.low is not None and p.high is not None
+        }
+        chosen: set[str] = set()
+        for flow in place.flows:
+            for bound in (flow.range.low, flow.range.high):
+                if bound is not None and affine(bound) is None:
+                    named = free_variables(bound) & bounds.keys()
+                    if _affine_in_each(bound, named):
+                        chosen |= named
+        if len(chosen) > MAX_CORNER_PARAMETERS:
+            return [{}]
+        names = sorted(chosen)
+        return [
+            dict(zip(names, map(constant, values), strict=True))
+            for values in product(*(sorted(set(bounds[name])) for name in names))
+        ]
+
+    def _dynamics_at(self, place: Location, corner: Mapping[str, Expression]) -> Dynamics:
+        derivative: dict[str, Form] = {}
+        rows: list[Row] = []
+        for v in self.automaton.variables:
+            if v.name == TIME:
+                derivative[v.name] = Form({}, Fraction(1))
+                continue
+            if v.kind is Kind.DISCRETE:
+                continue
+            bounds = place.flow_of(v.name)
+            at_corner = {
+                name: value
+                for name, value in corner.items()
+                if all(
+                    b is None or _affine_in_each(b, frozenset(corner))
+                    for b in (bounds.low, bounds.high)
+                )
+            }
+            bounds = bounds.substitute(at_corner)
+            exact = bounds.exact
+            form = None if exact is None else affine(exact)
+            if form is None:
+                form = of_variable(f"d({v.name})")
+                if bounds.low is not None:
+                    rows.extend(at_least(form, bounds.low))
+                if bounds.high is not None:
+                    rows.extend(at_most(form, bounds.high))
+            derivative[v.name] = form
+        return Dynamics(derivative, tuple(rows))
+
+
+def linear_problem(automaton: Automaton, claim: Property) -> LinearProblem:
+    """The linear view of an automaton, its algebraic variables eliminated first."""
+    plain = eliminate_algebraic(automaton)
+    found = next(p for p in plain.properties if p.name == claim.name)
+    return LinearProblem(plain, found)
+
+
+def _bounds(signal: Input | Parameter) -> Iterator[Row]:
+    form = of_variable(signal.name)
+    if signal.low is not None:
+        yield Row(Form({}, signal.low) - form)
+    if signal.high is not None:
+        yield Row(form - Form({}, signal.high))
+
+
+def _both(left: Alternatives, right: Alternatives, rows: Rows) -> Alternatives:
+    """Every disjunct of one with every disjunct of the other, and the rows besides."""
+    return tuple(a + b + rows for a in left for b in right)
+
+
+def _affine_in_each(expression: Expression, names: frozenset[str] | set[str]) -> bool:
+    """Whether the expression is a polynomial of degree at most one in each name alone.
+
+    Judged from how it is written: sums keep the larger degree, products add degrees, and
+    any other operation on a name counts as not affine.
+    """
+    for name in names:
+        degree: dict[int, int] = {}
+        for node in postorder(expression):
+            below = [degree[id(a)] for a in node.args]
+            if node.op is Op.VARIABLE:
+                degree[id(node)] = int(node.name == name)
+            elif node.op is Op.ADD:
+                degree[id(node)] = max(below)
+            elif node.op is Op.MULTIPLY:
+                degree[id(node)] = sum(below)
+            elif node.op is Op.DIVIDE:
+                degree[id(node)] = below[0] if below[1] == 0 else 2
+            else:
+                degree[id(node)] = 2 if any(below) else 0
+        if degree[id(expression)] > 1:
+            return False
+    return True
