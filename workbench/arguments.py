@@ -120,20 +120,20 @@ def model_argument(function: Function) -> Function:
 def output_options(function: Function) -> Function:
     """Give a verb `--json`, `--quiet` and `--debug`, which set up the console."""
 
-    def option(field_name: str, *names: str, help: str) -> Callable[[Function], Function]:
+    def option(field_name: str, *names: str, says: str) -> Callable[[Function], Function]:
         def remember(context: click.Context, option: click.Parameter, value: bool) -> None:
             console = context.find_object(Console)
             if console is not None and value:
                 setattr(console, field_name, True)
 
         return click.option(
-            *names, is_flag=True, expose_value=False, callback=remember, is_eager=True, help=help
+            *names, is_flag=True, expose_value=False, callback=remember, is_eager=True, help=says
         )
 
     for decorate in (
-        option("debug", "--debug", help="Show the details of an internal error."),
-        option("quiet", "--quiet", "-q", help="No notes, no warnings: the result only."),
-        option("as_json", "--json", help="Print the result as one JSON object."),
+        option("debug", "--debug", says="Show the details of an internal error."),
+        option("quiet", "--quiet", "-q", says="No notes, no warnings: the result only."),
+        option("as_json", "--json", says="Print the result as one JSON object."),
     ):
         function = decorate(function)
     return function
