@@ -71,7 +71,7 @@ def make_table(text: str) -> dict[str, Any]:
     from lark import Lark
 
     lark = Lark(text, parser="lalr", keep_all_tokens=True, maybe_placeholders=False)
-    table = lark.parser.parser._parse_table  # type: ignore[attr-defined]
+    table = lark.parser.parser._parse_table
     numbers = {state: i for i, state in enumerate(table.states)}
     rules = {rule: i for i, rule in enumerate(lark.rules)}
     actions: list[dict[str, int]] = []

@@ -1,21 +1,25 @@
 """Words, numbers and signs: the first step from a model's text to its syntax tree.
 
-`tokenize` splits a text in one pass. Keywords are not told apart from names here: which of
+`tokens` splits a text in one pass. Keywords are not told apart from names here: which of
 the two a word is depends on where it stands, and that is the parser's to say.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from models.source import Diagnostic, ModelError, Span
+from models.source import Span
 
 END: Final = "$END"
 NAME: Final = "NAME"
 NUMBER: Final = "NUMBER"
 STRING: Final = "STRING"
 LABEL: Final = "LABEL"
+COMMENT: Final = "COMMENT"
+STRANGE: Final = "STRANGE"
+UNCLOSED: Final = "UNCLOSED"
 
 SIGNS: Final = {
     "&&": "AND",
@@ -57,10 +61,20 @@ _PATTERN = re.compile(
       | (?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/)
       | (?P<string>"[^"\n]*")
       | (?P<label>\#[A-Za-z_][A-Za-z_0-9]*)
-      | (?P<strange>.)
+      | (?P<open_comment>/\*.*)
+      | (?P<open_string>"[^"\n]*)
+      | (?P<strange>[^\x00-\x7f]+|.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+_GROUPS = {
+    "number": NUMBER,
+    "string": STRING,
+    "label": LABEL,
+    "open_comment": UNCLOSED,
+    "open_string": UNCLOSED,
+    "strange": STRANGE,
+}
 
 
 class Token:
@@ -93,23 +107,11 @@ class Token:
         return f"{self.kind}({self.text!r} at {self.line}:{self.column})"
 
 
-class Lexed:
-    """All tokens of a text, ended by one of kind `END`, and apart from them its comments
-    and what could not be read."""
-
-    __slots__ = ("comments", "problems", "tokens")
-
-    def __init__(self) -> None:
-        self.tokens: list[Token] = []
-        self.comments: list[Token] = []
-        self.problems: list[Diagnostic] = []
-
-
-def tokenize(text: str, file: str) -> Lexed:
-    """The tokens of a text in linear time."""
-    found = Lexed()
-    tokens = found.tokens
-    signs = SIGNS
+def tokens(text: str, comments: list[Token] | None = None) -> Iterator[Token]:
+    """The tokens of a text one by one, ended by one of kind `END`; its comments are added
+    to `comments`. What has no meaning is a token of kind `STRANGE`; a text in quotes or a
+    comment that is not closed is one of kind `UNCLOSED`."""
+    signs, groups = SIGNS, _GROUPS
     line, line_start = 1, 0
     for match in _PATTERN.finditer(text):
         group = match.lastgroup
@@ -121,30 +123,19 @@ def tokenize(text: str, file: str) -> Lexed:
             line_start = start + 1
             continue
         word = match.group()
-        column = start - line_start + 1
         if group == "word":
-            tokens.append(Token(NAME, word, start, line, column))
+            yield Token(NAME, word, start, line, start - line_start + 1)
         elif group == "sign":
-            tokens.append(Token(signs[word], word, start, line, column))
-        elif group == "number":
-            tokens.append(Token(NUMBER, word, start, line, column))
+            yield Token(signs[word], word, start, line, start - line_start + 1)
         elif group == "comment":
-            found.comments.append(Token("COMMENT", word, start, line, column))
+            if comments is not None:
+                comments.append(Token(COMMENT, word, start, line, start - line_start + 1))
             if "\n" in word:
                 line += word.count("\n")
                 line_start = start + word.rfind("\n") + 1
-        elif group == "string":
-            tokens.append(Token(STRING, word, start, line, column))
-        elif group == "label":
-            tokens.append(Token(LABEL, word, start, line, column))
         else:
-            raise ModelError(
-                Diagnostic(
-                    "strange-character",
-                    f"the character {word!r} has no meaning here",
-                    Span(file, line, column, line, column + 1),
-                ),
-                sources={file: text},
-            )
-    tokens.append(Token(END, "", len(text), line, len(text) - line_start + 1))
-    return found
+            yield Token(groups[group or ""], word, start, line, start - line_start + 1)
+            if group == "open_comment":
+                line += word.count("\n")
+                line_start = start + word.rfind("\n") + 1
+    yield Token(END, "", len(text), line, len(text) - line_start + 1)

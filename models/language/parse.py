@@ -1,81 +1,265 @@
 """From the text of a `.charon` file to its syntax tree.
 
 An LALR(1) parser over the table of `grammar.lark`: the tree is built bottom-up as rules are
-reduced, nothing recurses, and the time is linear in the length of the text.
+reduced, nothing recurses, and the time is linear in the length of the text. A word is a
+keyword only where the grammar can read one.
+
+After an error the parser goes on at the next place that looks like the beginning of a
+statement, an item or a definition, so that one run finds several errors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from models.language import syntax
 from models.language.build import Builder
+from models.language.expected import acceptable, readable
 from models.language.grammar import Grammar, grammar
-from models.language.lexical import NAME, Token, tokenize
+from models.language.hints import Failure, explain
+from models.language.lexical import END, NAME, UNCLOSED, Token, tokens
+from models.language.reading import check_size, decode_source
 from models.source import Diagnostic, ModelError
 
-MAX_STACK = 4_000
-"""How many open constructs the parser keeps: no honest model comes near."""
+__all__ = ["MAX_ERRORS", "MAX_OPEN", "Parsed", "decode_source", "parse_leniently", "parse_source"]
+
+MAX_OPEN = 1_500
+"""How many constructs (brackets, operators, blocks) may be open at once."""
+MAX_ERRORS = 20
+"""How many errors are reported at most."""
+_CALM = 3
+"""How many tokens must be read after an error before the next one is believed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What could be read of a text, and everything that is wrong with it."""
+
+    source: syntax.SourceFile
+    diagnostics: tuple[Diagnostic, ...]
 
 
 def parse_source(text: str, file: str) -> syntax.SourceFile:
     """The syntax tree of a model; everything wrong with the text is in one `ModelError`."""
-    lexed = tokenize(text, file)
-    builder = Builder(file)
-    definitions = _run(grammar(), lexed.tokens, builder)
-    if builder.problems:
-        raise ModelError(*builder.problems, sources={file: text})
-    return syntax.SourceFile(file, definitions, tuple(c.span(file) for c in lexed.comments))
+    parsed = parse_leniently(text, file)
+    if parsed.diagnostics:
+        raise ModelError(*parsed.diagnostics, sources={file: text})
+    return parsed.source
 
 
-def _run(table: Grammar, tokens: list[Token], builder: Builder) -> Any:
-    """The value of the whole text."""
-    actions, gotos, keywords = table.actions, table.gotos, table.keywords
-    rules = [
-        (r.origin, r.length, getattr(builder, r.maker) if r.maker else r.maker, r.spliced)
-        for r in table.rules
-    ]
-    states, values = [table.start], []
-    for token in tokens:
-        kind = token.kind
-        row = actions[states[-1]]
-        if kind == NAME:
-            word = keywords.get(token.text)
-            if word is not None and word in row:
-                kind = word
+def parse_leniently(text: str, file: str) -> Parsed:
+    """The syntax tree of what can be understood of a text; only a text beyond all limits
+    raises a `ModelError`."""
+    check_size(len(text), file)
+    text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+    comments: list[Token] = []
+    parser = _Parser(text, Builder(file), tokens(text, comments))
+    definitions = parser.run()
+    problems = sorted(
+        dict.fromkeys([*parser.problems, *parser.builder.problems]),
+        key=lambda d: (d.span.line, d.span.column) if d.span else (0, 0),
+    )
+    source = syntax.SourceFile(file, definitions, tuple(c.span(file) for c in comments))
+    return Parsed(source, tuple(problems[:MAX_ERRORS]))
+
+
+class _Parser:
+    """One run over a text: the open states and their values, and the errors so far."""
+
+    def __init__(self, text: str, builder: Builder, stream: Iterator[Token]):
+        self.text = text
+        self.table: Grammar = grammar()
+        self.builder = builder
+        self.stream = stream
+        self.states = [self.table.start]
+        self.values: list[Any] = []
+        self.problems: list[Diagnostic] = []
+        self.calm = _CALM
+        self.progress = -1  # the offset of the last token that recovery went on from
+
+    def run(self) -> tuple[syntax.TopLevel, ...]:
+        """The definitions of the text, or those that could be understood."""
         while True:
-            action = row.get(kind)
-            if action is None:
-                raise ModelError(
-                    Diagnostic("syntax", f"unexpected `{token.text}`", token.span(builder.file))
+            before, token = self._advance()
+            if token is None:
+                definitions: tuple[syntax.TopLevel, ...] = self.values[-1]
+                return definitions
+            if not self._recover(before, token):
+                return self._definitions_so_far()
+
+    def _advance(self) -> tuple[list[int], Token | None]:
+        """Read on to the end (then the token is None) or to a token that does not fit (then
+        with the states that were open when it came)."""
+        table, builder, states, values = self.table, self.builder, self.states, self.values
+        actions, gotos, keywords = table.actions, table.gotos, table.keywords
+        rules = [
+            (r.origin, r.length, getattr(builder, r.maker) if r.maker else r.maker, r.spliced)
+            for r in table.rules
+        ]
+        for token in self.stream:
+            kind = token.kind
+            row = actions[states[-1]]
+            if kind == NAME:
+                word = keywords.get(token.text)
+                if word is not None and word in row:
+                    kind = word
+            before = states[:]
+            while True:
+                action = row.get(kind)
+                if action is None:
+                    return before, token
+                if action >= 0:
+                    break
+                origin, length, make, spliced = rules[~action]
+                if length:
+                    children = values[-length:]
+                    del values[-length:]
+                    del states[-length:]
+                    if spliced:
+                        children = _spliced(children, spliced)
+                else:
+                    children = []
+                if make is None:
+                    value: Any = children
+                elif make == "":
+                    value = children[0]
+                else:
+                    value = make(children)
+                values.append(value)
+                state = gotos[states[-1]][origin]
+                states.append(state)
+                if state == table.end:
+                    return before, None
+                row = actions[state]
+            states.append(action)
+            values.append(token)
+            builder.last = token
+            self.calm += 1
+            if len(states) > MAX_OPEN:
+                return before, token
+        raise AssertionError("the token END is accepted or an error")
+
+    # Errors
+
+    def _recover(self, before: list[int], token: Token) -> bool:
+        """Report the token and find a place to go on from; False if there is none."""
+        if len(self.states) > MAX_OPEN:
+            self.problems.append(
+                Diagnostic(
+                    "nested-too-deeply",
+                    f"more than {MAX_OPEN} brackets and operators are open here",
+                    token.span(self.builder.file),
+                    "give parts of the expression a name of their own",
                 )
-            if action >= 0:
-                break
-            origin, length, make, spliced = rules[~action]
-            if length:
-                children = values[-length:]
-                del values[-length:]
-                del states[-length:]
-                if spliced:
-                    children = _spliced(children, spliced)
-            else:
-                children = []
-            if make is None:
-                value: Any = children
-            elif make == "":
-                value = children[0]
-            else:
-                value = make(children)
-            values.append(value)
-            state = gotos[states[-1]][origin]
-            states.append(state)
-            if state == table.end:
-                return values[-1]
-            row = actions[state]
-        states.append(action)
-        values.append(token)
-        builder.last = token
-    raise AssertionError("the last token ends the text")
+            )
+            return False
+        failure = Failure(
+            token=token,
+            following=self._following(token),
+            previous=self.builder.last,
+            expected=acceptable(self.table, before),
+            before=before,
+            values=self.values,
+            file=self.builder.file,
+        )
+        diagnostic, repair = explain(failure)
+        if self.calm >= _CALM or token.kind == UNCLOSED:
+            self.problems.append(diagnostic)
+        if token.kind in (END, UNCLOSED) or len(self.problems) >= MAX_ERRORS:
+            return False
+        if repair and token.start > self.progress and self._fits(repair[0]):
+            self.progress = token.start
+            self.stream = chain(repair, self.stream)
+            return True
+        self.calm = 0
+        return self._resume(failure)
+
+    def _fits(self, token: Token) -> bool:
+        return readable(self.table, self.states, token.kind, token.text) is not None
+
+    def _following(self, token: Token) -> list[Token]:
+        """The next two tokens, which stay to be read."""
+        found: list[Token] = []
+        if token.kind != END:
+            for following in self.stream:
+                found.append(following)
+                if len(found) == 2 or following.kind == END:
+                    break
+            self.stream = chain(found, self.stream)
+        return found
+
+    def _resume(self, failure: Failure) -> bool:
+        """Skip tokens up to where a statement, an item or a definition can begin, and close
+        what was open there."""
+        depth = 0
+        definition = failure.definition_inside()
+        item = failure.item_inside()
+        skipped = chain(definition or item or [failure.token], self.stream)
+        for token in skipped:
+            self.stream = skipped
+            if token.kind == END:
+                self.stream = iter([token])
+                return self._close_to(self._outermost())
+            word = self.table.keywords.get(token.text) if token.kind == NAME else None
+            fresh = token.start > self.progress
+            if token.kind == "LBRACE":
+                depth += 1
+            elif token.kind == "RBRACE" and depth > 0:
+                depth -= 1
+                if depth == 0:
+                    return self._close_to(self._lists()[-1:])
+            elif depth == 0 and token.kind == "SEMICOLON":
+                return self._close_to(self._lists()[-1:])
+            elif depth == 0 and token.kind == "RBRACE":
+                if len(self._lists()) > 1:
+                    self.stream = chain([token], skipped)
+                return self._close_to(self._lists()[-1:])
+            elif word is not None and fresh and (definition or item or self._begins_line(token)):
+                homes = self._homes(word, definition is not None or depth > 0)
+                if homes:
+                    self.progress = token.start
+                    self.stream = chain([token], skipped)
+                    return self._close_to(homes)
+        raise AssertionError("the token END ends the text")
+
+    def _begins_line(self, token: Token) -> bool:
+        start = self.text.rfind("\n", 0, token.start) + 1
+        return self.text[start : token.start].isspace() or start == token.start
+
+    def _lists(self) -> list[int]:
+        """The heights of the stack at which a list of definitions, items or statements is
+        open, outermost first: states that can read a lone semicolon and more."""
+        found = []
+        for height, state in enumerate(self.states, start=1):
+            row = self.table.actions[state]
+            if row.get("SEMICOLON", -1) >= 0 and len(row) > 2 and "COMMA" not in row:
+                found.append(height)
+        return found
+
+    def _outermost(self) -> list[int]:
+        """The height of the list of definitions: above the start, once there is one."""
+        return [h for h in self._lists()[:2] if h <= 2][-1:]
+
+    def _homes(self, word: str, outermost: bool) -> list[int]:
+        """The innermost open list in which a keyword can begin something."""
+        lists = self._outermost() if outermost else self._lists()
+        return [h for h in lists if word in self.table.actions[self.states[h - 1]]][-1:]
+
+    def _close_to(self, heights: list[int]) -> bool:
+        """Forget everything that was opened above a list."""
+        if not heights:
+            return False
+        del self.states[heights[0] :]
+        del self.values[heights[0] - 1 :]
+        return True
+
+    def _definitions_so_far(self) -> tuple[syntax.TopLevel, ...]:
+        """The complete definitions on the stack when the parser had to stop."""
+        first = self.values[0] if self.values else None
+        return self.builder.start(first) if type(first) is list else ()
 
 
 def _spliced(children: list[Any], positions: tuple[int, ...]) -> list[Any]:

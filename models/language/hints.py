@@ -1,0 +1,512 @@
+"""What to tell the author about a token that does not fit, and how to read on.
+
+Each rule below knows one common slip. It looks at a `Failure` and answers with an
+`Explanation`, or None if the slip is another one; the first answer counts. An explanation
+may offer tokens to be read in place of the wrong one, so that a small slip does not hide
+the next error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from models.language.expected import (
+    COMPARISONS,
+    OPERAND_STARTS,
+    in_words,
+    readable,
+    spelling,
+)
+from models.language.grammar import grammar
+from models.language.lexical import END, NAME, NUMBER, SIGNS, STRANGE, STRING, UNCLOSED, Token
+from models.language.vocabulary import ITEM_WORDS, OTHER_SIGNS, OTHER_WORDS
+from models.source import Diagnostic, Span
+
+_OPENERS = {"(": ")", "[": "]", "{": "}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A token that does not fit: the next ones, the one before, what could have come, and
+    what the parser has open."""
+
+    token: Token
+    following: Sequence[Token]
+    previous: Token
+    expected: frozenset[str]
+    before: Sequence[int]
+    values: Sequence[Any]
+    file: str
+
+    @property
+    def next_text(self) -> str:
+        """The text of the token after the wrong one."""
+        return self.following[0].text if self.following else ""
+
+    def opener(self, *texts: str) -> tuple[Token, Token | None] | None:
+        """The innermost open bracket and the keyword or name before it."""
+        for i in range(len(self.values) - 1, -1, -1):
+            value = self.values[i]
+            if type(value) is Token and value.text in (texts or _OPENERS):
+                before = [v for v in self.values[max(0, i - 3) : i] if type(v) is Token]
+                return value, before[-1] if before else None
+        return None
+
+    @property
+    def block(self) -> str:
+        """The keyword of the innermost open block: `diff`, `init`, `do`, ..."""
+        found = self.opener("{")
+        return found[1].text if found and found[1] else ""
+
+    def definition_inside(self) -> list[Token] | None:
+        """The tokens `mode Name (` of a definition begun inside another one."""
+        last = self.values[-2:]
+        if (
+            self.token.text == "("
+            and self.opener("{")
+            and len(last) == 2
+            and all(type(v) is Token for v in last)
+            and last[0].text in ("agent", "mode")
+        ):
+            return [*last, self.token]
+        return None
+
+    def item_inside(self) -> list[Token] | None:
+        """The tokens of an item begun inside a block of statements that is still open, where
+        its keyword was read as a name."""
+        last = self.values[-1] if self.values else None
+        if (
+            type(last) is Token
+            and last is self.previous
+            and last.text in ITEM_WORDS
+            and self.token.kind in (NAME, "LBRACE", STRING)
+            and self.block not in ("", "agent", "mode")
+        ):
+            return [last, self.token]
+        return None
+
+    def fits_after(self, text: str) -> bool:
+        """Whether the token could be read if `text` stood before it."""
+        table = grammar()
+        states = readable(table, self.before, SIGNS.get(text, NAME), text)
+        token = self.token
+        return states is not None and readable(table, states, token.kind, token.text) is not None
+
+    def put(self, *texts: str, keep: bool = False) -> list[Token]:
+        """Tokens to be read in place of the wrong one, or, with `keep`, before it."""
+        t = self.token
+        made = [Token(SIGNS.get(x, NAME), x, t.start, t.line, t.column) for x in texts]
+        return [*made, t] if keep else made
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is wrong, and what to read instead (`repair`), if that is clear enough."""
+
+    code: str
+    message: str
+    hint: str | None = None
+    span: Span | None = None
+    repair: Sequence[Token] = ()
+
+
+def explain(failure: Failure) -> tuple[Diagnostic, Sequence[Token]]:
+    """The message for a token that does not fit, and the tokens to read in its place."""
+    for rule in _RULES:
+        found = rule(failure)
+        if found is not None:
+            span = found.span or failure.token.span(failure.file)
+            return Diagnostic(found.code, found.message, span, found.hint), found.repair
+    message = f"unexpected {_named(failure.token)}; expected {in_words(failure.expected)}"
+    return Diagnostic("syntax", message, failure.token.span(failure.file)), ()
+
+
+def _named(token: Token) -> str:
+    """A token in words."""
+    if token.kind == END:
+        return "end of the file"
+    text = token.text if len(token.text) <= 40 else token.text[:37] + "..."
+    return f"number {text}" if token.kind == NUMBER else f"`{text}`"
+
+
+def _at(token: Token) -> str:
+    return f"line {token.line}, column {token.column}"
+
+
+def _behind(failure: Failure) -> Span:
+    """The place just behind the token before."""
+    p = failure.previous
+    column = p.column + len(p.text)
+    return Span(failure.file, p.line, column, p.line, column + 1)
+
+
+# The slips, most telling first
+
+
+def _unclosed_text(f: Failure) -> Explanation | None:
+    if f.token.kind != UNCLOSED:
+        return None
+    t = f.token
+    if t.text.startswith("/*"):
+        span = Span(f.file, t.line, t.column, t.line, t.column + 2)
+        return Explanation("unclosed-comment", "this comment is never closed", "add `*/`", span)
+    return Explanation(
+        "unclosed-text", "this text in quotes is not closed on its line", 'add a closing `"`'
+    )
+
+
+def _missing_brace(f: Failure) -> Explanation | None:
+    inside = f.definition_inside() or f.item_inside()
+    opener = f.opener("{")
+    if not opener:
+        return None
+    brace, owner = opener
+    if inside:
+        what = f"{inside[0].text} {inside[1].text}" if inside[1].kind == NAME else inside[0].text
+        return Explanation(
+            "missing-brace",
+            f"`{what}` begins before the block opened at {_at(brace)} is closed",
+            f"add the missing `}}` of `{owner.text if owner else '{'}` before it",
+            inside[0].span(f.file),
+        )
+    if f.token.kind == NAME and f.token.text in ITEM_WORDS and "RBRACE" in f.expected:
+        if f.block in ("agent", "mode") or f.fits_after(";"):
+            return None
+        return Explanation(
+            "missing-brace",
+            f"`{f.token.text}` begins before the block opened at {_at(brace)} is closed",
+            f"add the missing `}}` of `{owner.text if owner else '{'}` before it",
+        )
+    return None
+
+
+def _unclosed_bracket(f: Failure) -> Explanation | None:
+    opener = f.opener()
+    if not opener:
+        return None
+    bracket, owner = opener
+    closing = _OPENERS[bracket.text]
+    if f.token.kind == END:
+        block = f" of `{owner.text}`" if owner else ""
+        return Explanation(
+            "unclosed-bracket",
+            f"the `{bracket.text}`{block} is never closed",
+            f"the file ends where a `{closing}` is still missing",
+            bracket.span(f.file),
+        )
+    if bracket.text != "{" and f.token.text in {";", "{", "}", ")", "]"} - {closing}:
+        return Explanation(
+            "unclosed-bracket",
+            f"`{closing}` is missing before `{f.token.text}`",
+            f"the `{bracket.text}` at {_at(bracket)} is not closed",
+        )
+    return None
+
+
+def _needless_brace(f: Failure) -> Explanation | None:
+    if f.token.text in (")", "]", "}") and not any(
+        type(v) is Token and _OPENERS.get(v.text) == f.token.text for v in f.values
+    ):
+        opening = {v: k for k, v in _OPENERS.items()}[f.token.text]
+        return Explanation(
+            "needless-bracket",
+            f"this `{f.token.text}` closes no `{opening}`",
+            "remove it, or look for a bracket that was closed too early above",
+        )
+    return None
+
+
+def _strange_sign(f: Failure) -> Explanation | None:
+    t = f.token
+    if t.kind != STRANGE:
+        return None
+    if t.text == "'":
+        name = f.previous.text
+        return Explanation(
+            "prime",
+            "a prime (`'`) has no meaning in a model",
+            f"the derivative of `{name}` is written `d({name})`: `diff {{ d({name}) == 1; }}`",
+        )
+    other = OTHER_SIGNS.get(t.text)
+    if other:
+        fits = SIGNS.get(other) in f.expected
+        return Explanation(
+            "strange-character",
+            f"`{t.text}` has no meaning in a model",
+            f"write `{other}`",
+            repair=f.put(other) if fits else (),
+        )
+    if t.text == "\N{NO-BREAK SPACE}":
+        return Explanation(
+            "strange-character", "this is a no-break space", "replace it by an ordinary space"
+        )
+    if t.text.isalpha():
+        return Explanation(
+            "strange-character",
+            f"the letter {t.text[:20]!r} cannot be part of a name",
+            "names consist of the letters a to z and A to Z, digits and `_`",
+        )
+    shown = f"`{t.text[:20]}`" if t.text.isprintable() else repr(t.text[:20])
+    return Explanation("strange-character", f"the character {shown} has no meaning in a model")
+
+
+def _equals_sign(f: Failure) -> Explanation | None:
+    sign = f.token.text
+    if sign == "=" and "EQUAL" in f.expected:
+        if f.block in ("diff", "alge"):
+            said = f"an equation in `{f.block}` is written with `==`"
+        elif "BECOMES" in f.expected:
+            return None
+        else:
+            said = "two values are compared with `==`"
+        if f.next_text in ("<", ">"):
+            return None
+        return Explanation("single-equals", said, "write `==` instead of `=`", repair=f.put("=="))
+    if sign in ("==", ":=") and "ASSIGN" in f.expected:
+        return Explanation(
+            "double-equals" if sign == "==" else "becomes",
+            f"a value is set with `=`, not with `{sign}`",
+            f"write `=` instead of `{sign}`",
+            repair=f.put("="),
+        )
+    if "BECOMES" in f.expected and sign in ("=", ":", "==", "->"):
+        return Explanation(
+            "renaming",
+            "names are renamed with `:=`",
+            "write `[ own := outer ]`",
+            repair=f.put(":="),
+        )
+    if "BECOMES" in f.expected and sign == "]":
+        return Explanation(
+            "renaming",
+            "the names after `:=` are missing",
+            "write `[ own1, own2 := outer1, outer2 ]`",
+        )
+    return None
+
+
+def _double_sign(f: Failure) -> Explanation | None:
+    pair = f.previous.text + f.token.text
+    if f.previous.end != f.token.start:
+        pair = f.token.text + f.next_text
+        if not f.following or f.token.end != f.following[0].start:
+            return None
+    wanted = {"**": "^", "<>": "!=", "=<": "<=", "=>": ">=", "=!": "!=", "===": "=="}.get(pair)
+    if wanted:
+        return Explanation("other-operator", f"`{pair}` is no operator", f"write `{wanted}`")
+    if pair in ("++", "--", "+=", "-=", "*=", "/="):
+        return Explanation(
+            "other-operator", f"`{pair}` is no operator", "write for example `x = x + 1`"
+        )
+    if pair in ("->", "=>"):
+        return Explanation("other-operator", f"`{pair}` is no operator")
+    return None
+
+
+def _in_words(f: Failure) -> Explanation | None:
+    word = f.token.text
+    if word in ("and", "or") and "AND" in f.expected:
+        sign = OTHER_WORDS[word]
+        return Explanation(
+            "word-operator",
+            f"`{word}` is written `{sign}`",
+            f"write `a {sign} b`",
+            repair=f.put(sign),
+        )
+    if f.previous.text == "not" and f.token.kind in (NAME, NUMBER) and "AND" in f.expected:
+        return Explanation(
+            "word-operator",
+            "`not` is written `!`",
+            "write `!(a > b)`",
+            f.previous.span(f.file),
+        )
+    if f.previous.text in ("sum", "forall") and f.token.kind == NAME and f.next_text == "in":
+        return Explanation(
+            "needs-parentheses",
+            f"a `{f.previous.text}` inside an operation needs parentheses",
+            f"write `({f.previous.text} i in 1..n : ...)`",
+            f.previous.span(f.file),
+        )
+    if f.previous.text == "if" and "AND" in f.expected:
+        return Explanation(
+            "word-operator",
+            "there is no `if` in expressions",
+            "write `condition ? a : b`",
+            f.previous.span(f.file),
+        )
+    return None
+
+
+def _chained_comparison(f: Failure) -> Explanation | None:
+    spelled = spelling()
+    signs = {spelled[k] for k in COMPARISONS}
+    if f.token.text in signs and "AND" in f.expected and not COMPARISONS & f.expected:
+        return Explanation(
+            "chained-comparison",
+            "a comparison has two sides",
+            "write `a <= b && b <= c` instead of `a <= b <= c`",
+        )
+    return None
+
+
+def _implicit_product(f: Failure) -> Explanation | None:
+    p, t = f.previous, f.token
+    if p.kind == NUMBER and t.kind in (NAME, "LPAR") and p.end == t.start:
+        return Explanation(
+            "missing-operator",
+            f"an operator is missing between `{p.text}` and `{t.text}`",
+            f"write `{p.text}*{t.text}`",
+            repair=f.put("*", keep=True),
+        )
+    if p.text == ")" and t.text == "(" and "TIMES" in f.expected:
+        return Explanation(
+            "missing-operator",
+            "an operator is missing between `)` and `(`",
+            "write `(a)*(b)`",
+            repair=f.put("*", keep=True),
+        )
+    return None
+
+
+def _flow_without_d(f: Failure) -> Explanation | None:
+    t = f.token
+    if "D" not in f.expected or t.kind != NAME or f.block != "diff":
+        return None
+    if t.text in ITEM_WORDS:
+        return None
+    name = t.text.removesuffix("_dot").removesuffix("dot") or t.text
+    if f.next_text == "(" and len(f.following) > 1:
+        name = f.following[1].text
+    return Explanation(
+        "flow-without-d",
+        f"a line of `diff` begins with a derivative, not with `{t.text}`",
+        f"write `d({name}) == ...;`",
+    )
+
+
+def _guard_without_when(f: Failure) -> Explanation | None:
+    starts = f.token.kind in OPERAND_STARTS or f.token.text == "!"
+    if "WHEN" not in f.expected or not starts or f.token.text in ITEM_WORDS:
+        return None
+    if f.token.text in ("if", "guard", "where"):
+        return Explanation(
+            "missing-when",
+            "a guard begins with `when`",
+            f"write `when` instead of `{f.token.text}`",
+            repair=f.put("when"),
+        )
+    return Explanation(
+        "missing-when",
+        "a guard begins with `when`",
+        "write `when` before the condition",
+        repair=f.put("when", keep=True),
+    )
+
+
+def _missing_parentheses(f: Failure) -> Explanation | None:
+    if f.expected != {"LPAR"} or f.previous.kind != NAME:
+        return None
+    name = f.previous.text
+    if f.token.text in ("{", ";", "["):
+        return Explanation(
+            "missing-parentheses",
+            f"`{name}` needs a list of parameters in parentheses, even if it is empty",
+            f"write `{name}()`",
+            f.previous.span(f.file),
+            f.put("(", ")", keep=True),
+        )
+    return None
+
+
+def _missing_semicolon(f: Failure) -> Explanation | None:
+    if "SEMICOLON" not in f.expected or f.token.kind == END:
+        return None
+    if not f.fits_after(";"):
+        return None
+    return Explanation(
+        "missing-semicolon",
+        f"`;` is missing after `{f.previous.text}`",
+        "statements and declarations end with `;`",
+        _behind(f),
+        f.put(";", keep=True),
+    )
+
+
+def _unknown_word(f: Failure) -> Explanation | None:
+    t = f.token
+    if t.kind != NAME:
+        return None
+    spelled = spelling()
+    words = sorted({spelled[k] for k in f.expected if k in spelled and spelled[k].isalpha()})
+    if not words:
+        return None
+    meant = OTHER_WORDS.get(t.text.lower())
+    if meant not in words:
+        close = get_close_matches(t.text.lower(), words, n=1, cutoff=0.6)
+        meant = close[0] if close else None
+    expected = in_words(f.expected)
+    message = f"unexpected `{t.text}`; expected {expected}"
+    if meant:
+        return Explanation("unknown-word", message, f"did you mean `{meant}`?", repair=f.put(meant))
+    if {"TRANS", "DIFF"} <= f.expected or {"INIT", "HIDE"} <= f.expected:
+        hint = (
+            "a variable is declared with how it is used: "
+            "`read`, `write`, `readwrite` or `private`, e.g. `private real x;`"
+        )
+        return Explanation("unknown-word", message, hint)
+    if len(words) == 1 and f.fits_after(words[0]):
+        return Explanation(
+            "missing-word",
+            f"`{words[0]}` is missing before `{t.text}`",
+            repair=f.put(words[0], keep=True),
+        )
+    return None
+
+
+def _reserved_name(f: Failure) -> Explanation | None:
+    if f.expected <= {NAME} and f.token.kind in (NUMBER, STRING):
+        return Explanation("not-a-name", f"{_named(f.token)} stands where a name is expected")
+    return None
+
+
+def _needless_plus(f: Failure) -> Explanation | None:
+    if f.token.text == "+" and "MINUS" in f.expected and "PLUS" not in f.expected:
+        return Explanation("needless-plus", "there is no sign `+`", "leave it out", repair=())
+    return None
+
+
+def _inequality_in_alge(f: Failure) -> Explanation | None:
+    if f.block == "alge" and f.token.text in ("<=", ">=", "<", ">") and "EQUAL" in f.expected:
+        if f.expected >= COMPARISONS:
+            return None
+        return Explanation(
+            "inequality-in-alge",
+            f"unexpected `{f.token.text}`; a line of `alge` is an equation",
+            "inequalities belong in `inv { ... }`",
+        )
+    return None
+
+
+_RULES: tuple[Callable[[Failure], Explanation | None], ...] = (
+    _unclosed_text,
+    _strange_sign,
+    _missing_brace,
+    _unclosed_bracket,
+    _needless_brace,
+    _double_sign,
+    _equals_sign,
+    _inequality_in_alge,
+    _in_words,
+    _chained_comparison,
+    _implicit_product,
+    _flow_without_d,
+    _guard_without_when,
+    _missing_parentheses,
+    _missing_semicolon,
+    _needless_plus,
+    _unknown_word,
+    _reserved_name,
+)
