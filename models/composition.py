@@ -38,7 +38,6 @@ from models.automaton import (
     Location,
     Parameter,
     Property,
-    Range,
     Variable,
     primed,
 )
@@ -51,12 +50,11 @@ from models.expression import (
     conjunction,
     disjunction,
     free_variables,
-    maximum,
-    minimum,
     rebuild,
     variable,
     with_arguments,
 )
+from models.ranges import bounds, merge_constraints
 from models.source import Diagnostic, ModelError, Span
 
 SEPARATOR = "|"
@@ -268,29 +266,6 @@ class Product:
         return merge_resets(resets, self._variable_names)
 
 
-def intersect(first: Range, second: Range) -> Range:
-    """The values in both ranges: largest lower bound, smallest upper bound; exact."""
-    if first == second:
-        return first
-    lows = [r.low for r in (first, second) if r.low is not None]
-    highs = [r.high for r in (first, second) if r.high is not None]
-    return Range(
-        maximum(*dict.fromkeys(lows)) if lows else None,
-        minimum(*dict.fromkeys(highs)) if highs else None,
-    )
-
-
-def merge_constraints(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
-    """One constraint for each variable, the ranges of several intersected; exact."""
-    found: dict[str, Constraint] = {}
-    for new in constraints:
-        known = found.get(new.variable)
-        found[new.variable] = (
-            new if known is None else replace(known, range=intersect(known.range, new.range))
-        )
-    return tuple(found.values())
-
-
 def merge_resets(
     parts: Sequence[tuple[Constraint, ...]], variables: frozenset[str]
 ) -> tuple[Constraint, ...]:
@@ -324,10 +299,7 @@ def merge_resets(
 def _in_reading_order(resets: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
     """The resets so that each reads only primed names reset before it."""
     after_jump = {primed(r.variable) for r in resets}
-    waiting = {
-        r: free_variables(*(e for e in (r.range.low, r.range.high) if e is not None)) & after_jump
-        for r in resets
-    }
+    waiting = {r: free_variables(*bounds(r)) & after_jump for r in resets}
     found: list[Constraint] = []
     known: set[str] = set()
     while waiting:

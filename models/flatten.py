@@ -16,6 +16,8 @@ Decisions, where a flat automaton must say more, or something else, than CHARON 
   inactive they keep their values (analog ones have derivative 0). A local that is defined
   by an equation whenever its mode is active, and whose kept value nobody reads, is set to
   0 meanwhile, which is unobservable, so that engines can eliminate it.
+- An algebraic variable has the value of its equation from the start; a declared first value
+  counts only in locations without an equation for it.
 - All initial macro-steps happen at once, from one initial valuation. A model in which one
   agent's initial transition reads what another's writes is refused, because CHARON's
   result would depend on the order.
@@ -28,54 +30,41 @@ Decisions, where a flat automaton must say more, or something else, than CHARON 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from models.atomic_agent import atomic_component, flat_claim, reads
 from models.automaton import (
     TIME,
     Automaton,
     Constraint,
-    Edge,
     HybridAutomaton,
-    Initial,
     Input,
-    Kind,
-    Location,
     Parameter,
     Property,
     PropertyKind,
     Range,
     Variable,
 )
-from models.composition import Interaction, Product, merge_constraints
+from models.composition import Interaction, Product
 from models.expression import (
     ONE,
     TRUE,
     ZERO,
     Expression,
     Op,
-    at_location,
     conjunction,
     conjuncts,
-    disjunction,
     equal,
     free_variables,
     variable,
 )
-from models.hierarchy import Access, Agent, Claim, renamed
+from models.hierarchy import Access, Agent, renamed
+from models.ranges import bounds, value_in
 from models.resets import simultaneous
 from models.source import Diagnostic, ModelError
-from models.unfolding import (
-    Path,
-    Place,
-    Step,
-    Unfolding,
-    flat_constraint,
-    flat_expression,
-    flat_range,
-    value_in,
-)
+from models.unfolding import flat_constraint, flat_expression, flat_range
 
 MAX_AGENT_DEPTH = 400
 
@@ -91,9 +80,10 @@ class _Placed:
 
 @dataclass(slots=True)
 class _Collected:
-    """What the agents of the tree contribute to the whole."""
+    """What the agents of the tree contribute to the whole, in flat names."""
 
-    components: list[HybridAutomaton] = field(default_factory=list)
+    atomic: list[_Placed] = field(default_factory=list)
+    values: dict[str, list[Expression]] = field(default_factory=dict)
     claims: list[tuple[str, Property]] = field(default_factory=list)
     conditions: list[Expression] = field(default_factory=list)
     interactions: list[Interaction] = field(default_factory=list)
@@ -111,10 +101,10 @@ def flatten(agent: Agent, name: str, horizon: Fraction | None = None) -> Automat
     whole = _Collected()
     for placed in _agents(agent):
         _collect(placed, whole)
-    components = _completed(whole)
+    components = _components(whole)
     inputs = _open_inputs(components)
-    kept, obligations, bounds = _assumptions(whole, inputs)
-    components = [_bounded(c, bounds) for c in components]
+    kept, obligations, limits = _assumptions(whole, inputs)
+    components = [_bounded(c, limits) for c in components]
     properties = _named((*whole.claims, *obligations))
     if agent.is_atomic:
         return replace(
@@ -167,26 +157,23 @@ def _agents(root: Agent) -> Iterator[_Placed]:
 
 def _collect(placed: _Placed, whole: _Collected) -> None:
     agent, names = placed.agent, placed.names
-    start = [flat_expression(agent.initial, names)]
-    start += [
-        value_in(names[declared.name], flat_range(declared.initial, names))
-        for declared in agent.variables
-        if declared.initial is not None
-    ]
-    whole.claims += [(placed.path, _claimed(c, names)) for c in agent.claims]
+    for declared in agent.variables:
+        flat = names[declared.name]
+        if declared.initial is not None:
+            first = value_in(flat, flat_range(declared.initial, names))
+            whole.values.setdefault(flat, []).append(first)
+        if declared.access.writes:
+            whole.declared[flat] = Variable(flat, declared.type, declared.kind, declared.span)
+    whole.claims += [(placed.path, flat_claim(c, names)) for c in agent.claims]
     whole.predicates += [flat_expression(p, names) for p in agent.predicates]
     whole.parameters.update((p.name, p) for p in agent.parameters)
     if agent.assumption != TRUE:
         whole.assumptions.append((placed.path, flat_expression(agent.assumption, names)))
-    if agent.top is not None:
-        _add_component(placed, conjunction(*start), whole)
-        return
-    whole.conditions += start
-    for declared in agent.variables:
-        if declared.access.writes:
-            flat = names[declared.name]
-            whole.declared[flat] = Variable(flat, declared.type, declared.kind, declared.span)
-    whole.interactions += _interactions(placed)
+    if agent.is_atomic:
+        whole.atomic.append(placed)
+    else:
+        whole.conditions.append(flat_expression(agent.initial, names))
+        whole.interactions += _interactions(placed)
 
 
 def _interactions(placed: _Placed) -> Iterator[Interaction]:
@@ -215,151 +202,10 @@ def _interactions(placed: _Placed) -> Iterator[Interaction]:
         )
 
 
-def _claimed(claim: Claim, names: Mapping[str, str], where: Expression = TRUE) -> Property:
-    condition = flat_expression(claim.condition, names)
-    return Property(claim.name, condition, claim.kind, where, claim.span)
-
-
-# One atomic agent
-
-
-def _add_component(placed: _Placed, start: Expression, whole: _Collected) -> None:
-    agent, top = placed.agent, placed.agent.top
-    assert top is not None
-    name = placed.path or agent.definition
-    unfolding = Unfolding(top, placed.names, placed.path, placed.names.values())
-    labels = _place_names(unfolding, top.definition)
-    hidden = _unobserved_locals(unfolding)
-    local = [pair for node in unfolding.nodes.values() for pair in node.local]
-    started = [
-        value_in(flat, flat_range(d.initial, node.scope))
-        for node in unfolding.nodes.values()
-        for flat, d in node.local
-        if d.initial is not None
-    ]
-    declared = [(placed.names[d.name], d) for d in agent.variables]
-    written = [(flat, d) for flat, d in declared if d.access.writes] + local
-    whole.components.append(
-        HybridAutomaton(
-            name,
-            tuple(Variable(flat, d.type, d.kind, d.span) for flat, d in written),
-            tuple(_location(unfolding, place, labels[place], hidden) for place in labels),
-            tuple(_edges(unfolding, labels)),
-            tuple(
-                Initial(labels[s.target], conjunction(start, *started, s.guard), s.resets)
-                for s in unfolding.initial
-            ),
-            tuple(Input(flat, d.type, span=d.span) for flat, d in declared if not d.access.writes),
-        )
-    )
-    for node in unfolding.nodes.values():
-        active = [labels[place] for place in labels if place.is_active(node.path)]
-        everywhere = len(active) == len(labels)
-        where = TRUE if everywhere else disjunction(*(at_location(name, at) for at in active))
-        inside = ".".join((*([placed.path] if placed.path else []), *node.path))
-        whole.claims += [(inside, _claimed(c, node.scope, where)) for c in node.mode.claims]
-
-
-def _place_names(unfolding: Unfolding, definition: str) -> dict[Place, str]:
-    """Dotted paths of the active modes; what inactive modes remember is added where two
-    places differ only in that."""
-    alike: dict[Path, int] = {}
-    for place in unfolding.steps:
-        alike[place.leaf] = alike.get(place.leaf, 0) + 1
-    found = {}
-    for place in unfolding.steps:
-        name = ".".join(place.leaf) or definition
-        if alike[place.leaf] > 1 and place.memory:
-            memory = ",".join(f"{'.'.join(path)}={child}" for path, child in place.memory)
-            name = f"{name}{{{memory}}}"
-        found[place] = name
-    return found
-
-
-def _edges(unfolding: Unfolding, labels: Mapping[Place, str]) -> Iterator[Edge]:
-    for place, steps in unfolding.steps.items():
-        for step in steps:
-            first = step.first
-            assert first is not None, "only initial steps may start without a transition"
-            yield Edge(
-                labels[place],
-                labels[step.target],
-                step.guard,
-                step.resets,
-                None,
-                first.urgent,
-                first.event,
-                ", ".join(step.labels) or f"{first.source} -> {first.target}",
-                first.span,
-            )
-
-
-def _location(unfolding: Unfolding, place: Place, name: str, hidden: Collection[str]) -> Location:
-    flows: list[Constraint] = []
-    algebraic: list[Constraint] = []
-    invariant: list[Expression] = []
-    for path, node in unfolding.nodes.items():
-        if place.is_active(path):
-            flows += [flat_constraint(c, node.scope) for c in node.mode.flows]
-            algebraic += [flat_constraint(c, node.scope) for c in node.mode.algebraic]
-            invariant.append(flat_expression(node.mode.invariant, node.scope))
-        else:
-            resting = [flat for flat, d in node.local if d.kind is Kind.ANALOG]
-            zero = [Constraint(flat, Range.exactly(ZERO)) for flat in resting]
-            flows += [c for c in zero if c.variable not in hidden]
-            algebraic += [c for c in zero if c.variable in hidden]
-    return Location(
-        name,
-        merge_constraints(flows),
-        merge_constraints(algebraic),
-        conjunction(*invariant),
-        unfolding.nodes[place.leaf].mode.span,
-    )
-
-
-def _unobserved_locals(unfolding: Unfolding) -> frozenset[str]:
-    """Analog locals defined by an equation wherever their mode is active, never assigned,
-    and never read by a step that starts while their mode is inactive."""
-    found: dict[str, Path] = {}
-    for path, node in unfolding.nodes.items():
-        for flat, declared in node.local:
-            if declared.kind is Kind.ANALOG and declared.initial is None:
-                found[flat] = path
-    for place in unfolding.steps:
-        active = (n for path, n in unfolding.nodes.items() if place.is_active(path))
-        defined = {
-            node.scope.get(c.variable, c.variable)
-            for node in active
-            for c in node.mode.algebraic
-            if c.range.exact is not None
-        }
-        found = {f: p for f, p in found.items() if f in defined or not place.is_active(p)}
-    for start, steps in ((None, unfolding.initial), *unfolding.steps.items()):
-        for step in steps:
-            assigned = {r.variable for r in step.resets}
-            read = _reads(step)
-            found = {
-                f: p
-                for f, p in found.items()
-                if f not in assigned and (f not in read or (start or step.target).is_active(p))
-            }
-    return frozenset(found)
-
-
-def _reads(step: Step | Initial | Edge) -> frozenset[str]:
-    """The names that a step's guard and resets depend on."""
-    guard = step.condition if isinstance(step, Initial) else step.guard
-    bounds = (e for r in step.resets for e in (r.range.low, r.range.high) if e is not None)
-    return free_variables(guard, *bounds)
-
-
-# The whole
-
-
-def _completed(whole: _Collected) -> list[HybridAutomaton]:
-    """The components with variables that nobody writes, and with time where it is read."""
-    components = whole.components
-    if not components:
+def _components(whole: _Collected) -> list[HybridAutomaton]:
+    """One automaton for each atomic agent; the first also takes the variables that nobody
+    writes, and `time` where only the whole reads it."""
+    if not whole.atomic:
         raise ModelError(
             Diagnostic(
                 "no-behaviour",
@@ -367,41 +213,40 @@ def _completed(whole: _Collected) -> list[HybridAutomaton]:
                 hint="give an agent a top-level mode: `mode top = SomeMode();`",
             )
         )
+    made = [atomic_component(p.path, p.agent, p.names, whole.values) for p in whole.atomic]
+    whole.claims += [claim for part in made for claim in part.claims]
+    components = [part.automaton for part in made]
     written = {v.name for c in components for v in c.variables}
-    orphans = [v for v in whole.declared.values() if v.name not in written]
-    names = {v.name for v in orphans}
+    orphans = {n: v for n, v in whole.declared.items() if n not in written}
+    first = [v for n, values in whole.values.items() if n not in written for v in values]
     components[0] = replace(
         components[0],
-        variables=(*components[0].variables, *orphans),
-        inputs=tuple(i for i in components[0].inputs if i.name not in names),
+        variables=(*components[0].variables, *orphans.values()),
+        inputs=tuple(i for i in components[0].inputs if i.name not in orphans),
+        initial=tuple(
+            replace(i, condition=conjunction(i.condition, *first)) for i in components[0].initial
+        ),
     )
-    shared = [
+    shared = free_variables(
         *(p.condition for _, p in whole.claims),
         *whole.conditions,
         *whole.predicates,
         *(a for _, a in whole.assumptions),
-        *(i.guard for i in whole.interactions),
-        *(e for i in whole.interactions for r in i.resets for e in _bounds(r)),
+        *(e for i in whole.interactions for e in (i.guard, *bounds(*i.resets))),
+    )
+    return [
+        _with_time(c) if _mentions_time(c) or (TIME in shared and c is components[0]) else c
+        for c in components
     ]
-    everywhere = TIME in free_variables(*shared)
-    found = []
-    for index, component in enumerate(components):
-        timed = _mentions_time(component) or (everywhere and index == 0)
-        found.append(_with_time(component) if timed else component)
-    return found
-
-
-def _bounds(constraint: Constraint) -> list[Expression]:
-    return [e for e in (constraint.range.low, constraint.range.high) if e is not None]
 
 
 def _mentions_time(component: HybridAutomaton) -> bool:
     parts: list[Expression] = []
     for location in component.locations:
         parts.append(location.invariant)
-        parts += [e for c in (*location.flows, *location.algebraic) for e in _bounds(c)]
+        parts += bounds(*location.flows, *location.algebraic)
     read = free_variables(*parts).union(
-        *(_reads(e) for e in component.edges), *(_reads(i) for i in component.initial)
+        *(reads(e) for e in component.edges), *(reads(i) for i in component.initial)
     )
     return TIME in read and TIME not in {v.name for v in component.variables}
 
@@ -505,7 +350,7 @@ def _refuse_ordered_starts(components: Sequence[HybridAutomaton]) -> None:
     if not assigned:
         return
     for reader in components:
-        read = frozenset().union(*(_reads(start) for start in reader.initial)) & assigned
+        read = frozenset().union(*(reads(start) for start in reader.initial)) & assigned
         for writer in components:
             common = sorted(read & writes[writer.name])
             if writer is not reader and common:

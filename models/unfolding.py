@@ -25,14 +25,9 @@ from typing import TypeAlias
 from models.automaton import Constraint, Range
 from models.expression import (
     FALSE,
-    TRUE,
     Expression,
-    Op,
-    compare,
     conjunction,
-    equal,
     free_variables,
-    negation,
     substitute,
     variable,
 )
@@ -334,18 +329,6 @@ def flat_expression(given: Expression, scope: Mapping[str, str]) -> Expression:
 def _change(scope: Mapping[str, str], *given: Expression) -> dict[str, Expression]:
     names = free_variables(*given)
     return {n: variable(scope[n]) for n in names if n in scope and scope[n] != n}
-
-
-def value_in(name: str, given: Range) -> Expression:
-    """The proposition that a variable's value lies in a range."""
-    value = variable(name)
-    if given.exact is not None:
-        if given.exact.op is Op.BOOLEAN:
-            return value if given.exact.value else negation(value)
-        return equal(value, given.exact)
-    low = TRUE if given.low is None else compare(Op.GREATER_EQUAL, value, given.low)
-    high = TRUE if given.high is None else compare(Op.LESS_EQUAL, value, given.high)
-    return conjunction(low, high)
 
 
 def _nodes(top: Mode, names: Mapping[str, str], prefix: str, taken: set[str]) -> dict[Path, Node]:
