@@ -1,0 +1,59 @@
+"""Assertions and forbidden sets: each gets a name that its author can recognise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from models.automaton import BOOL
+from models.expression import Expression
+from models.hierarchy import Claim
+from models.language.context import Context
+from models.language.scope import Scope
+from models.language.syntax import ClaimBlock
+from models.language.typecheck import require
+
+MAX_NAME = 60
+"""The longest name made from a condition's text."""
+
+
+def claims(context: Context, blocks: Iterable[ClaimBlock], scope: Scope) -> tuple[Claim, ...]:
+    """The claims of an agent or mode; one without a name is called by its condition."""
+    found: list[Claim] = []
+    names: dict[str, ClaimBlock] = {}
+    for block in blocks:
+        value = condition(context, block.condition, scope, f"what `{_word(block)}` says")
+        if value is None:
+            continue
+        name = block.name if block.name else readable(value)
+        if block.name and name in names and names[name].name:
+            context.findings.error(
+                "duplicate-name",
+                f'"{name}" is claimed twice (first at line {names[name].span.line})',
+                block.span,
+                "give the two claims different names",
+            )
+        count, unique = 2, name
+        while unique in names:
+            unique = f"{name} ({count})"
+            count += 1
+        names[unique] = block
+        found.append(Claim(unique, value, block.kind, block.span))
+    return tuple(found)
+
+
+def _word(block: ClaimBlock) -> str:
+    return "assert" if block.kind == "assertion" else "forbid"
+
+
+def readable(value: Expression) -> str:
+    """The text of a condition, shortened to serve as a name."""
+    text = str(value)
+    return text if len(text) <= MAX_NAME else text[: MAX_NAME - 3] + "..."
+
+
+def condition(context: Context, written: Expression, scope: Scope, what: str) -> Expression | None:
+    """A resolved expression that must be a truth value."""
+    value, kind = context.resolver.resolve(written, scope)
+    if kind is None or not require(context.findings, kind, BOOL, written.span, what):
+        return None
+    return value

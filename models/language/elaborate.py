@@ -1,0 +1,182 @@
+"""From the files of a model to its hierarchy: names resolved, parameters replaced,
+replication unrolled, every mistake reported at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from models.automaton import REAL
+from models.expression import Expression
+from models.hierarchy import Agent
+from models.language.constants import global_scope, override_value
+from models.language.context import Context, argument_values
+from models.language.definitions import Definitions, collect
+from models.language.findings import Findings, TooManyErrorsError, did_you_mean, listed
+from models.language.instantiate_agents import instantiate_agent
+from models.language.resolve import Resolver, value_type
+from models.language.syntax import AgentDefinition, SourceFile
+from models.source import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Elaborated:
+    """The hierarchical model of a text, and the time bound of its claims, if it sets one."""
+
+    agent: Agent
+    horizon: Fraction | None
+    warnings: tuple[Diagnostic, ...]
+
+
+def elaborate(
+    files: Sequence[SourceFile],
+    *,
+    agent: str | None = None,
+    parameters: Mapping[str, Fraction] | None = None,
+    sources: dict[str, str] | None = None,
+) -> Elaborated:
+    """The model that the first file describes; the others are what it imports.
+
+    `agent` names the agent that is the whole model, instead of the file's `system`;
+    `parameters` replaces values of top-level constants and of that agent's parameters.
+    Raises `ModelError` with every mistake found.
+    """
+    findings = Findings()
+    made: tuple[Agent, Fraction | None] | None = None
+    with suppress(TooManyErrorsError):
+        made = _elaborate(files, agent, dict(parameters or {}), findings)
+    findings.raise_errors(sources)
+    assert made is not None, "a model without errors has an agent"
+    return Elaborated(*made, findings.warnings)
+
+
+def _elaborate(
+    files: Sequence[SourceFile],
+    agent: str | None,
+    overrides: dict[str, Fraction],
+    findings: Findings,
+) -> tuple[Agent, Fraction | None] | None:
+    definitions = collect(files, findings)
+    resolver = Resolver(findings)
+    main = _main_agent(files[0], definitions, agent, findings)
+    own = {p.name.name for p in main.parameters} if main is not None else set()
+    outer = {name: value for name, value in overrides.items() if name not in own}
+    scope, uncertain = global_scope(definitions, resolver, outer)
+    context = Context(definitions, scope, resolver)
+    _check_overrides(overrides, definitions, main, findings)
+    if main is None:
+        _check_unused(context)
+        return None
+    values = _main_values(context, main, overrides)
+    whole = instantiate_agent(context, main, values)
+    _check_unused(context)
+    return replace(whole, parameters=uncertain), _horizon(context, agent)
+
+
+def _main_agent(
+    file: SourceFile, definitions: Definitions, wanted: str | None, findings: Findings
+) -> AgentDefinition | None:
+    """The agent that is the whole model: as asked, as `system` says, or the only one that
+    no other agent contains."""
+    if wanted is not None:
+        if wanted not in definitions.agents:
+            findings.error(
+                "unknown-agent",
+                f"`{file.name}` has no agent `{wanted}`",
+                None,
+                did_you_mean(wanted, definitions.agents) or f"it has {listed(definitions.agents)}",
+            )
+        return definitions.agents.get(wanted)
+    system = definitions.system
+    if system is not None:
+        found = definitions.agents.get(system.agent.name)
+        if found is None:
+            findings.error(
+                "unknown-agent",
+                f"there is no agent `{system.agent.name}`",
+                system.agent.span,
+                did_you_mean(system.agent.name, definitions.agents),
+            )
+        return found
+    used = {part.definition.name for a in definitions.agents.values() for part in a.agents}
+    here = [d for d in file.definitions if isinstance(d, AgentDefinition)]
+    roots = [a for a in here if a.name.name not in used]
+    if len(roots) == 1:
+        return roots[0]
+    if not definitions.agents:
+        message, hint = "the model has no agent", "add one: `agent Main() { mode top = ...; }`"
+    elif not roots and here:
+        message = "every agent is part of another, so none is the whole model"
+        hint = "say which one is: `system Name();`"
+    elif not roots:
+        message = "the file defines no agent of its own"
+        hint = "say which imported agent is the model: `system Name();`"
+    else:
+        message = f"several agents could be the whole model: {listed(a.name.name for a in roots)}"
+        hint = f"say which one is, e.g. `system {roots[-1].name.name}();`"
+    place = roots[1].name.span if len(roots) > 1 else None
+    findings.error("no-system", message, place, hint)
+    return None
+
+
+def _main_values(
+    context: Context, main: AgentDefinition, overrides: Mapping[str, Fraction]
+) -> tuple[Expression, ...] | None:
+    """The parameters of the whole model: overridden, as `system` gives them, or by default."""
+    system = context.definitions.system
+    given: Sequence[Expression] = ()
+    span = main.name.span
+    if system is not None and system.agent.name == main.name.name:
+        given, span = system.arguments, system.span
+    values: dict[str, Expression] = {}
+    for parameter in main.parameters:
+        name = parameter.name.name
+        if name in overrides:
+            kind, place = value_type(parameter.type), parameter.name.span
+            value = override_value(name, overrides[name], kind, place, context.resolver)
+            if value is None:
+                return None
+            values[name] = value
+    return argument_values(context, main, given, context.scope, span, values)
+
+
+def _horizon(context: Context, wanted: str | None) -> Fraction | None:
+    system = context.definitions.system
+    if system is None or system.horizon is None:
+        return None
+    if wanted is not None and wanted != system.agent.name:
+        return None
+    value = context.resolver.constant_of(system.horizon, context.scope, REAL, "the time limit")
+    if value is None:
+        return None
+    if not value.is_constant or value.constant <= 0:
+        context.findings.error(
+            "bad-horizon", "the time after `until` must be a positive number", system.horizon.span
+        )
+        return None
+    return value.constant
+
+
+def _check_overrides(
+    overrides: Mapping[str, Fraction],
+    definitions: Definitions,
+    main: AgentDefinition | None,
+    findings: Findings,
+) -> None:
+    own = [p.name.name for p in main.parameters] if main is not None else []
+    known = [*own, *definitions.constants]
+    for name in overrides:
+        if name not in known:
+            findings.error(
+                "unknown-parameter",
+                f"the model has no parameter or constant `{name}` to set",
+                None,
+                did_you_mean(name, known)
+                or (f"it has {listed(known)}" if known else "it has none"),
+            )
+
+
+def _check_unused(context: Context) -> None:
+    """Definitions that nothing uses yet."""

@@ -1,0 +1,240 @@
+"""Agents with their parameters replaced by values and their copies made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from models.expression import Expression, conjunction, variable
+from models.hierarchy import Access, Agent, AgentInstance, Declaration, Mode
+from models.language.claims import claims, condition
+from models.language.context import Context, Trail, argument_values, definition_scope
+from models.language.declarations import declare
+from models.language.findings import did_you_mean
+from models.language.initial_values import assumed_bounds, with_initial_values
+from models.language.instantiate_modes import mode_instance
+from models.language.interfaces import check_interface
+from models.language.renaming import instance_renaming
+from models.language.replicate import copies, interactions
+from models.language.scope import Binding, Role, Scope
+from models.language.syntax import (
+    AgentDefinition,
+    AgentItem,
+    Assume,
+    ClaimBlock,
+    Hide,
+    InitBlock,
+    Instance,
+    InteractionBlock,
+    Predicates,
+    VariableDeclaration,
+)
+
+Item = TypeVar("Item", bound=AgentItem)
+
+
+def instantiate_agent(
+    context: Context,
+    definition: AgentDefinition,
+    values: tuple[Expression, ...] | None,
+    trail: Trail = (),
+) -> Agent:
+    """The agent with these parameter values; None for the values marks a use that is
+    already known to be wrong, elaborated only to find further mistakes."""
+    name = definition.name.name
+    key = (name, values)
+    if key in context.agents:
+        return context.agents[key]
+    context.used.add(f"agent {name}")
+    trail = (*trail, name)
+    scope = definition_scope(context, definition, values)
+    variables = declare(context, _items(definition, VariableDeclaration), scope, {})
+    parts = _parts(context, definition, scope, trail)
+    variables = _hidden(context, definition, variables, parts, scope)
+    top = _top(context, definition, scope, trail, variables)
+    _check_shape(context, definition)
+    variables, bounds = assumed_bounds(variables)
+    variables, initial = with_initial_values(
+        context, _items(definition, InitBlock), variables, scope
+    )
+    agent = Agent(
+        name,
+        tuple(variables),
+        initial,
+        top,
+        parts,
+        tuple(
+            event
+            for block in _items(definition, InteractionBlock)
+            for event in interactions(context, block, scope)
+        ),
+        claims(context, _items(definition, ClaimBlock), scope),
+        conjunction(bounds, *_assumptions(context, definition, scope)),
+        tuple(_predicates(context, definition, scope)),
+        (),
+        definition.name.span,
+    )
+    outer = {v.name: v for v in variables}
+    for part in parts:
+        shared = [v for v in part.agent.variables if v.access is not Access.PRIVATE]
+        what = f"the agent `{part.name}`"
+        check_interface(context, shared, outer, part.renaming, what, part.span)
+    inner: list[Agent | Mode] = [p.agent for p in parts]
+    context.record_size(agent, [*inner, top] if top else inner, definition.name.span)
+    context.agents[key] = agent
+    return agent
+
+
+def _items(definition: AgentDefinition, kind: type[Item]) -> list[Item]:
+    return [item for item in definition.items if isinstance(item, kind)]
+
+
+def _parts(
+    context: Context, definition: AgentDefinition, scope: Scope, trail: Trail
+) -> tuple[AgentInstance, ...]:
+    """The sub-agents, replicated ones copy by copy."""
+    found: list[AgentInstance] = []
+    names: set[str] = set()
+    for instance in definition.agents:
+        if instance.name.name in names:
+            context.findings.error(
+                "duplicate-name",
+                f"there are two agents `{instance.name.name}` here",
+                instance.name.span,
+            )
+            continue
+        names.add(instance.name.name)
+        for name, inner in copies(context, instance, scope):
+            part = _part(context, instance, name, inner, trail)
+            if part is None:
+                break
+            found.append(part)
+            scope.instances[name] = part
+            if context.too_large:
+                break
+    return tuple(found)
+
+
+def _part(
+    context: Context, instance: Instance, name: str, scope: Scope, trail: Trail
+) -> AgentInstance | None:
+    definition = context.agent_definition(instance.definition)
+    if definition is None:
+        return None
+    if not context.may_enter(definition.name.name, trail, instance.definition.span):
+        return None
+    values = argument_values(context, definition, instance.arguments, scope, instance.span)
+    agent = instantiate_agent(context, definition, values, trail)
+    what = f"the agent `{definition.name.name}`"
+    renaming = instance_renaming(context, instance, agent.variables, what, scope)
+    return AgentInstance(name, agent, renaming, instance.span)
+
+
+def _hidden(
+    context: Context,
+    definition: AgentDefinition,
+    variables: list[Declaration],
+    parts: Sequence[AgentInstance],
+    scope: Scope,
+) -> list[Declaration]:
+    """Hiding makes a variable private; one that only the parts mention is declared so."""
+    found = {v.name: v for v in variables}
+    for block in _items(definition, Hide):
+        for hidden in block.names:
+            own = found.get(hidden.name)
+            shared = _shared(parts, hidden.name) if own is None else own
+            if shared is None:
+                context.findings.error(
+                    "unknown-name",
+                    f"there is no variable `{hidden.name}` to hide",
+                    hidden.span,
+                    did_you_mean(hidden.name, found),
+                )
+                continue
+            private = replace(shared, name=hidden.name, access=Access.PRIVATE, initial=None)
+            if own is not None:
+                private = replace(own, access=Access.PRIVATE)
+            found[hidden.name] = private
+            scope.names[hidden.name] = Binding(
+                variable(hidden.name), private.type, Role.VARIABLE, hidden.span, private
+            )
+    return list(found.values())
+
+
+def _shared(parts: Sequence[AgentInstance], name: str) -> Declaration | None:
+    """How a sub-agent that writes it, or else one that reads it, declares a variable."""
+    candidates = [
+        declared
+        for part in parts
+        for declared in part.agent.variables
+        if declared.access is not Access.PRIVATE
+        and dict(part.renaming).get(declared.name, declared.name) == name
+    ]
+    writers = [c for c in candidates if c.access.writes]
+    return next(iter((*writers, *candidates)), None)
+
+
+def _top(
+    context: Context,
+    definition: AgentDefinition,
+    scope: Scope,
+    trail: Trail,
+    variables: Sequence[Declaration],
+) -> Mode | None:
+    """The top-level mode of an atomic agent."""
+    if not definition.tops:
+        return None
+    instance = definition.tops[0]
+    made = mode_instance(context, instance, scope, trail, is_top=True)
+    if made is None:
+        return None
+    mode, _ = made
+    shared = [v for v in mode.variables if v.access is not Access.PRIVATE]
+    what = f"the mode `{mode.definition}`"
+    check_interface(context, shared, {v.name: v for v in variables}, (), what, instance.span)
+    return mode
+
+
+def _check_shape(context: Context, definition: AgentDefinition) -> None:
+    name = definition.name.name
+    if len(definition.tops) > 1:
+        context.findings.error(
+            "two-top-modes",
+            f"`{name}` has {len(definition.tops)} top-level modes; an agent has one",
+            definition.tops[1].span,
+            "make them submodes of one mode, or put them in agents of their own",
+        )
+    if definition.tops and definition.agents:
+        context.findings.error(
+            "mixed-agent",
+            f"`{name}` has both a top-level mode and sub-agents",
+            definition.tops[0].span,
+            "put the mode into an agent of its own and make that a sub-agent",
+        )
+    if not definition.tops and not definition.agents:
+        context.findings.error(
+            "no-behaviour",
+            f"`{name}` has no behaviour",
+            definition.name.span,
+            "give it a mode: `mode top = SomeMode();`, or sub-agents: `agent a = SomeAgent();`",
+        )
+
+
+def _assumptions(context: Context, definition: AgentDefinition, scope: Scope) -> list[Expression]:
+    found = []
+    for block in _items(definition, Assume):
+        value = condition(context, block.condition, scope, "what `assume` says")
+        if value is not None:
+            found.append(value)
+    return found
+
+
+def _predicates(context: Context, definition: AgentDefinition, scope: Scope) -> list[Expression]:
+    found = []
+    for block in _items(definition, Predicates):
+        for written in block.conditions:
+            value = condition(context, written, scope, "a predicate")
+            if value is not None:
+                found.append(value)
+    return found

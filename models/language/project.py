@@ -1,0 +1,163 @@
+"""Reading a model's files: the one that was named and those it imports.
+
+Imports stay inside the project: the folder of the first file and below, symbolic links
+resolved. A file imported twice, or by a file that it imports itself, is read once; a cycle
+of imports is harmless, because definitions are collected before any of them is used.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+
+from models.language.findings import Findings, closest
+from models.language.parse import parse_source
+from models.language.syntax import ImportDeclaration, SourceFile
+from models.source import Diagnostic, ModelError, Span
+
+MAX_FILES = 200
+MAX_BYTES = 5_000_000
+"""The size of one file, and of all files of a model together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The parsed files of a model, the named one first, and their texts by display name."""
+
+    files: tuple[SourceFile, ...]
+    sources: dict[str, str]
+
+
+def read_project(path: Path) -> Project:
+    """Parse a file and everything it imports; `ModelError` with all that is wrong."""
+    findings = Findings()
+    sources: dict[str, str] = {}
+    files: list[SourceFile] = []
+    root = path.resolve().parent
+    queue: deque[tuple[Path, str]] = deque([(path, str(path))])
+    seen = {path.resolve()}
+    while queue:
+        current, name = queue.popleft()
+        try:
+            if len(seen) > MAX_FILES:
+                raise ModelError(
+                    Diagnostic("too-many-files", f"the model has more than {MAX_FILES} files")
+                )
+            text = read_text(current, name, MAX_BYTES - sum(map(len, sources.values())))
+            sources[name] = text
+            file = parse_source(text, name)
+        except ModelError as problem:
+            findings.extend(problem.diagnostics)
+            continue
+        files.append(file)
+        for declaration in file.definitions:
+            if not isinstance(declaration, ImportDeclaration):
+                continue
+            found = _imported(declaration, current, root, findings)
+            if found is not None and found not in seen:
+                seen.add(found)
+                queue.append((found, _display_name(found, path, root)))
+    findings.raise_errors(sources)
+    return Project(tuple(files), sources)
+
+
+def read_text(path: Path, name: str, most: int = MAX_BYTES) -> str:
+    """The text of a file; every reason why there is none is a diagnostic."""
+    try:
+        if path.is_dir():
+            raise ModelError(_unreadable(name, "it is a folder", "name a file in it"))
+        if path.exists() and not path.is_file():
+            raise ModelError(_unreadable(name, "it is not a regular file", None))
+        with path.open("rb") as stream:
+            data = stream.read(max(most, 0) + 1)
+    except FileNotFoundError:
+        raise ModelError(
+            Diagnostic("file-not-found", f"there is no file `{name}`", None, _similar_file(path))
+        ) from None
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or "its name is not valid"
+        raise ModelError(_unreadable(name, str(reason).lower(), None)) from None
+    if len(data) > most:
+        raise ModelError(
+            Diagnostic(
+                "file-too-large",
+                f"`{name}` is too large: a model may have {MAX_BYTES} bytes in all",
+            )
+        )
+    if b"\0" in data:
+        raise ModelError(_unreadable(name, "it is not a text file", None))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise ModelError(
+            _unreadable(name, f"line {line} is not UTF-8 text", "save the file as UTF-8")
+        ) from None
+
+
+def _unreadable(name: str, reason: str, hint: str | None) -> Diagnostic:
+    return Diagnostic("unreadable-file", f"cannot read `{name}`: {reason}", None, hint)
+
+
+def _similar_file(path: Path) -> str | None:
+    """A hint at a file whose name is nearly the one given."""
+    try:
+        folder = path.parent
+        names = sorted(p.name for p in folder.iterdir() if p.is_file()) if folder.is_dir() else []
+    except OSError:
+        return None
+    near = closest(path.name, names)
+    return f"did you mean `{path.parent / near}`?" if near is not None else None
+
+
+def _imported(
+    declaration: ImportDeclaration, importer: Path, root: Path, findings: Findings
+) -> Path | None:
+    """The file of an import, if it lies in the project."""
+    written, span = declaration.path, declaration.span
+    if not written.strip() or any(ord(c) < 32 for c in written):
+        findings.error("bad-import", "an import needs the name of a file", span)
+        return None
+    windows = PureWindowsPath(written)
+    if Path(written).is_absolute() or windows.drive or windows.root or "\\" in written:
+        findings.error(
+            "import-outside",
+            f"`{written}` is not a relative path",
+            span,
+            'write the path relative to this file, with `/`: `import "parts/motor.charon";`',
+        )
+        return None
+    try:
+        found = (importer.resolve().parent / written).resolve()
+    except (OSError, RuntimeError, ValueError):
+        findings.error("bad-import", f"`{written}` is not the name of a file", span)
+        return None
+    if not found.is_relative_to(root):
+        findings.error(
+            "import-outside",
+            f"`{written}` lies outside the model's folder",
+            span,
+            "a model may only import files from its own folder and below; copy the file there",
+        )
+        return None
+    return _existing(found, written, span, findings)
+
+
+def _existing(found: Path, written: str, span: Span, findings: Findings) -> Path | None:
+    if found.suffix != ".charon":
+        findings.error(
+            "bad-import", f"`{written}` is no .charon file", span, "only .charon files are imported"
+        )
+        return None
+    if not found.is_file():
+        findings.error(
+            "file-not-found", f"there is no file `{written}`", span, _similar_file(found)
+        )
+        return None
+    return found
+
+
+def _display_name(found: Path, first: Path, root: Path) -> str:
+    """The imported file's name as the user would write it from where the first one is."""
+    return str(first.parent / found.relative_to(root))

@@ -1,0 +1,136 @@
+"""Loading a model by reference: a file, a file and one of its agents, or a library name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+
+from models.model import Model
+from models.source import Diagnostic, ModelError
+
+SUFFIXES = (".charon", ".xml", ".json")
+
+_NOTHING: Mapping[str, Fraction] = MappingProxyType({})
+
+
+def load(
+    reference: str | Path,
+    *,
+    agent: str | None = None,
+    parameters: Mapping[str, Fraction] = _NOTHING,
+) -> Model:
+    """The model that a reference names.
+
+    A reference is a path (`.charon`; `.xml` with its `.cfg` beside it; `.json`), a path and
+    an agent (`cars.charon:Front`), or the name of a library model. `agent` and `parameters`
+    choose an agent of a `.charon` file and override its constants. Everything wrong with
+    the reference or the model is a `ModelError`.
+    """
+    path, named = _located(reference)
+    agent = agent if agent is not None else named
+    if path.suffix == ".charon":
+        return _load_charon(path, agent, parameters)
+    if agent is not None or parameters:
+        what = f"the agent `{agent}`" if agent is not None else "parameters"
+        raise ModelError(
+            Diagnostic(
+                "not-applicable",
+                f"`{path}` is no .charon file: {what} cannot be chosen in it",
+                hint="import it first: `workbench import model.xml -o model.charon`",
+            )
+        )
+    return _load_spaceex(path) if path.suffix == ".xml" else _load_json(path)
+
+
+def _located(reference: str | Path) -> tuple[Path, str | None]:
+    """The file behind a reference, and the agent after a colon, if any."""
+    text = str(reference)
+    if not text.strip() or "\0" in text:
+        raise ModelError(
+            Diagnostic("file-not-found", "no model was named", hint="give a file or a library name")
+        )
+    path = Path(text)
+    if path.suffix in SUFFIXES:
+        return path, None
+    base, colon, agent = text.rpartition(":")
+    if colon and (Path(base).suffix in SUFFIXES or _library(base) is not None):
+        return _library(base) or Path(base), agent
+    found = _library(text)
+    if found is not None:
+        return found, None
+    raise ModelError(_not_a_model(text, path))
+
+
+def _library(name: str) -> Path | None:
+    from models.catalogue import find
+
+    entry = find(name)
+    return entry.path if entry is not None else None
+
+
+def _not_a_model(text: str, path: Path) -> Diagnostic:
+    from models.catalogue import entries
+    from models.language.findings import closest
+
+    names = [entry.name for entry in entries()]
+    near = closest(text, names)
+    hint = f"did you mean the library model `{near}`?" if near is not None else None
+    if path.is_dir():
+        return Diagnostic(
+            "unreadable-file", f"`{text}` is a folder", hint=hint or "name a file in it"
+        )
+    if path.exists():
+        return Diagnostic(
+            "unknown-format",
+            f"`{text}` is not a known kind of model file",
+            hint=f"models are {', '.join(SUFFIXES)} files",
+        )
+    beside = next((s for s in SUFFIXES if path.with_name(path.name + s).is_file()), None)
+    if beside is not None:
+        hint = f"did you mean `{text}{beside}`?"
+    return Diagnostic(
+        "file-not-found",
+        f"there is no file and no library model `{text}`",
+        hint=hint or "`workbench models` lists the library",
+    )
+
+
+def _load_charon(path: Path, agent: str | None, parameters: Mapping[str, Fraction]) -> Model:
+    from models.flatten import flatten
+    from models.language.elaborate import elaborate
+    from models.language.project import read_project
+
+    project = read_project(path)
+    made = elaborate(project.files, agent=agent, parameters=parameters, sources=project.sources)
+    name = path.stem if agent is None else f"{path.stem}:{agent}"
+    try:
+        automaton = flatten(made.agent, name, made.horizon)
+    except ModelError as problem:
+        raise ModelError(*problem.diagnostics, sources=project.sources) from None
+    return Model(name, automaton, made.agent, made.warnings, project.sources)
+
+
+def _load_spaceex(path: Path) -> Model:
+    from models.interchange.spaceex_import import read_spaceex
+    from models.language.project import read_text
+
+    text = read_text(path, str(path))
+    beside = path.with_suffix(".cfg")
+    config = read_text(beside, str(beside)) if beside.is_file() else None
+    sources = {str(path): text} | ({str(beside): config} if config is not None else {})
+    try:
+        automaton = read_spaceex(text.encode(), config, str(path))
+    except ModelError as problem:
+        raise ModelError(*problem.diagnostics, sources=problem.sources or sources) from None
+    return Model(path.stem, automaton, None, (), sources)
+
+
+def _load_json(path: Path) -> Model:
+    from models.interchange.json_model import from_json
+    from models.language.project import read_text
+
+    text = read_text(path, str(path))
+    automaton = from_json(text)
+    return Model(automaton.name or path.stem, automaton, None, (), {str(path): text})
