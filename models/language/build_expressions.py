@@ -223,6 +223,8 @@ class ExpressionBuilder:
         span = self._span(c[0])
         op = FUNCTIONS.get(name)
         if op is None:
+            if name == "not":
+                self.report("word-operator", "`not` is written `!`", span, "write `!(a > b)`")
             return self._made(external(name, *arguments, span=span), span)
         if op in _EXTREMA:
             if arguments:

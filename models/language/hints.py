@@ -9,108 +9,18 @@ the next error.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 from models.language.expected import (
     COMPARISONS,
     OPERAND_STARTS,
     in_words,
-    readable,
     spelling,
 )
-from models.language.grammar import grammar
+from models.language.failure import Explanation, Failure
 from models.language.lexical import END, NAME, NUMBER, SIGNS, STRANGE, STRING, UNCLOSED, Token
 from models.language.vocabulary import ITEM_WORDS, OTHER_SIGNS, OTHER_WORDS
 from models.source import Diagnostic, Span
-
-_OPENERS = {"(": ")", "[": "]", "{": "}"}
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A token that does not fit: the next ones, the one before, what could have come, and
-    what the parser has open."""
-
-    token: Token
-    following: Sequence[Token]
-    previous: Token
-    expected: frozenset[str]
-    before: Sequence[int]
-    values: Sequence[Any]
-    file: str
-
-    @property
-    def next_text(self) -> str:
-        """The text of the token after the wrong one."""
-        return self.following[0].text if self.following else ""
-
-    def opener(self, *texts: str) -> tuple[Token, Token | None] | None:
-        """The innermost open bracket and the keyword or name before it."""
-        for i in range(len(self.values) - 1, -1, -1):
-            value = self.values[i]
-            if type(value) is Token and value.text in (texts or _OPENERS):
-                before = [v for v in self.values[max(0, i - 3) : i] if type(v) is Token]
-                return value, before[-1] if before else None
-        return None
-
-    @property
-    def block(self) -> str:
-        """The keyword of the innermost open block: `diff`, `init`, `do`, ..."""
-        found = self.opener("{")
-        return found[1].text if found and found[1] else ""
-
-    def definition_inside(self) -> list[Token] | None:
-        """The tokens `mode Name (` of a definition begun inside another one."""
-        last = self.values[-2:]
-        if (
-            self.token.text == "("
-            and self.opener("{")
-            and len(last) == 2
-            and all(type(v) is Token for v in last)
-            and last[0].text in ("agent", "mode")
-        ):
-            return [*last, self.token]
-        return None
-
-    def item_inside(self) -> list[Token] | None:
-        """The tokens of an item begun inside a block of statements that is still open, where
-        its keyword was read as a name."""
-        last = self.values[-1] if self.values else None
-        if (
-            type(last) is Token
-            and last is self.previous
-            and last.text in ITEM_WORDS
-            and self.token.kind in (NAME, "LBRACE", STRING)
-            and self.block not in ("", "agent", "mode")
-        ):
-            return [last, self.token]
-        return None
-
-    def fits_after(self, text: str) -> bool:
-        """Whether the token could be read if `text` stood before it."""
-        table = grammar()
-        states = readable(table, self.before, SIGNS.get(text, NAME), text)
-        token = self.token
-        return states is not None and readable(table, states, token.kind, token.text) is not None
-
-    def put(self, *texts: str, keep: bool = False) -> list[Token]:
-        """Tokens to be read in place of the wrong one, or, with `keep`, before it."""
-        t = self.token
-        made = [Token(SIGNS.get(x, NAME), x, t.start, t.line, t.column) for x in texts]
-        return [*made, t] if keep else made
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What is wrong, and what to read instead (`repair`), if that is clear enough."""
-
-    code: str
-    message: str
-    hint: str | None = None
-    span: Span | None = None
-    repair: Sequence[Token] = ()
 
 
 def explain(failure: Failure) -> tuple[Diagnostic, Sequence[Token]]:
@@ -159,43 +69,54 @@ def _unclosed_text(f: Failure) -> Explanation | None:
 
 
 def _missing_brace(f: Failure) -> Explanation | None:
-    inside = f.definition_inside() or f.item_inside()
-    opener = f.opener("{")
-    if not opener:
+    block = f.block
+    if not block:
         return None
-    brace, owner = opener
+    hint = f"add the missing `}}` of `{block.owner}` before it"
+    place = f"before the block opened at {_at(block.bracket)} is closed"
+    inside = f.definition_inside()
     if inside:
-        what = f"{inside[0].text} {inside[1].text}" if inside[1].kind == NAME else inside[0].text
+        what = f"{inside[0].text} {inside[1].text}"
         return Explanation(
             "missing-brace",
-            f"`{what}` begins before the block opened at {_at(brace)} is closed",
-            f"add the missing `}}` of `{owner.text if owner else '{'}` before it",
+            f"`{what}` begins {place}",
+            hint + "; definitions stand side by side, not inside one another",
             inside[0].span(f.file),
         )
-    if f.token.kind == NAME and f.token.text in ITEM_WORDS and "RBRACE" in f.expected:
-        if f.block in ("agent", "mode") or f.fits_after(";"):
-            return None
-        return Explanation(
-            "missing-brace",
-            f"`{f.token.text}` begins before the block opened at {_at(brace)} is closed",
-            f"add the missing `}}` of `{owner.text if owner else '{'}` before it",
-        )
+    inside = f.item_inside()
+    if inside:
+        span = inside[0].span(f.file)
+        return Explanation("missing-brace", f"`{inside[0].text}` begins {place}", hint, span)
+    if (
+        f.token.kind == NAME
+        and f.token.text in ITEM_WORDS
+        and "RBRACE" in f.expected
+        and f.keyword not in ("agent", "mode")
+        and not f.fits_after(";")
+    ):
+        return Explanation("missing-brace", f"`{f.token.text}` begins {place}", hint)
     return None
 
 
 def _unclosed_bracket(f: Failure) -> Explanation | None:
-    opener = f.opener()
-    if not opener:
+    opener = f.opener
+    if opener is None:
         return None
-    bracket, owner = opener
-    closing = _OPENERS[bracket.text]
+    bracket, closing = opener.bracket, opener.closing
     if f.token.kind == END:
-        block = f" of `{owner.text}`" if owner else ""
+        block = f" of `{opener.owner}`" if opener.keyword else ""
         return Explanation(
             "unclosed-bracket",
             f"the `{bracket.text}`{block} is never closed",
             f"the file ends where a `{closing}` is still missing",
             bracket.span(f.file),
+        )
+    if bracket.text == "[" and f.token.text == ";" and "COMMA" in f.expected:
+        return Explanation(
+            "interval",
+            "the bounds of an interval are separated by `,`",
+            "write `[low, high]`",
+            repair=f.put(","),
         )
     if bracket.text != "{" and f.token.text in {";", "{", "}", ")", "]"} - {closing}:
         return Explanation(
@@ -206,15 +127,71 @@ def _unclosed_bracket(f: Failure) -> Explanation | None:
     return None
 
 
-def _needless_brace(f: Failure) -> Explanation | None:
-    if f.token.text in (")", "]", "}") and not any(
-        type(v) is Token and _OPENERS.get(v.text) == f.token.text for v in f.values
-    ):
-        opening = {v: k for k, v in _OPENERS.items()}[f.token.text]
+def _needless_bracket(f: Failure) -> Explanation | None:
+    opening = {")": "(", "]": "[", "}": "{"}.get(f.token.text)
+    if opening is None or any(o.bracket.text == opening for o in f.open_brackets()):
+        return None
+    return Explanation(
+        "needless-bracket",
+        f"this `{f.token.text}` closes no `{opening}`",
+        "remove it, or look for a bracket that was closed too early above",
+    )
+
+
+def _interval_in_parentheses(f: Failure) -> Explanation | None:
+    if f.token.text in ("(", "{") and f.previous.text == "in" and "LSQB" in f.expected:
         return Explanation(
-            "needless-bracket",
-            f"this `{f.token.text}` closes no `{opening}`",
-            "remove it, or look for a bracket that was closed too early above",
+            "interval", "an interval stands in square brackets", "write `in [low, high]`"
+        )
+    return None
+
+
+_PLACES = {
+    "agent": frozenset({"init", "hide", "assume", "predicate", "interaction", "agent"}),
+    "mode": frozenset({"diff", "alge", "inv", "trans", "entry", "exit", "urgent"}),
+    "file": frozenset({"const", "extern", "table", "import", "system"}),
+}
+
+
+def _misplaced_item(f: Failure) -> Explanation | None:
+    word = f.token.text
+    at_item = f.keyword in ("agent", "mode") and "RBRACE" in f.expected and "READ" in f.expected
+    if f.token.kind != NAME or not (at_item or "IMPORT" in f.expected):
+        return None
+    if word == "init" and f.keyword == "mode":
+        hint = "in a mode, give the first value in the declaration: `private real x = 1;`"
+    elif word in _PLACES["mode"]:
+        hint = "write it in a `mode Name() { ... }` and use that by `mode top = Name();`"
+    elif word in _PLACES["file"]:
+        hint = "move it out of the braces"
+    elif word in ITEM_WORDS | {"init"}:
+        hint = None
+    else:
+        return None
+    where = f"in `{f.block.owner}`" if f.block else "outside of agents and modes"
+    homes = [home for home, words in _PLACES.items() if word in words]
+    belongs = {"agent": "; it belongs in an agent", "mode": "; it belongs in a mode"}
+    message = f"`{word}` cannot stand {where}{belongs.get(homes[0], '') if homes else ''}"
+    return Explanation("misplaced-item", message, hint)
+
+
+def _missing_type(f: Failure) -> Explanation | None:
+    t = f.token
+    if t.kind != NAME:
+        return None
+    if {"READ", "WRITE"} <= f.expected and t.text in ("real", "int", "bool", "enum"):
+        return Explanation(
+            "missing-access",
+            f"how is this {t.text} used? `read`, `write` or `private` is missing before it",
+            f"write for example `private {t.text} x;`",
+            repair=f.put("private", keep=True),
+        )
+    if {"REAL", "INT"} <= f.expected and f.next_text in {"=", ";", ",", ")", "in"}:
+        return Explanation(
+            "missing-type",
+            f"the type of `{t.text}` is missing",
+            f"write `real {t.text}`, or `int`, `bool` or `enum {{ a, b }}` instead of `real`",
+            repair=f.put("real", keep=True),
         )
     return None
 
@@ -256,8 +233,8 @@ def _strange_sign(f: Failure) -> Explanation | None:
 def _equals_sign(f: Failure) -> Explanation | None:
     sign = f.token.text
     if sign == "=" and "EQUAL" in f.expected:
-        if f.block in ("diff", "alge"):
-            said = f"an equation in `{f.block}` is written with `==`"
+        if f.keyword in ("diff", "alge"):
+            said = f"an equation in `{f.keyword}` is written with `==`"
         elif "BECOMES" in f.expected:
             return None
         else:
@@ -290,19 +267,27 @@ def _equals_sign(f: Failure) -> Explanation | None:
 
 def _double_sign(f: Failure) -> Explanation | None:
     pair = f.previous.text + f.token.text
+    p, t = f.previous, f.token
+    span: Span | None = Span(f.file, p.line, p.column, t.line, t.column + len(t.text))
     if f.previous.end != f.token.start:
+        span = None
         pair = f.token.text + f.next_text
         if not f.following or f.token.end != f.following[0].start:
             return None
     wanted = {"**": "^", "<>": "!=", "=<": "<=", "=>": ">=", "=!": "!=", "===": "=="}.get(pair)
     if wanted:
-        return Explanation("other-operator", f"`{pair}` is no operator", f"write `{wanted}`")
+        return Explanation("other-operator", f"`{pair}` is no operator", f"write `{wanted}`", span)
     if pair in ("++", "--", "+=", "-=", "*=", "/="):
         return Explanation(
-            "other-operator", f"`{pair}` is no operator", "write for example `x = x + 1`"
+            "other-operator", f"`{pair}` is no operator", "write for example `x = x + 1`", span
         )
     if pair in ("->", "=>"):
-        return Explanation("other-operator", f"`{pair}` is no operator")
+        return Explanation(
+            "other-operator",
+            f"`{pair}` is no operator",
+            "a transition is written `trans from a to b`",
+            span,
+        )
     return None
 
 
@@ -358,7 +343,7 @@ def _implicit_product(f: Failure) -> Explanation | None:
         return Explanation(
             "missing-operator",
             f"an operator is missing between `{p.text}` and `{t.text}`",
-            f"write `{p.text}*{t.text}`",
+            f"write `{p.text}*{'(...)' if t.text == '(' else t.text}`",
             repair=f.put("*", keep=True),
         )
     if p.text == ")" and t.text == "(" and "TIMES" in f.expected:
@@ -373,7 +358,7 @@ def _implicit_product(f: Failure) -> Explanation | None:
 
 def _flow_without_d(f: Failure) -> Explanation | None:
     t = f.token
-    if "D" not in f.expected or t.kind != NAME or f.block != "diff":
+    if "D" not in f.expected or t.kind != NAME or f.keyword != "diff":
         return None
     if t.text in ITEM_WORDS:
         return None
@@ -422,9 +407,7 @@ def _missing_parentheses(f: Failure) -> Explanation | None:
 
 
 def _missing_semicolon(f: Failure) -> Explanation | None:
-    if "SEMICOLON" not in f.expected or f.token.kind == END:
-        return None
-    if not f.fits_after(";"):
+    if "SEMICOLON" not in f.expected or not f.fits_after(";"):
         return None
     return Explanation(
         "missing-semicolon",
@@ -479,7 +462,7 @@ def _needless_plus(f: Failure) -> Explanation | None:
 
 
 def _inequality_in_alge(f: Failure) -> Explanation | None:
-    if f.block == "alge" and f.token.text in ("<=", ">=", "<", ">") and "EQUAL" in f.expected:
+    if f.keyword == "alge" and f.token.text in ("<=", ">=", "<", ">") and "EQUAL" in f.expected:
         if f.expected >= COMPARISONS:
             return None
         return Explanation(
@@ -495,7 +478,10 @@ _RULES: tuple[Callable[[Failure], Explanation | None], ...] = (
     _strange_sign,
     _missing_brace,
     _unclosed_bracket,
-    _needless_brace,
+    _needless_bracket,
+    _interval_in_parentheses,
+    _misplaced_item,
+    _missing_type,
     _double_sign,
     _equals_sign,
     _inequality_in_alge,

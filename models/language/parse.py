@@ -18,8 +18,9 @@ from typing import Any
 from models.language import syntax
 from models.language.build import Builder
 from models.language.expected import acceptable, readable
+from models.language.failure import Failure
 from models.language.grammar import Grammar, grammar
-from models.language.hints import Failure, explain
+from models.language.hints import explain
 from models.language.lexical import END, NAME, UNCLOSED, Token, tokens
 from models.language.reading import check_size, decode_source
 from models.source import Diagnostic, ModelError
@@ -78,6 +79,7 @@ class _Parser:
         self.values: list[Any] = []
         self.problems: list[Diagnostic] = []
         self.calm = _CALM
+        self.surplus = 0
         self.progress = -1  # the offset of the last token that recovery went on from
 
     def run(self) -> tuple[syntax.TopLevel, ...]:
@@ -166,13 +168,16 @@ class _Parser:
             file=self.builder.file,
         )
         diagnostic, repair = explain(failure)
-        if self.calm >= _CALM or token.kind == UNCLOSED:
+        if self.surplus and diagnostic.code == "needless-bracket":
+            self.surplus -= 1  # it closes the definition around one that was moved out
+        elif self.calm >= _CALM or token.kind == UNCLOSED:
             self.problems.append(diagnostic)
         if token.kind in (END, UNCLOSED) or len(self.problems) >= MAX_ERRORS:
             return False
         if repair and token.start > self.progress and self._fits(repair[0]):
             self.progress = token.start
             self.stream = chain(repair, self.stream)
+            self.calm = 1
             return True
         self.calm = 0
         return self._resume(failure)
@@ -197,6 +202,7 @@ class _Parser:
         depth = 0
         definition = failure.definition_inside()
         item = failure.item_inside()
+        self.surplus += definition is not None
         skipped = chain(definition or item or [failure.token], self.stream)
         for token in skipped:
             self.stream = skipped
@@ -212,6 +218,7 @@ class _Parser:
                 if depth == 0:
                     return self._close_to(self._lists()[-1:])
             elif depth == 0 and token.kind == "SEMICOLON":
+                self.calm = _CALM
                 return self._close_to(self._lists()[-1:])
             elif depth == 0 and token.kind == "RBRACE":
                 if len(self._lists()) > 1:
