@@ -44,7 +44,7 @@ class Expectation:
     """The verdict on one property: up to time `horizon`, or `for_all_time`, or (neither, of
     an unsafe one) at some time."""
 
-    property: str
+    name: str
     verdict: Verdict
     for_all_time: bool = False
     horizon: Fraction | None = None
@@ -57,7 +57,7 @@ class Expectation:
         return "" if self.horizon is None else f"until {float(self.horizon):g}"
 
     def __str__(self) -> str:
-        return f'"{self.property}": {self.verdict} {self.scope}'.rstrip()
+        return f'"{self.name}": {self.verdict} {self.scope}'.rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Entry:
 
     def expectation(self, property_name: str) -> Expectation | None:
         """What is expected of the property of that name."""
-        return next((e for e in self.expectations if e.property == property_name), None)
+        return next((e for e in self.expectations if e.name == property_name), None)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.title}"
