@@ -1,0 +1,378 @@
+"""A flat automaton as `.charon` text: one agent, one top mode, a submode per location.
+
+The text loads again to the same automaton, up to the spelling of names (`follower.acc`
+becomes `follower_acc`) and up to these differences of form, all exact in meaning: a product
+is written with its reachable locations; a property about certain locations becomes one
+claim in each of them; an uncertain constant without bounds becomes a discrete variable.
+What the language cannot say is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from models.automaton import (
+    TIME,
+    Automaton,
+    Constraint,
+    Edge,
+    EventKind,
+    HybridAutomaton,
+    Initial,
+    Input,
+    Kind,
+    Location,
+    Parameter,
+    PropertyKind,
+    Variable,
+    specialise,
+)
+from models.expression import (
+    FALSE,
+    ONE,
+    TRUE,
+    ZERO,
+    Expression,
+    Op,
+    conjunction,
+    conjuncts,
+    equal,
+    free_variables,
+    postorder,
+    substitute,
+    variable,
+)
+from models.language.unparse_actions import Refused, sequential
+from models.language.unparse_names import Names
+from models.printing import number_text, to_text
+from models.ranges import bounds
+from models.source import Diagnostic, ModelError
+from models.table import Table
+
+MAX_LOCATIONS = 20_000
+"""A product with more reachable locations than this is not written out."""
+
+
+def unparse(automaton: Automaton) -> str:
+    """The automaton as source text; raises ModelError where that is impossible."""
+    locations, edges = _explicit(automaton)
+    try:
+        return "\n".join(_Writer(automaton, locations, edges).lines()) + "\n"
+    except Refused as refused:
+        raise ModelError(
+            Diagnostic("not-representable", str(refused), hint="export as JSON instead")
+        ) from None
+
+
+def _explicit(automaton: Automaton) -> tuple[tuple[Location, ...], tuple[Edge, ...]]:
+    """All locations and edges; those of a product are the ones that edges lead to."""
+    if isinstance(automaton, HybridAutomaton):
+        return automaton.locations, automaton.edges
+    names = list(dict.fromkeys(start.location for start in automaton.initial_sets()))
+    known = set(names)
+    edges: list[Edge] = []
+    for name in names:  # grows while it is read
+        for edge in automaton.edges_from(name):
+            edges.append(edge)
+            if edge.target not in known:
+                known.add(edge.target)
+                names.append(edge.target)
+        if len(names) > MAX_LOCATIONS:
+            message = f"the product has more than {MAX_LOCATIONS} locations"
+            raise ModelError(Diagnostic("too-many-locations", message, hint="export as JSON"))
+    return tuple(map(automaton.location, names)), tuple(edges)
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """A property as it holds in one place: the whole agent or one location."""
+
+    name: str
+    kind: PropertyKind
+    condition: Expression
+
+
+class _Writer:
+    """The text of one automaton."""
+
+    def __init__(
+        self, automaton: Automaton, locations: tuple[Location, ...], edges: tuple[Edge, ...]
+    ):
+        self.automaton = automaton
+        self.locations = locations
+        self.edges = edges
+        self.starts = tuple(automaton.initial_sets())
+        self.clock = self._is_clock()
+        self.loose = tuple(p for p in automaton.parameters if p.low is None or p.high is None)
+        self.tables, self.externals = self._functions()
+        self.names = self._choose_names()
+        self.agent = Names(taken=(TIME,)).choose(automaton.name or "Model")
+        places = Names()
+        self.places = {location.name: places.choose(location.name) for location in locations}
+        definitions = Names(taken=(self.agent,))
+        self.definitions = {
+            name: definitions.choose(place[:1].upper() + place[1:])
+            for name, place in self.places.items()
+        }
+        self.top = definitions.choose(f"{self.agent}Top")
+        self.everywhere, self.local = self._claims()
+
+    # What there is to write
+
+    def _is_clock(self) -> bool:
+        """Whether `time` is the language's own clock: slope 1, from 0, never reset."""
+        if all(v.name != TIME for v in self.automaton.variables):
+            return False
+        zero = equal(variable(TIME), ZERO)
+        return (
+            all(location.flow_of(TIME).exact == ONE for location in self.locations)
+            and all(reset.variable != TIME for edge in self.edges for reset in edge.resets)
+            and all(zero in conjuncts(start.condition) for start in self.starts)
+        )
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables to declare."""
+        return tuple(v for v in self.automaton.variables if not (self.clock and v.name == TIME))
+
+    def _choose_names(self) -> dict[str, str]:
+        functions = (*(table.name for table in self.tables), *self.externals)
+        names = Names(taken=(*functions, *self._symbols()))
+        if self.clock:
+            names.keep(TIME)
+        declared: tuple[Variable | Input | Parameter, ...] = (
+            *self.automaton.variables,
+            *self.automaton.inputs,
+            *self.automaton.parameters,
+        )
+        for given in declared:
+            names.choose(given.name)
+        return names.chosen
+
+    def _symbols(self) -> Iterator[str]:
+        for kind in (
+            *(v.type for v in self.automaton.variables),
+            *(i.type for i in self.automaton.inputs),
+        ):
+            yield from kind.values
+
+    def _expressions(self) -> Iterator[Expression]:
+        for location in self.locations:
+            yield from bounds(*location.flows, *location.algebraic)
+            yield location.invariant
+        for edge in self.edges:
+            yield from bounds(*edge.resets)
+            yield edge.guard
+        for start in self.starts:
+            yield from bounds(*start.resets)
+            yield start.condition
+        yield from (p.condition for p in self.automaton.properties)
+        yield from self.automaton.predicates
+        yield self.automaton.assumption
+
+    def _functions(self) -> tuple[tuple[Table, ...], dict[str, int]]:
+        tables: dict[Table, None] = {}
+        externals: dict[str, int] = {}
+        for node in postorder(*self._expressions()):
+            if node.op is Op.LOOKUP:
+                tables[node.table] = None
+            elif node.op is Op.EXTERNAL:
+                externals[node.name] = len(node.args)
+        return tuple(tables), externals
+
+    def _claims(self) -> tuple[list[_Claim], dict[str, list[_Claim]]]:
+        """The properties, everywhere or by location, with `at` decided."""
+        everywhere: list[_Claim] = []
+        local: dict[str, list[_Claim]] = {}
+        for claimed in self.automaton.properties:
+            placed = any(n.op is Op.AT for n in postorder(claimed.condition))
+            if claimed.where == TRUE and not placed:
+                everywhere.append(_Claim(claimed.name, claimed.kind, claimed.condition))
+                continue
+            trivial = FALSE if claimed.kind is PropertyKind.FORBIDDEN else TRUE
+            for location in self.locations:
+                occupied = self.automaton.occupied(location.name)
+                if specialise(claimed.where, occupied) == FALSE:
+                    continue
+                condition = specialise(claimed.condition, occupied)
+                if condition != trivial:
+                    claim = _Claim(claimed.name, claimed.kind, condition)
+                    local.setdefault(location.name, []).append(claim)
+        return everywhere, local
+
+    # The text
+
+    def text(self, expression: Expression) -> str:
+        """An expression with the names of the text."""
+        renaming = {
+            name: variable(self.names[name])
+            for name in free_variables(expression)
+            if self.names.get(name, name) != name
+        }
+        return to_text(substitute(expression, renaming))
+
+    def lines(self) -> Iterator[str]:
+        """The whole file."""
+        yield from self._constants()
+        for location in self.locations:
+            yield from self._location(location)
+            yield ""
+        yield from self._top()
+        yield ""
+        yield from self._agent()
+        if self.automaton.horizon is not None:
+            yield ""
+            yield f"system {self.agent}() until {number_text(self.automaton.horizon)};"
+
+    def _constants(self) -> Iterator[str]:
+        count = 0
+        for parameter in self.automaton.parameters:
+            if parameter in self.loose:
+                continue
+            assert parameter.low is not None and parameter.high is not None
+            low, high = number_text(parameter.low), number_text(parameter.high)
+            yield f"const {parameter.type} {self.names[parameter.name]} in [{low}, {high}];"
+            count += 1
+        for name, arity in self.externals.items():
+            yield f"extern real {name}({', '.join(['real'] * arity)});"
+            count += 1
+        for table in self.tables:
+            yield from _table(table)
+            count += 1
+        if count:
+            yield ""
+
+    def _declarations(self, access: str, indent: str, *, loose: bool) -> Iterator[str]:
+        """The variables under an access word, and the inputs as `read`."""
+        groups: dict[str, list[str]] = {}
+        for declared in self.variables:
+            words = f"{access} {declared.kind} {declared.type}"
+            groups.setdefault(words, []).append(self.names[declared.name])
+        for parameter in self.loose:
+            word = "private" if loose else "read"
+            groups.setdefault(f"{word} discrete {parameter.type}", []).append(
+                self.names[parameter.name]
+            )
+        for given in self.automaton.inputs:
+            kind = Kind.ANALOG if given.type.name == "real" else Kind.DISCRETE
+            groups.setdefault(f"read {kind} {given.type}", []).append(self.names[given.name])
+        for words, names in groups.items():
+            yield f"{indent}{words} {', '.join(names)};"
+
+    def _location(self, location: Location) -> Iterator[str]:
+        yield f"mode {self.definitions[location.name]}() {{"
+        yield from self._declarations("write", "  ", loose=False)
+        flows = [f for f in location.flows if not (self.clock and f.variable == TIME)]
+        yield from _block("diff", [self._relation(f, derivative=True) for f in flows])
+        yield from _block("alge", [self._relation(a, derivative=False) for a in location.algebraic])
+        yield from _block("inv", [self.text(c) for c in conjuncts(location.invariant)])
+        yield from self._written_claims(self.local.get(location.name, []))
+        yield "}"
+
+    def _relation(self, constraint: Constraint, *, derivative: bool) -> str:
+        name = self.names[constraint.variable]
+        subject = f"d({name})" if derivative else name
+        chosen = constraint.range
+        if chosen.exact is not None:
+            return f"{subject} == {self.text(chosen.exact)}"
+        if chosen.low is not None and chosen.high is not None:
+            return f"{subject} in [{self.text(chosen.low)}, {self.text(chosen.high)}]"
+        if derivative and chosen.low is not None:
+            return f"{subject} >= {self.text(chosen.low)}"
+        if derivative and chosen.high is not None:
+            return f"{subject} <= {self.text(chosen.high)}"
+        raise Refused(f"the constraint on {constraint.variable!r} has no bounds")
+
+    def _written_claims(self, claims: Iterable[_Claim]) -> Iterator[str]:
+        for claim in claims:
+            word = "assert" if claim.kind is PropertyKind.ASSERTION else "forbid"
+            name = claim.name.replace('"', "'").replace("\n", " ")
+            yield f'  {word} "{name}" {{ {self.text(claim.condition)} }}'
+
+    def _top(self) -> Iterator[str]:
+        yield f"mode {self.top}() {{"
+        yield from self._declarations("write", "  ", loose=False)
+        for location in self.locations:
+            yield f"  mode {self.places[location.name]} = {self.definitions[location.name]}();"
+        common = self._common_start()
+        for start in self.starts:
+            guard = TRUE if start.condition == common else self._plain_start(start)
+            head = f"trans from init to {self.places[start.location]}"
+            yield from self._event(head, guard, start.resets)
+        for edge in self.edges:
+            words = ["urgent"] if edge.urgent else []
+            words += [str(edge.event)] if edge.event is not EventKind.UNILATERAL else []
+            words.append("trans")
+            words += [f"#{Names().choose(edge.label)}"] if edge.label else []
+            words += ["from", self.places[edge.source], "to", self.places[edge.target]]
+            yield from self._event(" ".join(words), edge.guard, edge.resets)
+        yield "}"
+
+    def _event(self, head: str, guard: Expression, resets: tuple[Constraint, ...]) -> Iterator[str]:
+        when = "" if guard == TRUE else f" when {self.text(guard)}"
+        actions = sequential(resets, self.automaton.variables, self.names)
+        do = f" do {{ {' '.join(actions)} }}" if actions else ""
+        yield f"  {head}{when}{do}"
+
+    def _common_start(self) -> Expression:
+        """The initial condition, if there is only one."""
+        conditions = {start.condition for start in self.starts}
+        return conditions.pop() if len(conditions) == 1 else TRUE
+
+    def _plain_start(self, start: Initial) -> Expression:
+        return self._without_clock(start.condition)
+
+    def _without_clock(self, condition: Expression) -> Expression:
+        if not self.clock:
+            return condition
+        zero = equal(variable(TIME), ZERO)
+        return conjunction(*(c for c in conjuncts(condition) if c != zero))
+
+    def _agent(self) -> Iterator[str]:
+        yield f"agent {self.agent}() {{"
+        yield from self._declarations("private", "  ", loose=True)
+        start = conjuncts(self._without_clock(self._common_start()))
+        yield from _block("init", [f"where {self.text(c)}" for c in start])
+        assumed = [*map(self.text, self._input_bounds())]
+        assumed += [self.text(c) for c in conjuncts(self.automaton.assumption)]
+        if assumed:
+            yield f"  assume {{ {' && '.join(assumed)} }}"
+        yield f"  mode top = {self.top}();"
+        yield from self._written_claims(self.everywhere)
+        yield from _block("predicate", [self.text(p) for p in self.automaton.predicates])
+        yield "}"
+
+    def _input_bounds(self) -> Iterator[Expression]:
+        outside: tuple[Input | Parameter, ...] = (*self.automaton.inputs, *self.loose)
+        for given in outside:
+            value = variable(given.name)
+            if given.low is not None:
+                yield value >= given.low
+            if given.high is not None:
+                yield value <= given.high
+
+
+def _block(word: str, items: list[str]) -> Iterator[str]:
+    """`word { a; b; }`, on several lines where there is more than one item."""
+    if len(items) == 1:
+        yield f"  {word} {{ {items[0]}; }}"
+    elif items:
+        yield f"  {word} {{"
+        yield from (f"    {item};" for item in items)
+        yield "  }"
+
+
+def _table(table: Table) -> Iterator[str]:
+    names = ", ".join(f"real {name}" for name in ("x", "y")[: table.dimension])
+    yield f"table {table.name}({names}) {table.interpolation} {{"
+    if table.dimension == 2:
+        yield f"  : {_numbers(table.axes[1])},"
+    for point, row in zip(table.axes[0], table.values, strict=True):
+        yield f"  {number_text(point)}: {_numbers(row)},"
+    yield "}"
+
+
+def _numbers(values: Iterable[Fraction]) -> str:
+    return ", ".join(map(number_text, values))
