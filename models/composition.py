@@ -1,7 +1,7 @@
 """Parallel composition: agents put side by side, and the product of their automata.
 
-`compose`, `hide` and `rename` are CHARON's operators on hierarchical agents (Proc. IEEE
-91(1), 2003, section III-A). `Product` is the automaton of a composition: it holds the
+`compose`, `hide` and `rename` are CHARON's operators on hierarchical agents (see
+`models.agent_operators`). `Product` is the automaton of a composition: it holds the
 component automata and builds a location, its edges and the initial sets only when they are
 asked for, so that ten agents of two modes each cost twenty locations and not 1024.
 
@@ -27,6 +27,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
+from models.agent_operators import compose, hide, rename
 from models.automaton import (
     Automaton,
     Constraint,
@@ -39,7 +40,6 @@ from models.automaton import (
     Parameter,
     Property,
     Variable,
-    primed,
 )
 from models.expression import (
     FALSE,
@@ -49,13 +49,14 @@ from models.expression import (
     at_location,
     conjunction,
     disjunction,
-    free_variables,
     rebuild,
-    variable,
     with_arguments,
 )
-from models.ranges import bounds, merge_constraints
+from models.ranges import merge_constraints
+from models.resets import merge
 from models.source import Diagnostic, ModelError, Span
+
+__all__ = ["Interaction", "Product", "compose", "explicit", "hide", "rename"]
 
 SEPARATOR = "|"
 """Between the local names in the name of a product location."""
@@ -263,62 +264,7 @@ class Product:
         return frozenset(v.name for v in self.variables)
 
     def _merged(self, resets: Sequence[tuple[Constraint, ...]]) -> tuple[Constraint, ...]:
-        return merge_resets(resets, self._variable_names)
-
-
-def merge_resets(
-    parts: Sequence[tuple[Constraint, ...]], variables: frozenset[str]
-) -> tuple[Constraint, ...]:
-    """Several components' resets carried out at once; exact.
-
-    Ranges for one variable are intersected; auxiliary names of different components are
-    kept apart; the order respects which primed names are read.
-    """
-    given = [part for part in parts if part]
-    if len(given) <= 1:
-        return given[0] if given else ()
-    taken = set(variables)
-    apart: list[Constraint] = []
-    for part in given:
-        fresh: dict[str, str] = {}
-        for name in dict.fromkeys(r.variable for r in part if r.variable not in variables):
-            unused, count = name, 1
-            while unused in taken:
-                count += 1
-                unused = f"{name}_{count}"
-            taken.add(unused)
-            fresh[name] = unused
-        renaming = {primed(old): variable(primed(new)) for old, new in fresh.items()}
-        apart.extend(
-            Constraint(fresh.get(r.variable, r.variable), r.range.substitute(renaming), r.span)
-            for r in part
-        )
-    return _in_reading_order(merge_constraints(apart))
-
-
-def _in_reading_order(resets: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
-    """The resets so that each reads only primed names reset before it."""
-    after_jump = {primed(r.variable) for r in resets}
-    waiting = {r: free_variables(*bounds(r)) & after_jump for r in resets}
-    found: list[Constraint] = []
-    known: set[str] = set()
-    while waiting:
-        ready = [r for r, reads in waiting.items() if reads <= known]
-        if not ready:
-            stuck = sorted(r.variable for r in waiting)
-            raise ModelError(
-                Diagnostic(
-                    "circular-resets",
-                    f"synchronised edges reset {', '.join(stuck)} in terms of each other",
-                    next(iter(waiting)).span,
-                    "let one of the components reset these variables alone",
-                )
-            )
-        for reset in ready:
-            found.append(reset)
-            known.add(primed(reset.variable))
-            del waiting[reset]
-    return tuple(found)
+        return merge(resets, self._variable_names)
 
 
 def explicit(automaton: Automaton, limit: int = 10_000) -> HybridAutomaton:

@@ -21,17 +21,18 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from models.automaton import Constraint, Range, primed
+from models.evaluation import Scalar, evaluate
 from models.expression import Expression, Op, free_variables, postorder, substitute, variable
+from models.ranges import bounds, merge_constraints
 from models.source import Diagnostic, ModelError, Span
 
 MAX_TERMS = 1_000_000
 """Repeated substitution can double an expression at every assignment; this many nodes
 (counted as a tree) are taken to be a mistake."""
 
-Scalar: TypeAlias = Fraction | bool | str
-"""A value of a variable: a number, a truth value, or a symbol of an enumeration."""
+Bound: TypeAlias = Fraction | float | None
 
-Chooser: TypeAlias = Callable[[str, Fraction | None, Fraction | None], Scalar]
+Chooser: TypeAlias = Callable[[str, Bound, Bound], Scalar]
 """Picks a value for a name between two bounds, either of which may be missing."""
 
 
@@ -192,13 +193,67 @@ def updates(resets: Sequence[Constraint]) -> dict[str, Range]:
     return found
 
 
+def merge(
+    parts: Sequence[tuple[Constraint, ...]], variables: frozenset[str]
+) -> tuple[Constraint, ...]:
+    """Several components' resets carried out at once; exact.
+
+    Ranges for one variable are intersected; auxiliary names of different components are
+    kept apart; the order respects which primed names are read.
+    """
+    given = [part for part in parts if part]
+    if len(given) <= 1:
+        return given[0] if given else ()
+    taken = set(variables)
+    apart: list[Constraint] = []
+    for part in given:
+        fresh: dict[str, str] = {}
+        for name in dict.fromkeys(r.variable for r in part if r.variable not in variables):
+            unused, count = name, 1
+            while unused in taken:
+                count += 1
+                unused = f"{name}_{count}"
+            taken.add(unused)
+            fresh[name] = unused
+        renaming = {primed(old): variable(primed(new)) for old, new in fresh.items()}
+        apart.extend(
+            Constraint(fresh.get(r.variable, r.variable), r.range.substitute(renaming), r.span)
+            for r in part
+        )
+    return _in_reading_order(merge_constraints(apart))
+
+
+def _in_reading_order(resets: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
+    """The resets so that each reads only primed names reset before it."""
+    after_jump = {primed(r.variable) for r in resets}
+    waiting = {r: free_variables(*bounds(r)) & after_jump for r in resets}
+    found: list[Constraint] = []
+    known: set[str] = set()
+    while waiting:
+        ready = [r for r, reads in waiting.items() if reads <= known]
+        if not ready:
+            stuck = sorted(r.variable for r in waiting)
+            raise ModelError(
+                Diagnostic(
+                    "circular-resets",
+                    f"synchronised edges reset {', '.join(stuck)} in terms of each other",
+                    next(iter(waiting)).span,
+                    "let one of the components reset these variables alone",
+                )
+            )
+        for reset in ready:
+            found.append(reset)
+            known.add(primed(reset.variable))
+            del waiting[reset]
+    return tuple(found)
+
+
 def apply(
     resets: Iterable[Constraint], values: Mapping[str, Scalar], choose: Chooser
 ) -> dict[str, Scalar] | None:
     """The valuation after the resets, with `choose` picking in every non-empty range;
-    exact. None if some range is empty, so that the jump cannot happen."""
-    from models.evaluation import evaluate
-
+    exact as far as `evaluate` is. None if some range is empty, so that the jump cannot
+    happen."""
     reading = dict(values)
     changed: dict[str, Scalar] = {}
     for reset in resets:
@@ -218,8 +273,8 @@ def apply(
     return {**values, **{name: value for name, value in changed.items() if name in values}}
 
 
-def _number(value: Scalar) -> Fraction:
-    assert isinstance(value, Fraction), f"{value!r} is no number"
+def _number(value: Scalar) -> Fraction | float:
+    assert isinstance(value, Fraction | float), f"{value!r} is no number"
     return value
 
 
