@@ -123,7 +123,11 @@ def argument_values(
     reported."""
     parameters = definition.parameters
     required = max(
-        (n for n, p in enumerate(parameters, 1) if not (p.default or p.name.name in overrides)),
+        (
+            n
+            for n, p in enumerate(parameters, 1)
+            if p.default is None and p.name.name not in overrides
+        ),
         default=0,
     )
     if not required <= len(arguments) <= len(parameters):
