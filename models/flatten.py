@@ -70,7 +70,7 @@ MAX_AGENT_DEPTH = 400
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class Placed:
     """An agent of the tree with its instance path and its names in the flat automaton."""
 
     path: str
@@ -82,7 +82,7 @@ class _Placed:
 class _Collected:
     """What the agents of the tree contribute to the whole, in flat names."""
 
-    atomic: list[_Placed] = field(default_factory=list)
+    atomic: list[Placed] = field(default_factory=list)
     values: dict[str, list[Expression]] = field(default_factory=dict)
     claims: list[tuple[str, Property]] = field(default_factory=list)
     conditions: list[Expression] = field(default_factory=list)
@@ -99,7 +99,7 @@ def flatten(agent: Agent, name: str, horizon: Fraction | None = None) -> Automat
     Raises `ModelError` where the agent has no finite automaton of this form.
     """
     whole = _Collected()
-    for placed in _agents(agent):
+    for placed in placed_agents(agent):
         _collect(placed, whole)
     components = _components(whole)
     inputs = _open_inputs(components)
@@ -129,9 +129,9 @@ def flatten(agent: Agent, name: str, horizon: Fraction | None = None) -> Automat
     )
 
 
-def _agents(root: Agent) -> Iterator[_Placed]:
+def placed_agents(root: Agent) -> Iterator[Placed]:
     """Every agent of the tree, parents first, with the flat names of its variables."""
-    stack = [(_Placed("", root, {v.name: v.name for v in root.variables}), 0)]
+    stack = [(Placed("", root, {v.name: v.name for v in root.variables}), 0)]
     while stack:
         placed, depth = stack.pop()
         yield placed
@@ -152,10 +152,10 @@ def _agents(root: Agent) -> Iterator[_Placed]:
                 else:
                     outer = renamed(inner.renaming, declared.name)
                     names[declared.name] = placed.names.get(outer, outer)
-            stack.append((_Placed(path, inner.agent, names), depth + 1))
+            stack.append((Placed(path, inner.agent, names), depth + 1))
 
 
-def _collect(placed: _Placed, whole: _Collected) -> None:
+def _collect(placed: Placed, whole: _Collected) -> None:
     agent, names = placed.agent, placed.names
     for declared in agent.variables:
         flat = names[declared.name]
@@ -176,7 +176,7 @@ def _collect(placed: _Placed, whole: _Collected) -> None:
         whole.interactions += _interactions(placed)
 
 
-def _interactions(placed: _Placed) -> Iterator[Interaction]:
+def _interactions(placed: Placed) -> Iterator[Interaction]:
     """The interactions of a composed agent in flat names: `car[1].x` is the variable x of
     the sub-agent car[1] under whatever flat name it has."""
     if not placed.agent.interactions:
