@@ -105,6 +105,8 @@ def bounds_of(constraints: Iterable[Constraint]) -> Iterator[Expression]:
 def read_behaviour(network: Network, instance: Instance) -> Behaviour:
     """The locations and transitions of an instance as expressions."""
     names = _location_names(instance.component.locations)
+    if network.notes is not None:
+        names = {key: network.notes.locations.get(name, name) for key, name in names.items()}
 
     def formula(elements: tuple[Element, ...]) -> Expression:
         def resolve(name: str, span: Span | None) -> Expression:

@@ -50,6 +50,8 @@ from models.interchange.spaceex_components import (
 from models.interchange.spaceex_config import Configuration, Entry, read_config
 from models.interchange.spaceex_formulas import no_places, read_formula
 from models.interchange.spaceex_network import Network, instantiate
+from models.interchange.spaceex_notes import Notes, digest, find_note, read_notes
+from models.interchange.spaceex_restore import restore
 from models.interchange.spaceex_states import (
     Bounds,
     InitialStates,
@@ -59,7 +61,7 @@ from models.interchange.spaceex_states import (
     read_states,
     sort_initial,
 )
-from models.interchange.xml_door import parse_xml
+from models.interchange.xml_door import Element, parse_xml
 from models.source import Diagnostic, Severity, Span
 
 FORBIDDEN = "forbidden"
@@ -95,10 +97,17 @@ def _beside(file: str) -> str:
 
 
 def _imported(xml: bytes, config: str | None, file: str, config_file: str) -> Imported:
-    components = read_components(parse_xml(xml, file))
+    root = parse_xml(xml, file)
+    components = read_components(root)
     options = Configuration() if config is None else read_config(config, config_file)
-    network = instantiate(components, _system(components, options))
+    system = _system(components, options)
+    notes, edited = _own_notes(root, system, options)
+    network = instantiate(components, system, notes)
+    network.warnings += edited
     behaviours = [read_behaviour(network, instance) for instance in network.instances]
+    if notes is not None:
+        automaton = restore(network, behaviours[0], options, notes, _horizon(options))
+        return Imported(automaton, (*network.warnings, *options.warnings))
     roles = assign_roles(network, behaviours)
     initial = _initial_states(network, behaviours, options, roles)
     behaviours = [substituted(b, initial.values) for b in behaviours]
@@ -121,6 +130,26 @@ def _imported(xml: bytes, config: str | None, file: str, config_file: str) -> Im
     )
     warnings = (*network.warnings, *options.warnings, *_unused(network, roles))
     return Imported(whole.automaton(), tuple(warnings))
+
+
+def _own_notes(
+    root: Element, system: Component, options: Configuration
+) -> tuple[Notes | None, tuple[Diagnostic, ...]]:
+    """The notes of our own export, where the file is one and nobody has edited it."""
+    note = find_note(system)
+    if note is None or system.is_network:
+        return None, ()
+    notes = read_notes(note)
+    if notes.digest == digest(root, options):
+        return notes, ()
+    warning = Diagnostic(
+        "edited-export",
+        "the model or its configuration was changed after this program wrote it; names and "
+        "properties are read as they stand in the file",
+        note.span,
+        severity=Severity.WARNING,
+    )
+    return None, (warning,)
 
 
 def _system(components: dict[str, Component], options: Configuration) -> Component:

@@ -15,6 +15,7 @@ from models.automaton import TIME
 from models.expression import Expression, Op, free_variables, variable
 from models.interchange.spaceex_components import Bind, Component, Param, refusal
 from models.interchange.spaceex_formulas import no_places, read_formula
+from models.interchange.spaceex_notes import Notes
 from models.interchange.xml_door import Element
 from models.source import Diagnostic, Severity, Span
 
@@ -41,14 +42,18 @@ class Instance:
     component: Component
     values: Mapping[str, Expression]
     labels: Mapping[str, str]
-    undeclared: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Network:
-    """All instances of base components, and the names of the whole system in order."""
+    """All instances of base components, and the names of the whole system in order.
+
+    `original` leads from names as they stand in the file to those of the system; `notes`
+    are those of our own export, where the file is one.
+    """
 
     system: Component
+    notes: Notes | None = None
     instances: list[Instance] = field(default_factory=list)
     declared: dict[str, Declared] = field(default_factory=dict)
     original: dict[str, str] = field(default_factory=dict)
@@ -58,7 +63,9 @@ class Network:
         """Add a name of the whole system; a variable called like the reserved name of time
         gets another one."""
         given = name
-        while name == TIME or (name in self.declared and given == TIME):
+        if self.notes is not None:
+            name = self.notes.names.get(name, name)
+        while self.notes is None and (name == TIME or (name in self.declared and given == TIME)):
             name += "_"
         if name in self.declared:
             raise refusal("duplicate-name", f"two variables are called {name!r}", param.span)
@@ -93,14 +100,17 @@ class _Frame:
     labels: Mapping[str, str]
 
 
-def instantiate(components: Mapping[str, Component], system: Component) -> Network:
+def instantiate(
+    components: Mapping[str, Component], system: Component, notes: Notes | None = None
+) -> Network:
     """The network below `system`, depth first, in the order of the binds."""
-    network = Network(system)
+    network = Network(system, notes)
+    own_labels = notes.labels if notes else {}
     values: dict[str, Expression] = {}
     labels: dict[str, str] = {}
     for param in system.params:
         if param.is_label:
-            labels[param.name] = param.name
+            labels[param.name] = own_labels.get(param.name, param.name)
         else:
             values[param.name] = variable(network.declare(param.name, param))
     stack = [_Frame(system, "", 0, values, labels)]
@@ -118,7 +128,7 @@ def instantiate(components: Mapping[str, Component], system: Component) -> Netwo
             children = [_child(components, network, frame, b) for b in frame.component.binds]
             stack.extend(reversed(children))
         elif frame.component.locations:
-            path = frame.path or frame.component.id
+            path = frame.path or (notes.name if notes else "") or frame.component.id
             network.instances.append(Instance(path, frame.component, frame.values, frame.labels))
         else:
             raise refusal(

@@ -74,6 +74,8 @@ def read_states(network: Network, behaviours: list[Behaviour], entry: Entry) -> 
     def place(component: str, location: str, span: Span | None) -> Expression:
         found = _instance(network, behaviours, component, span)
         names = [stay.name for stay in found.stays]
+        if network.notes is not None:
+            location = network.notes.locations.get(location, location)
         if location not in names:
             known = ", ".join(names[:8])
             raise refusal(
