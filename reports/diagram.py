@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from models.automaton import Automaton, HybridAutomaton, Location, Property
+from models.automaton import Automaton, Edge, HybridAutomaton, Location, Property
 from models.expression import TRUE
 from models.hierarchy import (
     DEFAULT_ENTRY,
@@ -36,6 +36,7 @@ from reports.diagram_parts import (
     label_lines,
     port,
     start_point,
+    with_start,
 )
 from reports.svg import Figure, Line, cut, document
 
@@ -44,6 +45,9 @@ DEPTH_DRAWN = 16
 
 ALIKE_DRAWN = 1
 """How many of a group of replicated agents are drawn open."""
+
+STARTS_WRITTEN = 3
+"""How many initial sets of a component are written out."""
 
 LOCATIONS_DRAWN = 60
 """Flat automata are drawn up to this many locations."""
@@ -60,6 +64,7 @@ def draw_automaton(automaton: Automaton) -> str:
     claims = [_property(claimed) for claimed in automaton.properties]
     if len(components) == 1:
         return document(_component(components[0], claims), automaton.name)
+    claims = _together(components) + claims
     figures = [_component(component, []) for component in components]
     inside = chart(figures, _shared_by_components(components))
     whole = box(cut(automaton.name, LINE_LIMIT), "network", claims, inside, "agent")
@@ -231,7 +236,7 @@ def _transition_label(transition: Transition, composite: set[str]) -> tuple[Line
         lines.append(Line("resumes (history)", "label"))
     if transition.urgent:
         lines.append(Line("urgent", "label"))
-    changes = [wording.assignment(a) for a in transition.actions]
+    changes = wording.changes(transition.actions)
     guard = wording.conditions(transition.guard)
     return (*label_lines(transition.label, guard, changes), *lines)
 
@@ -240,38 +245,43 @@ def _transition_label(transition: Transition, composite: set[str]) -> tuple[Line
 
 
 def _component(component: HybridAutomaton, claims: list[Line]) -> Figure:
-    lines = [_plain(f"{v.kind} {v.type} {v.name}") for v in component.variables]
+    lines = [_plain(line) for line in wording.grouped_variables(component)]
     lines += [_plain(wording.bounded("input", i)) for i in component.inputs]
     lines += [_plain(wording.bounded("const", p)) for p in component.parameters]
+    lines += [
+        _plain(wording.start(s))
+        for s in component.initial[:STARTS_WRITTEN]
+        if s.condition != TRUE or s.resets
+    ]
     lines += claims
     shown = component.locations[:LOCATIONS_DRAWN]
     if len(shown) < len(component.locations):
         count = len(component.locations)
         lines.append(Line(f"{len(shown)} of {count} locations are drawn", "soft"))
-    figures = [start_point() for _ in component.initial]
-    index = {location.name: len(figures) + i for i, location in enumerate(shown)}
-    figures += map(_location, shown)
-    arrows = []
-    for i, start in enumerate(component.initial):
-        if start.location in index:
-            changes = [wording.assignment(a) for a in start.resets]
-            label = label_lines(None, wording.conditions(start.condition), changes)
-            arrows.append(Arrow(i, index[start.location], label))
-    for edge in component.edges:
-        if edge.source in index and edge.target in index:
-            changes = [wording.assignment(a) for a in edge.resets]
-            label = label_lines(edge.label, wording.conditions(edge.guard), changes)
-            if edge.urgent:
-                label = (*label, Line("urgent", "label"))
-            arrows.append(Arrow(index[edge.source], index[edge.target], label))
-    return box(cut(component.name, LINE_LIMIT), "automaton", lines, chart(figures, arrows), "agent")
+    first = {start.location for start in component.initial}
+    figures = [_location(location, location.name in first) for location in shown]
+    index = {location.name: i for i, location in enumerate(shown)}
+    arrows = [
+        Arrow(index[edge.source], index[edge.target], _edge_label(edge))
+        for edge in component.edges
+        if edge.source in index and edge.target in index
+    ]
+    inside = chart(figures, arrows)
+    return box(cut(component.name, LINE_LIMIT), "automaton", lines, inside, "agent")
 
 
-def _location(location: Location) -> Figure:
+def _edge_label(edge: Edge) -> tuple[Line, ...]:
+    guard, changes = wording.conditions(edge.guard), wording.changes(edge.resets)
+    label = label_lines(edge.label, guard, changes)
+    return (*label, Line("urgent", "label")) if edge.urgent else label
+
+
+def _location(location: Location, starts: bool) -> Figure:
     lines = [_plain(wording.flow(f)) for f in location.flows]
     lines += [_plain(wording.equation(a)) for a in location.algebraic]
     lines += [cut(f"inv {c}", LINE_LIMIT, "soft") for c in wording.conditions(location.invariant)]
-    return box(cut(location.name, LINE_LIMIT), "", lines, None, "mode")
+    figure = box(cut(location.name, LINE_LIMIT), "", lines, None, "mode")
+    return with_start(figure) if starts else figure
 
 
 def _shared_by_components(components: Sequence[HybridAutomaton]) -> list[Arrow]:
@@ -283,6 +293,20 @@ def _shared_by_components(components: Sequence[HybridAutomaton]) -> list[Arrow]:
             if writers.get(read.name, index) != index:
                 between[writers[read.name], index].append(read.name)
     return [Arrow(s, t, _data_label(names), "data") for (s, t), names in between.items()]
+
+
+def _together(components: Sequence[HybridAutomaton]) -> list[Line]:
+    """Which labels several components take at once."""
+    takers: dict[str, list[str]] = defaultdict(list)
+    for component in components:
+        labels = {edge.label for edge in component.edges if edge.label} | component.alphabet
+        for label in sorted(labels):
+            takers[label].append(component.name)
+    return [
+        _plain(f"#{label} is taken together by {', '.join(names)}")
+        for label, names in takers.items()
+        if len(names) > 1
+    ]
 
 
 def _property(claimed: Property) -> Line:

@@ -113,6 +113,14 @@ def start_point() -> Figure:
     return Figure(Size(14, 14), ('<circle class="start" cx="7" cy="7" r="6"/>',))
 
 
+def with_start(figure: Figure) -> Figure:
+    """The figure with a dot and a short arrow leading into it."""
+    dot = '<circle class="start" cx="6" cy="18" r="5.5"/>'
+    arrow_in = '<path class="arrow" marker-end="url(#wb-head)" d="M11 18H27"/>'
+    size = Size(figure.size.width + 28, figure.size.height)
+    return Figure(size, (dot, arrow_in, moved(28, 0, figure)))
+
+
 def control_point(name: str, *, leaving: bool) -> Figure:
     """A named entry point, or, with a double rim, an exit point."""
     label = cut(name, 24, "label")

@@ -290,27 +290,25 @@ class _Work:
             top += height + (GAP_LAYERS if height else GAP_LAYERS / 2)
 
     def _straighten(self) -> None:
-        """Move every place towards its neighbours, keeping the order and the gaps."""
+        """Move every place towards its neighbours, keeping the order and the gaps; in the
+        later sweeps the places of one link try to stand below each other."""
         for layer in self.layers:
             self._settle(layer, [0.0] * len(layer))
-        for sweep in range(2 * SWEEPS):
+        aligned = {p: chain[1:-1] for chain in self.chains.values() for p in chain[1:-1]}
+        for sweep in range(3 * SWEEPS):
             downwards = sweep % 2 == 0
             for layer in self.layers if downwards else reversed(self.layers):
                 wanted = []
                 for p in layer:
                     place = self.places[p]
-                    near = (
-                        place.above + place.below
-                        if sweep > 3
-                        else (place.above if downwards else place.below)
-                    )
-                    line = place.line
-                    goal = (
-                        sum(self.places[n].anchor for n in near) / len(near)
-                        if near
-                        else place.anchor
-                    )
-                    wanted.append(goal - line)
+                    if sweep < 4:
+                        near = place.above if downwards else place.below
+                    elif sweep >= SWEEPS and len(aligned.get(p, ())) > 1:
+                        near = aligned[p]
+                    else:
+                        near = place.above + place.below
+                    anchors = [self.places[n].anchor for n in near] or [place.anchor]
+                    wanted.append(sum(anchors) / len(anchors) - place.line)
                 self._settle(layer, wanted)
         leftmost = min(place.left for place in self.places)
         for place in self.places:

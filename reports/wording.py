@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from models.automaton import Constraint, Edge, Input, Kind, Location, Parameter, Range
-from models.expression import TRUE, Expression, conjuncts
+from models.automaton import (
+    Constraint,
+    Edge,
+    HybridAutomaton,
+    Initial,
+    Input,
+    Kind,
+    Location,
+    Parameter,
+    Range,
+)
+from models.expression import TRUE, Expression, conjuncts, variable
 from models.hierarchy import Claim, Declaration, Interaction, Transition
 from models.printing import to_text
 
@@ -38,9 +48,16 @@ def assignment(constraint: Constraint) -> str:
     return relation(constraint.variable, constraint.range, "=")
 
 
+def changes(actions: Iterable[Constraint]) -> tuple[str, ...]:
+    """The resets, one text each, without those that keep a variable as it is."""
+    return tuple(
+        assignment(action) for action in actions if action.range.exact != variable(action.variable)
+    )
+
+
 def assignments(actions: Iterable[Constraint]) -> str:
     """Several resets on one line."""
-    return "; ".join(map(assignment, actions))
+    return "; ".join(changes(actions))
 
 
 def conditions(expression: Expression) -> tuple[str, ...]:
@@ -91,8 +108,8 @@ def edge(taken: Edge) -> str:
 
 def _event(head: str, guard: Expression, actions: Iterable[Constraint]) -> str:
     when = "" if guard == TRUE else f" when {to_text(guard)}"
-    changes = assignments(actions)
-    return f"{head}{when}" + (f" do {{ {changes} }}" if changes else "")
+    done = assignments(actions)
+    return f"{head}{when}" + (f" do {{ {done} }}" if done else "")
 
 
 def inside(location: Location) -> tuple[str, ...]:
@@ -115,6 +132,21 @@ def bounded(kind: str, outside: Input | Parameter) -> str:
     left = "-inf" if low is None else str(low)
     right = "inf" if high is None else str(high)
     return f"{kind} {outside.type} {outside.name} in [{left}, {right}]"
+
+
+def grouped_variables(component: HybridAutomaton) -> tuple[str, ...]:
+    """The variables of a flat component, those of one kind on one line."""
+    groups: dict[str, list[str]] = {}
+    for declared in component.variables:
+        groups.setdefault(f"{declared.kind} {declared.type}", []).append(declared.name)
+    return tuple(f"{kind} {', '.join(names)}" for kind, names in groups.items())
+
+
+def start(begun: Initial) -> str:
+    """`initially in falling where x == 10`."""
+    return _event(f"initially in {begun.location}", begun.condition, begun.resets).replace(
+        " when ", " where ", 1
+    )
 
 
 def grouped_declarations(declared: Iterable[Declaration]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from models.automaton import Automaton, HybridAutomaton, Initial, Property, PropertyKind
+from models.automaton import Automaton, HybridAutomaton, Property, PropertyKind
 from models.expression import TRUE
 from models.hierarchy import Access, Agent, AgentInstance, Mode, ModeInstance
 from models.printing import to_text
@@ -109,7 +109,7 @@ def automaton_outline(automaton: Automaton) -> Branch:
             root.children.append(branch)
         branch.children += _component(component)
     starts = list(islice(automaton.initial_sets(), STARTS_SHOWN + 1))
-    root.children += [Branch(_start(start)) for start in starts[:STARTS_SHOWN]]
+    root.children += [Branch(wording.start(start)) for start in starts[:STARTS_SHOWN]]
     if len(starts) > STARTS_SHOWN:
         root.children.append(Branch("and further initial sets"))
     root.children += [Branch(property_text(claimed)) for claimed in automaton.properties]
@@ -121,15 +121,6 @@ def property_text(claimed: Property) -> str:
     word = "assert" if claimed.kind is PropertyKind.ASSERTION else "forbid"
     where = "" if claimed.where == TRUE else f" while {to_text(claimed.where)}"
     return f'{word} "{claimed.name}": {to_text(claimed.condition)}{where}'
-
-
-def _start(start: Initial) -> str:
-    parts = [f"initially in {start.location}"]
-    if start.condition != TRUE:
-        parts.append(f"where {to_text(start.condition)}")
-    if start.resets:
-        parts.append(f"do {{ {wording.assignments(start.resets)} }}")
-    return " ".join(parts)
 
 
 def _alike(instances: Sequence[AgentInstance]) -> list[list[AgentInstance]]:
@@ -160,7 +151,7 @@ def _instance_text(word: str, instance: AgentInstance | ModeInstance, definition
 
 def _component(component: HybridAutomaton) -> list[Branch]:
     lines = [
-        *(Branch(f"{v.kind} {v.type} {v.name}") for v in component.variables),
+        *map(Branch, wording.grouped_variables(component)),
         *(Branch(wording.bounded("input", i)) for i in component.inputs),
         *(Branch(wording.bounded("const", p)) for p in component.parameters),
     ]

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from workbench.arguments import output_options
 from workbench.console import Console
+from workbench.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from models.catalogue import Entry
 
 
 @click.command("models")
 @click.argument("words", nargs=-1, metavar="[WORD...]")
 @output_options
 @click.pass_obj
-def command(console: Console, words: tuple[str, ...]) -> None:
+def command(console: Console, words: tuple[str, ...]) -> int:
     """List the models that come with the workbench.
 
     Each with a line about it, its source, and the expected verdict of every property.
-    Words narrow the list.
+    Words narrow the list to the models that mention all of them.
 
     \b
     Example:
@@ -25,4 +31,35 @@ def command(console: Console, words: tuple[str, ...]) -> None:
     """
     from models.catalogue import entries
 
-    console.data(models=[str(entry) for entry in entries()])
+    found = [entry for entry in entries() if _mentions(entry, words)]
+    if console.as_json:
+        console.data(models=[_data(entry) for entry in found])
+        return ExitCode.OK
+    for entry in found:
+        console.result(entry.name)
+        console.result(f"    {entry.title}")
+        if not console.quiet:
+            console.result(f"    from {entry.source}")
+        for expected in entry.expectations:
+            console.result(f"    expect {expected}")
+    if not found:
+        console.note(f"no model mentions {' and '.join(words)}")
+    return ExitCode.OK
+
+
+def _mentions(entry: Entry, words: tuple[str, ...]) -> bool:
+    text = f"{entry.name} {entry.title} {entry.source}".lower()
+    return all(word.lower() in text for word in words)
+
+
+def _data(entry: Entry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "source": entry.source,
+        "twin": entry.twin,
+        "expectations": [
+            {"property": e.name, "verdict": str(e.verdict), "scope": e.scope}
+            for e in entry.expectations
+        ],
+    }
