@@ -62,7 +62,7 @@ MAX_LOCATIONS = 2_000
 """How many locations a product may have to be written."""
 
 _NAMESPACE = "http://www-verimag.imag.fr/xml-namespaces/sspaceex"
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def write_spaceex(automaton: Automaton) -> tuple[str, str]:

@@ -28,6 +28,12 @@ from models.source import ModelError, Span
 MAX_NESTING = 1_000
 """How deeply conjunctions and disjunctions may alternate in what is written."""
 
+MAX_DECIMALS = 40
+"""How many digits after the point a number may have to be written as a decimal."""
+
+# A fraction of two literals; not the end of `x^2/8`, which is a quotient of a power.
+_FRACTION = re.compile(r"(?<![\w.^])(?<!\^-)(\d+)/(\d+)(?![\w.])", re.ASCII)
+
 _FUNCTIONS = frozenset({Op.SIN, Op.COS, Op.TAN, Op.EXP, Op.LOG, Op.SQRT, Op.ABSOLUTE})
 _ARITHMETIC = frozenset({Op.CONSTANT, Op.VARIABLE, Op.ADD, Op.MULTIPLY, Op.DIVIDE, Op.POWER})
 _OPPOSITE = {
@@ -126,7 +132,7 @@ class Writer:
                     "value that SpaceEx models cannot name",
                     span,
                 )
-        return to_text(substitute(root, self.renaming), SPACEEX)
+        return _in_decimals(to_text(substitute(root, self.renaming), SPACEEX))
 
     def condition(self, root: Expression, span: Span | None, where: str, *, sets: bool) -> str:
         """A condition. Guards and invariants are conjunctions of comparisons; `sets` of
@@ -241,4 +247,18 @@ def opposite(root: Expression) -> Expression:
 
 def decimal(value: Fraction) -> str:
     """A number for an option: a decimal where there is an exact one."""
-    return to_text(Expression(Op.CONSTANT, (), value), SPACEEX)
+    return _in_decimals(to_text(Expression(Op.CONSTANT, (), value), SPACEEX))
+
+
+def _in_decimals(text: str) -> str:
+    """The text with literal fractions as decimals, where these are exact: `1/8` is 0.125."""
+    return _FRACTION.sub(_as_decimal, text)
+
+
+def _as_decimal(match: re.Match[str]) -> str:
+    value = Fraction(int(match[1]), int(match[2]))
+    scale = 10**MAX_DECIMALS
+    if scale % value.denominator:
+        return match[0]
+    whole, rest = divmod(value.numerator * (scale // value.denominator), scale)
+    return f"{whole}.{rest:0{MAX_DECIMALS}d}".rstrip("0").rstrip(".")
