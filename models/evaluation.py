@@ -284,6 +284,8 @@ def _power(node: Expression, args: tuple[Number, ...]) -> Number:
     trivial = abs(base) == 1 or base == 0
     if not trivial and abs(n) * bits > 16 * MAX_CONSTANT_BITS:
         _undefined("the result is too large in", node)
+    if base == 0:
+        return Fraction(n == 0)
     if trivial:
         return Fraction(1) if n % 2 == 0 or base == 1 else base
     root = base if q == 1 else _root(base, q)
