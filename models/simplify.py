@@ -19,6 +19,7 @@ from models.expression import (
     FALSE,
     FUNCTIONS_OF_ONE,
     ONE,
+    SURFACE,
     TRUE,
     ZERO,
     Expression,
@@ -49,7 +50,7 @@ OPPOSITE = {
 }
 """The comparison that holds exactly where another one does not."""
 
-_PARTIAL = frozenset({Op.DIVIDE, Op.SQRT, Op.LOG, Op.TAN, Op.ASIN, Op.ACOS, Op.EXTERNAL, Op.SELECT})
+_PARTIAL = frozenset({Op.DIVIDE, Op.SQRT, Op.LOG, Op.TAN, Op.ASIN, Op.ACOS, Op.EXTERNAL, *SURFACE})
 _FOLDABLE = FUNCTIONS_OF_ONE | {Op.ATAN2, Op.LOOKUP, Op.POWER, Op.DIVIDE}
 
 
