@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
+from math import prod
 
 import pytest
 from hierarchies import atomic, constraints, declare, expr, parts, subs, trans
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from models.automaton import INT, Kind
 from models.closure import INACTIVE
+from models.evaluation import holds
 from models.executions import AgentSemantics, Discrete, Flow, NotAStepError
 from models.hierarchy import Agent, ControlPoint, Mode
 from models.polynomial_flow import NotPolynomialError, always, polynomial
@@ -214,38 +217,38 @@ def test_a_condition_that_fails_at_one_irrational_instant_only() -> None:
         always(expr("sin(x) >= 0"), flow, Fraction(1))
 
 
+instants = st.fractions(-1, 3, max_denominator=3)
+
+
 @given(
-    st.lists(st.integers(-3, 3), min_size=1, max_size=5),
-    st.lists(st.integers(-3, 3), min_size=1, max_size=4),
-    st.sampled_from(["<", "<=", ">", ">=", "!="]),
+    st.lists(instants, max_size=4),
+    st.lists(instants, max_size=4),
+    st.sampled_from(["<", "<=", ">", ">=", "!=", "=="]),
     st.sampled_from(["&&", "||"]),
     st.fractions(0, 3, max_denominator=3),
 )
-def test_always_agrees_with_sampling(
-    p: list[int], q: list[int], comparison: str, connective: str, duration: Fraction
+def test_always_agrees_with_known_roots(
+    p: list[Fraction], q: list[Fraction], comparison: str, connective: str, duration: Fraction
 ) -> None:
-    condition = expr(f"p {comparison} 0 {connective} q >= p")
-    flow = {"p": polynomial(*p), "q": polynomial(*q)}
-    sampled = [_holds_at(condition, p, q, duration * i / 24) for i in range(25)]
-    if always(condition, flow, duration):
-        assert all(sampled)
-    if always(expr(f"!({condition})"), flow, duration):
-        assert not any(sampled)
-    if all(sampled) and comparison in ("<=", ">="):
-        # a closed condition that fails somewhere fails on an open set, which bisection of
-        # the interval between roots must show: look much closer before believing it
-        fine = [_holds_at(condition, p, q, duration * i / 3000) for i in range(3001)]
-        assert always(condition, flow, duration) or not all(fine)
+    """Oracle: products of linear factors change sign only at their given roots, so it is
+    enough to look at these, at the ends, and halfway between neighbours."""
+    condition = expr(f"p {comparison} 0 {connective} q >= 0")
+    flow = {"p": _from_roots(p), "q": _from_roots(q)}
+    inside = {r for r in (*p, *q) if 0 < r < duration}
+    marks = sorted({Fraction(0), duration} | inside)
+    marks += [(a + b) / 2 for a, b in pairwise(marks)]
+    oracle = [
+        holds(condition, {"p": prod(t - r for r in p), "q": prod(t - r for r in q)}) for t in marks
+    ]
+    assert always(condition, flow, duration) is all(oracle)
 
 
-def _holds_at(condition, p, q, t):  # type: ignore[no-untyped-def]
-    from models.evaluation import holds
-
-    here = {
-        "p": sum((Fraction(c) * t**i for i, c in enumerate(p)), Fraction(0)),
-        "q": sum((Fraction(c) * t**i for i, c in enumerate(q)), Fraction(0)),
-    }
-    return holds(condition, here)
+def _from_roots(roots: list[Fraction]) -> tuple[Fraction, ...]:
+    found = [Fraction(1)]
+    for root in roots:
+        shifted = [Fraction(0), *found]
+        found = [a - root * b for a, b in zip(shifted, [*found, Fraction(0)], strict=True)]
+    return polynomial(*found)
 
 
 def two_agents() -> AgentSemantics:
