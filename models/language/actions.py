@@ -19,13 +19,13 @@ def actions(
     context: Context, written: Iterable[Setting | Let], scope: Scope
 ) -> tuple[Constraint, ...]:
     """The sequential assignments of an action. A `let` assigns to an auxiliary name that is
-    no variable (`tmp.let1`), so that later lines read the value it had there."""
+    no variable (`let 1 tmp`), so that later lines read the value it had there."""
     inner = Scope(scope)
     found: list[Constraint] = []
     for number, step in enumerate(written, start=1):
         if isinstance(step, Let):
             value, kind = context.resolver.resolve(step.value, inner)
-            name = f"{step.name.name}.let{number}"
+            name = f"let {number} {step.name.name}"
             binding = Binding(variable(name), kind, Role.LET, step.name.span)
             inner = Scope(inner, {step.name.name: binding})
             found.append(Constraint(name, Range.exactly(value), step.span))

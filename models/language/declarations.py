@@ -74,6 +74,8 @@ def _declare_one(
     if declared.extent is not None:
         extent = index_range(context, declared.extent, scope, f"the array `{name}`")
         low, high = extent if extent is not None else (0, -1)
+        if extent is None:
+            scope.unmeasured.add(name)
         names = [f"{name}[{number}]" for number in range(low, high + 1)]
         if name in scope.arrays or name in scope.names:
             context.findings.error("duplicate-name", f"`{name}` is declared twice", span)

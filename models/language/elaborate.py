@@ -16,8 +16,10 @@ from models.language.context import Context, argument_values
 from models.language.definitions import Definitions, collect
 from models.language.findings import Findings, TooManyErrorsError, did_you_mean, listed
 from models.language.instantiate_agents import instantiate_agent
+from models.language.instantiate_modes import instantiate_mode
 from models.language.resolve import Resolver, value_type
 from models.language.syntax import AgentDefinition, SourceFile
+from models.language.wellposed import check_structure
 from models.source import Diagnostic
 
 
@@ -47,6 +49,8 @@ def elaborate(
     made: tuple[Agent, Fraction | None] | None = None
     with suppress(TooManyErrorsError):
         made = _elaborate(files, agent, dict(parameters or {}), findings)
+        if made is not None and not findings.has_errors:
+            check_structure(made[0], findings)
     findings.raise_errors(sources)
     assert made is not None, "a model without errors has an agent"
     return Elaborated(*made, findings.warnings)
@@ -179,4 +183,14 @@ def _check_overrides(
 
 
 def _check_unused(context: Context) -> None:
-    """Definitions that nothing uses yet."""
+    """Look for mistakes in definitions that nothing uses, as far as that is possible
+    without values for their parameters."""
+    context.findings.ignore_warnings = True
+    for name, mode in context.definitions.modes.items():
+        if f"mode {name}" not in context.used:
+            values = None if mode.parameters else ()
+            instantiate_mode(context, mode, values, (), is_top=False)
+    for name, agent in context.definitions.agents.items():
+        if f"agent {name}" not in context.used:
+            instantiate_agent(context, agent, None if agent.parameters else ())
+    context.findings.ignore_warnings = False

@@ -24,6 +24,7 @@ class Findings:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, Span | None], Diagnostic] = {}
         self._errors = 0
+        self.ignore_warnings = False
 
     def error(
         self, code: str, message: str, span: Span | None = None, hint: str | None = None
@@ -38,7 +39,8 @@ class Findings:
         self, code: str, message: str, span: Span | None = None, hint: str | None = None
     ) -> None:
         """Tell the author, and accept the model."""
-        self._add(Diagnostic(code, message, span, hint, Severity.WARNING))
+        if not self.ignore_warnings:
+            self._add(Diagnostic(code, message, span, hint, Severity.WARNING))
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Take over diagnostics found elsewhere."""

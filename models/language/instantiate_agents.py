@@ -76,7 +76,7 @@ def instantiate_agent(
         definition.name.span,
     )
     outer = {v.name: v for v in variables}
-    for part in parts:
+    for part in parts if not scope.unmeasured else ():
         shared = [v for v in part.agent.variables if v.access is not Access.PRIVATE]
         what = f"the agent `{part.name}`"
         check_interface(context, shared, outer, part.renaming, what, part.span)

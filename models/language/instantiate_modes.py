@@ -76,7 +76,7 @@ def instantiate_mode(
         claims(context, _items(definition, ClaimBlock), scope),
         definition.name.span,
     )
-    for instance in submodes:
+    for instance in submodes if not scope.unmeasured else ():
         _check_submode(context, instance, variables)
     context.record_size(mode, [s.mode for s in submodes], definition.name.span)
     context.modes[key] = mode

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from models.automaton import EventKind
-from models.hierarchy import Interaction
+from models.automaton import Constraint, EventKind
+from models.expression import free_variables, substitute, variable
+from models.hierarchy import AgentInstance, Interaction
 from models.language.actions import actions
 from models.language.claims import condition
 from models.language.context import Context
 from models.language.declarations import index_range
 from models.language.findings import did_you_mean
+from models.language.members import find_member
 from models.language.scope import Scope
 from models.language.syntax import Identifier, Instance, InteractionBlock
 
@@ -28,7 +31,9 @@ def copies(context: Context, instance: Instance, scope: Scope) -> Iterator[tuple
     extent = index_range(context, instance.replicated, scope, f"the agents `{name}`")
     low, high = extent if extent is not None else (0, -1)
     scope.groups[name] = (low, high)
-    if extent is not None and low > high:
+    if extent is None:
+        scope.unmeasured.add(name)
+    elif low > high:
         context.findings.warn(
             "empty-replication",
             f"there are no agents `{name}`: the range {low}..{high} is empty",
@@ -40,67 +45,121 @@ def copies(context: Context, instance: Instance, scope: Scope) -> Iterator[tuple
 
 
 def interactions(context: Context, block: InteractionBlock, scope: Scope) -> Iterator[Interaction]:
-    """One interaction for every pair: unordered pairs within one group, all pairs of two."""
+    """One interaction for every pair: unordered pairs within one group, all pairs of two.
+
+    The text is resolved once, with the first copies standing in; each pair then puts its
+    own variables in their place.
+    """
     first = _members(context, block.first_group, scope)
     second = _members(context, block.second_group, scope)
-    if first is None or second is None:
+    if not first or not second or not _is_sensible(context, block, first, second):
         return
-    same = block.first_group.name == block.second_group.name
-    if same and len(first) < 2:
-        context.findings.warn(
-            "empty-interaction",
-            f"`{block.name.name}` never happens: there are fewer than two `{first[0]}`"
-            if first
-            else f"`{block.name.name}` never happens: its group is empty",
-            block.name.span,
-        )
-    total = len(first) * (len(first) - 1) // 2 if same else len(first) * len(second)
-    if total > MAX_PAIRS:
-        context.findings.error(
-            "too-many-instances",
-            f"`{block.name.name}` concerns {total} pairs (the limit is {MAX_PAIRS})",
-            block.name.span,
-        )
-        return
-    if block.first.name == block.second.name:
-        context.findings.error(
-            "duplicate-name",
-            f"the two partners of `{block.name.name}` are both called `{block.first.name}`",
-            block.second.span,
-            "write `between a, b in ...`",
-        )
-        return
-    for number, one in enumerate(first):
-        for other in first[number + 1 :] if same else second:
-            made = _interaction(context, block, one, other, scope)
-            if made is None:
-                return
-            yield made
-
-
-def _interaction(
-    context: Context, block: InteractionBlock, one: str, other: str, scope: Scope
-) -> Interaction | None:
-    inner = Scope(scope, aliases={block.first.name: one, block.second.name: other})
+    partners = {block.first.name: scope.instances[first[0]]}
+    partners[block.second.name] = scope.instances[second[-1]]
+    inner = Scope(scope, aliases=partners)
     guard = condition(context, block.guard, inner, "the condition of an interaction")
     changes = actions(context, block.actions, inner)
-    if guard is None:
-        return None
-    return Interaction(
+    if guard is None or context.findings.has_errors:
+        return
+    template = Interaction(
         block.name.name,
-        (one, other),
+        (block.first.name, block.second.name),
         guard,
         changes,
         block.urgent,
         block.event or EventKind.UNILATERAL,
         block.span,
     )
+    inside = {name: _inside(template, name) for name in template.participants}
+    same = block.first_group.name == block.second_group.name
+    for number, one in enumerate(first):
+        for other in first[number + 1 :] if same else second:
+            pair = (scope.instances[one], scope.instances[other])
+            made = _between(template, pair, inside)
+            if made is None:
+                context.findings.error(
+                    "unknown-name",
+                    f"`{one}` and `{other}` do not have the same variables as the others",
+                    block.span,
+                )
+                return
+            yield made
+
+
+def _is_sensible(
+    context: Context, block: InteractionBlock, first: list[str], second: list[str]
+) -> bool:
+    name = block.name.name
+    same = block.first_group.name == block.second_group.name
+    if block.first.name == block.second.name:
+        context.findings.error(
+            "duplicate-name",
+            f"the two partners of `{name}` are both called `{block.first.name}`",
+            block.second.span,
+            "write `between a, b in ...`",
+        )
+        return False
+    total = len(first) * (len(first) - 1) // 2 if same else len(first) * len(second)
+    if total > MAX_PAIRS:
+        context.findings.error(
+            "too-many-instances",
+            f"`{name}` concerns {total} pairs (the limit is {MAX_PAIRS})",
+            block.name.span,
+        )
+        return False
+    if total == 0:
+        context.findings.warn(
+            "empty-interaction",
+            f"`{name}` never happens: there are not two agents for it",
+            block.name.span,
+        )
+    return True
+
+
+def _inside(template: Interaction, partner: str) -> list[str]:
+    """The variables of a partner that an interaction mentions, as paths inside it."""
+    parts = [template.guard]
+    names = set()
+    for action in template.actions:
+        names.add(action.variable)
+        parts += [b for b in (action.range.low, action.range.high) if b is not None]
+    names |= free_variables(*parts)
+    prefix = f"{partner}."
+    return sorted(n.removeprefix(prefix) for n in names if n.startswith(prefix))
+
+
+def _between(
+    template: Interaction,
+    pair: tuple[AgentInstance, AgentInstance],
+    inside: Mapping[str, list[str]],
+) -> Interaction | None:
+    """The interaction of one pair; None if one of the two lacks a variable."""
+    names: dict[str, str] = {}
+    for partner, instance in zip(template.participants, pair, strict=True):
+        for path in inside[partner]:
+            found = find_member(instance, tuple(path.split(".")))
+            if found is None:
+                return None
+            names[f"{partner}.{path}"] = found.name
+    change = {name: variable(new) for name, new in names.items()}
+    return replace(
+        template,
+        participants=(pair[0].name, pair[1].name),
+        guard=substitute(template.guard, change),
+        actions=tuple(
+            Constraint(names.get(a.variable, a.variable), a.range.substitute(change), a.span)
+            for a in template.actions
+        ),
+    )
 
 
 def _members(context: Context, group: Identifier, scope: Scope) -> list[str] | None:
+    if scope.is_unmeasured(group.name):
+        return None
     extent = scope.group(group.name)
     if extent is not None:
-        return [f"{group.name}[{number}]" for number in range(extent[0], extent[1] + 1)]
+        names = [f"{group.name}[{number}]" for number in range(extent[0], extent[1] + 1)]
+        return [name for name in names if name in scope.instances]
     if group.name in scope.instances:
         return [group.name]
     known = [*scope.groups, *(name for name in scope.instances if "[" not in name)]

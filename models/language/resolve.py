@@ -7,11 +7,12 @@ is iterative; only the nesting of quantifiers recurses, and that is capped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
 from models.automaton import BOOL, INT, REAL, TIME, ValueType
 from models.expression import (
+    COMPARISONS,
     FUNCTIONS_OF_ONE,
     ZERO,
     Expression,
@@ -214,6 +215,8 @@ class Resolver:
                 node.span,
                 did_you_mean(path[-1], known) or (f"it has {listed(known)}" if known else None),
             )
+        elif scope.is_alias(path[0]):
+            return replace(found, name=".".join(path))
         return found
 
     def _path(self, node: Expression, indices: list[Typed]) -> list[str] | None:
@@ -237,7 +240,9 @@ class Resolver:
             return binding
         base = name.partition("[")[0]
         extent = scope.extent(base)
-        if extent is not None:
+        if scope.is_unmeasured(base):
+            pass
+        elif extent is not None:
             self._out_of_range(name, extent, node.span)
         elif scope.find(base) is not None:
             self.findings.error(
@@ -259,6 +264,8 @@ class Resolver:
     def _unknown_instance(self, name: str, scope: Scope, span: Span | None) -> None:
         base = name.partition("[")[0]
         group = scope.group(base)
+        if scope.is_unmeasured(base):
+            return
         if group is not None and name != base:
             self._out_of_range(name, group, span)
             return
@@ -363,6 +370,9 @@ class Resolver:
         context = f"the body of `{node.op}`"
         wanted = REAL if is_sum else BOOL
         for _, kind in parts:
+            if is_sum and kind == BOOL and body.op in COMPARISONS:
+                self._sum_of_comparison(node)
+                return POISON
             if not require(self.findings, kind, wanted, body.span or node.span, context):
                 return POISON
         if any(kind is None for _, kind in parts):
@@ -371,6 +381,14 @@ class Resolver:
             whole = all(kind == INT for _, kind in parts)
             return add(*(part for part, _ in parts), span=node.span), INT if whole else REAL
         return conjunction(*(part for part, _ in parts), span=node.span), BOOL
+
+    def _sum_of_comparison(self, node: Expression) -> None:
+        self.findings.error(
+            "type-mismatch",
+            "this adds up truth values: a `sum` reaches to the end of the comparison",
+            node.args[2].span or node.span,
+            f"put the sum in parentheses: `(sum {node.value} in ... : ...) <= ...`",
+        )
 
     def indexed(self, scope: Scope, index: str, number: int) -> Scope:
         """A scope in which the index has a value."""

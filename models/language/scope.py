@@ -57,7 +57,9 @@ class Scope:
     symbols: set[str] = field(default_factory=set)
     instances: dict[str, AgentInstance] = field(default_factory=dict)
     groups: dict[str, tuple[int, int]] = field(default_factory=dict)
-    aliases: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, AgentInstance] = field(default_factory=dict)
+    unmeasured: set[str] = field(default_factory=set)
+    """Arrays and groups whose range could not be computed; their elements are not judged."""
 
     def outwards(self) -> Iterator[Scope]:
         """This scope and those around it, innermost first."""
@@ -98,10 +100,18 @@ class Scope:
         """The sub-agent of that name (with its index, if replicated)."""
         for scope in self.outwards():
             if name in scope.aliases:
-                name = scope.aliases[name]
+                return scope.aliases[name]
             if name in scope.instances:
                 return scope.instances[name]
         return None
+
+    def is_alias(self, name: str) -> bool:
+        """Whether the name stands for either partner of an interaction."""
+        return any(name in scope.aliases for scope in self.outwards())
+
+    def is_unmeasured(self, name: str) -> bool:
+        """Whether it is unknown which elements an array or a group has."""
+        return any(name in scope.unmeasured for scope in self.outwards())
 
     def group(self, name: str) -> tuple[int, int] | None:
         """The index range of replicated sub-agents."""

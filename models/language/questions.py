@@ -1,0 +1,75 @@
+"""Questions to the solver about a model, within a budget for the whole model.
+
+Most questions are trivial and never reach z3; for the others equal questions are asked
+once. What is not decided, because it is too hard or the budget is used up, is counted, so
+that the author learns that a check was incomplete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from models.automaton import ValueType
+from models.expression import FALSE, TRUE, Expression, conjunction, conjuncts, free_variables
+from models.solver import Answer, Limits, Session, Unknown, Unsatisfiable, Witness
+
+MAX_QUESTIONS = 400
+PER_QUESTION = Limits(resources=400_000, milliseconds=1_000)
+
+
+class Questions:
+    """Satisfiability questions about variables of known types."""
+
+    def __init__(self, types: Mapping[str, ValueType]):
+        self._types = types
+        self._session: Session | None = None
+        self._answers: dict[Expression, Answer] = {}
+        self.undecided: list[str] = []
+
+    def ask(self, condition: Expression) -> Answer:
+        """A state that satisfies the condition, if the solver knows."""
+        if condition == FALSE:
+            return Unsatisfiable()
+        if condition == TRUE:
+            return Witness({}, True)
+        known = self._answers.get(condition)
+        if known is not None:
+            return known
+        if len(self._answers) >= MAX_QUESTIONS:
+            return Unknown(f"more than {MAX_QUESTIONS} questions to the solver")
+        if self._session is None:
+            self._session = Session(self._types, PER_QUESTION)
+        answer = self._session.satisfiable(condition)
+        self._answers[condition] = answer
+        return answer
+
+    def conflict(self, conditions: list[Expression]) -> list[Expression]:
+        """Some of the conditions that contradict each other."""
+        if self._session is None:
+            self._session = Session(self._types, PER_QUESTION)
+        found = self._session.conflict(conditions)
+        return [conditions[n] for n in found] if found is not None else conditions
+
+
+def relevant(condition: Expression, known: Iterable[Expression]) -> Expression:
+    """The condition with those known conjuncts that share variables with it, directly or
+    through each other."""
+    pool = [(part, free_variables(part)) for whole in known for part in conjuncts(whole)]
+    names = set(free_variables(condition))
+    kept: list[Expression] = []
+    by_name: dict[str, list[int]] = {}
+    for number, (_, variables) in enumerate(pool):
+        for name in variables:
+            by_name.setdefault(name, []).append(number)
+    frontier = list(names)
+    taken: set[int] = set()
+    while frontier:
+        for number in by_name.get(frontier.pop(), ()):
+            if number in taken:
+                continue
+            taken.add(number)
+            part, variables = pool[number]
+            kept.append(part)
+            frontier.extend(variables - names)
+            names |= variables
+    return conjunction(condition, *kept)
