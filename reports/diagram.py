@@ -49,6 +49,9 @@ ALIKE_DRAWN = 1
 STARTS_WRITTEN = 3
 """How many initial sets of a component are written out."""
 
+STARTS_MARKED = 4
+"""From this many on, first submodes are marked by a dot and not joined to a start."""
+
 LOCATIONS_DRAWN = 60
 """Flat automata are drawn up to this many locations."""
 
@@ -127,28 +130,29 @@ def _shared_variables(
 ) -> list[Arrow]:
     """Arrows from the agent that writes a variable to those that read it; variables that
     cross the border come from and go to ports, which are added to the figures."""
-    writers: dict[str, int] = {}
+    writers: dict[str, dict[int, None]] = defaultdict(dict)
     readers: dict[str, dict[int, str]] = defaultdict(dict)
     for index, group in enumerate(groups):
         for instance in group:
             for declared in instance.agent.variables:
                 outer = renamed(instance.renaming, declared.name)
                 if declared.access in (Access.WRITE, Access.READ_WRITE):
-                    writers[outer] = index
+                    writers[outer][index] = None
                 if declared.access in (Access.READ, Access.READ_WRITE):
                     readers[outer].setdefault(index, declared.name)
     between: dict[tuple[int, int], list[str]] = defaultdict(list)
     entering: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for name, reading in readers.items():
-        for index in reading:
-            if name in writers and writers[name] != index:
-                between[writers[name], index].append(_renaming_text(name, reading[index]))
+        for index, own_name in reading.items():
+            for writer in writers.get(name, ()):
+                if writer != index:
+                    between[writer, index].append(_renaming_text(name, own_name))
         if name not in writers:
             entering[tuple(reading)].append(name)
     own = {d.name for d in agent.variables if d.access in (Access.WRITE, Access.READ_WRITE)}
     leaving: dict[int, list[str]] = defaultdict(list)
-    for name, index in writers.items():
-        if name in own:
+    for name, writing in writers.items():
+        for index in writing if name in own else ():
             leaving[index].append(name)
     arrows = [
         Arrow(source, target, _data_label(names), "data")
@@ -194,16 +198,21 @@ def _submode(instance: ModeInstance, depth: int) -> Figure:
 
 
 def _inside_mode(mode: Mode, depth: int) -> Figure:
+    marked = _marked_starts(mode)
+    drawn = [t for t in mode.transitions if not (_begins(t) and t.target.submode in marked)]
     figures: list[Figure] = []
     index: dict[ControlPoint | str, int] = {}
-    for transition in mode.transitions:
+    for transition in drawn:
         if transition.source.submode is None and transition.source not in index:
             index[transition.source] = len(figures)
             figures.append(_entry(transition.source))
     for instance in mode.submodes:
         index[instance.name] = len(figures)
-        figures.append(_submode(instance, depth))
-    for transition in mode.transitions:
+        figure = _submode(instance, depth)
+        if instance.name in marked:
+            figure = with_start(figure, marked[instance.name])
+        figures.append(figure)
+    for transition in drawn:
         if transition.target.submode is None and transition.target not in index:
             index[transition.target] = len(figures)
             figures.append(control_point(transition.target.point, leaving=True))
@@ -214,9 +223,30 @@ def _inside_mode(mode: Mode, depth: int) -> Figure:
             index[t.target.submode or t.target],
             _transition_label(t, composite),
         )
-        for t in mode.transitions
+        for t in drawn
     ]
     return chart(figures, arrows)
+
+
+def _begins(transition: Transition) -> bool:
+    """Whether a transition leads from the first entry into a submode, to its default."""
+    source, target = transition.source, transition.target
+    return (
+        source.submode is None
+        and source.point in (INIT, DEFAULT_ENTRY)
+        and target.submode is not None
+        and target.point == DEFAULT_ENTRY
+        and not transition.actions
+    )
+
+
+def _marked_starts(mode: Mode) -> dict[str, str]:
+    """The submodes marked as first ones instead of joined to a start by arrows, which would
+    hide the rest where there are many; with the conditions, shown on hovering."""
+    first = [t for t in mode.transitions if _begins(t)]
+    if len(first) < STARTS_MARKED:
+        return {}
+    return {t.target.submode: wording.transition(t) for t in first if t.target.submode}
 
 
 def _entry(point: ControlPoint) -> Figure:

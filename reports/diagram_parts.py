@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 from reports.layered_layout import Arrangement, Link, Size, arrange
 from reports.svg import (
@@ -14,6 +15,7 @@ from reports.svg import (
     arrow,
     columns,
     cut,
+    heading,
     moved,
     rectangle,
     text_block,
@@ -57,10 +59,7 @@ def box(title: Line, kind: str, lines: Sequence[Line], inside: Figure | None, ro
     size = Size(width, height)
     radius = 4 if role in ("agent", "more") else 10
     elements = [rectangle(size, role, radius)]
-    elements.append(text_element(PADDING, PADDING / 2 + 15, Line(title.text, "title", title.full)))
-    if kind:
-        place = PADDING + title_width + 8
-        elements.append(text_element(place, PADDING / 2 + 15, Line(kind, "kind")))
+    elements.append(heading(PADDING, PADDING / 2 + 15, title, kind))
     elements += text_block(PADDING, text_top, shown)
     if inside is not None:
         elements.append(moved((width - inner.width) / 2, inner_top, inside))
@@ -71,6 +70,7 @@ def chart(figures: Sequence[Figure], arrows: Sequence[Arrow]) -> Figure:
     """Figures joined by arrows, from top to bottom or left to right, whichever fits better."""
     if not arrows and len(figures) > 3:
         return _grid(figures)
+    arrows = _loops_joined(arrows)
     links = [Link(a.source, a.target, _label_size(a.label)) for a in arrows]
     sizes = [figure.size for figure in figures]
     chosen = min((arrange(sizes, links, across=across) for across in (False, True)), key=_misfit)
@@ -80,6 +80,22 @@ def chart(figures: Sequence[Figure], arrows: Sequence[Arrow]) -> Figure:
     for one, route in zip(arrows, chosen.routes, strict=True):
         elements += text_block(route.label[0], route.label[1], one.label)
     return Figure(chosen.size, tuple(elements))
+
+
+def _loops_joined(arrows: Sequence[Arrow]) -> list[Arrow]:
+    """The arrows with those from a figure to itself made one, their labels below each other."""
+    found: list[Arrow] = []
+    loops: dict[int, int] = {}
+    for one in arrows:
+        if one.source == one.target and one.source in loops:
+            place = loops[one.source]
+            label = (*found[place].label, Line(""), *one.label)
+            found[place] = Arrow(one.source, one.target, label, one.role)
+            continue
+        if one.source == one.target:
+            loops[one.source] = len(found)
+        found.append(one)
+    return found
 
 
 def _misfit(drawn: Arrangement) -> float:
@@ -113,12 +129,13 @@ def start_point() -> Figure:
     return Figure(Size(14, 14), ('<circle class="start" cx="7" cy="7" r="6"/>',))
 
 
-def with_start(figure: Figure) -> Figure:
-    """The figure with a dot and a short arrow leading into it."""
-    dot = '<circle class="start" cx="6" cy="18" r="5.5"/>'
-    arrow_in = '<path class="arrow" marker-end="url(#wb-head)" d="M11 18H27"/>'
-    size = Size(figure.size.width + 28, figure.size.height)
-    return Figure(size, (dot, arrow_in, moved(28, 0, figure)))
+def with_start(figure: Figure, condition: str = "") -> Figure:
+    """The figure with a dot and a short arrow at its corner: runs may start here. The mark
+    stands in the gap around the figure and adds nothing to its size."""
+    hover = f"<title>{escape(condition)}</title>" if condition else ""
+    dot = f'<circle class="start" cx="-6.5" cy="-6.5" r="4">{hover}</circle>'
+    arrow_in = '<path class="arrow" marker-end="url(#wb-head)" d="M-5 -5L3.5 3.5"/>'
+    return Figure(figure.size, (*figure.elements, dot, arrow_in))
 
 
 def control_point(name: str, *, leaving: bool) -> Figure:

@@ -11,8 +11,8 @@ All computation is for layers from top to bottom; `across=True` exchanges the ax
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -157,39 +157,43 @@ class _Work:
     # Layers
 
     def _ranks(self) -> list[int]:
-        """The layer of every node: the longest way from a source, cycles broken first.
+        """The layer of every node: the longest way from a source.
 
-        A link that closes a cycle of the depth-first search is drawn against the layers;
-        its target is an ancestor of its source, so the two never share a layer.
+        Cycles are broken first: nodes are taken breadth first, from those that nothing
+        leads to, and links to a node taken earlier are drawn against the layers.
         """
         outgoing: dict[int, list[int]] = defaultdict(list)
+        led_to = set()
+        for link in self.links:
+            if link.source != link.target:
+                outgoing[link.source].append(link.target)
+                led_to.add(link.target)
+        order: list[int] = []
+        seen: set[int] = set()
+        for root in sorted(range(len(self.sizes)), key=lambda node: (node in led_to, node)):
+            queue = deque([root] if root not in seen else [])
+            seen.add(root)
+            while queue:
+                node = queue.popleft()
+                order.append(node)
+                found = [t for t in dict.fromkeys(outgoing[node]) if t not in seen]
+                seen.update(found)
+                queue.extend(found)
+        position = {node: i for i, node in enumerate(order)}
+        self.reversed = {
+            index
+            for index, link in enumerate(self.links)
+            if position[link.target] < position[link.source]
+        }
+        downwards: dict[int, list[int]] = defaultdict(list)
         for index, link in enumerate(self.links):
             if link.source != link.target:
-                outgoing[link.source].append(index)
-        finished: list[int] = []
-        state = [0] * len(self.sizes)
-        for root in range(len(self.sizes)):
-            stack = [(root, 0)] if state[root] == 0 else []
-            while stack:
-                node, position = stack.pop()
-                state[node] = 1
-                if position == len(outgoing[node]):
-                    state[node] = 2
-                    finished.append(node)
-                    continue
-                stack.append((node, position + 1))
-                index = outgoing[node][position]
-                target = self.links[index].target
-                if state[target] == 1:
-                    self.reversed.add(index)
-                elif state[target] == 0:
-                    stack.append((target, 0))
+                upper, lower = self._ends(index)
+                downwards[upper].append(lower)
         ranks = [0] * len(self.sizes)
-        for node in reversed(finished):
-            for index in outgoing[node]:
-                if index not in self.reversed:
-                    target = self.links[index].target
-                    ranks[target] = max(ranks[target], ranks[node] + 1)
+        for node in order:
+            for lower in downwards[node]:
+                ranks[lower] = max(ranks[lower], ranks[node] + 1)
         return ranks
 
     def _ends(self, index: int) -> tuple[int, int]:
@@ -294,7 +298,9 @@ class _Work:
         later sweeps the places of one link try to stand below each other."""
         for layer in self.layers:
             self._settle(layer, [0.0] * len(layer))
-        aligned = {p: chain[1:-1] for chain in self.chains.values() for p in chain[1:-1]}
+        aligned = {
+            p: chain[1:-1] for chain in self.chains.values() for p in chain[1:-1] if len(chain) > 3
+        }
         for sweep in range(3 * SWEEPS):
             downwards = sweep % 2 == 0
             for layer in self.layers if downwards else reversed(self.layers):
@@ -303,27 +309,32 @@ class _Work:
                     place = self.places[p]
                     if sweep < 4:
                         near = place.above if downwards else place.below
-                    elif sweep >= SWEEPS and len(aligned.get(p, ())) > 1:
+                    elif sweep >= SWEEPS and p in aligned:
                         near = aligned[p]
                     else:
                         near = place.above + place.below
                     anchors = [self.places[n].anchor for n in near] or [place.anchor]
                     wanted.append(sum(anchors) / len(anchors) - place.line)
-                self._settle(layer, wanted)
+                firm = aligned if sweep >= SWEEPS else {}
+                self._settle(layer, wanted, firm)
         leftmost = min(place.left for place in self.places)
         for place in self.places:
             place.left -= leftmost
 
-    def _settle(self, layer: list[int], wanted: list[float]) -> None:
+    def _settle(
+        self, layer: list[int], wanted: list[float], firm: Container[int] = frozenset()
+    ) -> None:
         """The positions nearest to those wanted, in the sense of least squares, that keep
-        the order and the gaps (pool adjacent violators)."""
+        the order and the gaps (pool adjacent violators); `firm` places hardly give way."""
         offset = 0.0
         offsets = []
         for p in layer:
             offsets.append(offset)
             offset += self.places[p].width + GAP_BESIDE
         goals = [w - o for w, o in zip(wanted, offsets, strict=True)]
-        weights = [1.0 if self.places[p].node is not None else 3.0 for p in layer]
+        weights = [
+            1000.0 if p in firm else 1.0 if self.places[p].node is not None else 4.0 for p in layer
+        ]
         for p, value, shift in zip(layer, monotone(goals, weights), offsets, strict=True):
             self.places[p].left = value + shift
 

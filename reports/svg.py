@@ -14,7 +14,7 @@ from html import escape
 from reports.layered_layout import Route, Size
 
 CHARACTER = 7.0
-TITLE_CHARACTER = 8.4
+TITLE_CHARACTER = 9.2
 LINE_HEIGHT = 16.0
 TITLE_HEIGHT = 22.0
 
@@ -28,7 +28,9 @@ STYLE = """
 .wb text { font: 11.5px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
   fill: var(--ink); white-space: pre; }
 .wb text.title { font: 600 13px system-ui, "DejaVu Sans", sans-serif; }
-.wb text.soft, .wb text.kind { fill: var(--soft); }
+.wb text.soft { fill: var(--soft); }
+.wb tspan.kind { font: 400 11.5px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
+  fill: var(--soft); }
 .wb text.label { fill: var(--label); }
 .wb text.claim { fill: var(--claim); }
 .wb text.port { fill: var(--agent); }
@@ -103,6 +105,14 @@ def text_element(x: float, y: float, line: Line) -> str:
     role = f' class="{line.role}"' if line.role else ""
     title = "" if line.full is None else f"<title>{escape(line.full)}</title>"
     return f'<text x="{number(x)}" y="{number(y)}"{role}>{title}{escape(line.text)}</text>'
+
+
+def heading(x: float, y: float, title: Line, kind: str) -> str:
+    """A title followed by small print, which moves with the width of the title's font."""
+    hover = "" if title.full is None else f"<title>{escape(title.full)}</title>"
+    small = f'<tspan class="kind" dx="8">{escape(kind)}</tspan>' if kind else ""
+    place = f'x="{number(x)}" y="{number(y)}"'
+    return f'<text {place} class="title">{hover}{escape(title.text)}{small}</text>'
 
 
 def text_block(x: float, y: float, lines: Iterable[Line]) -> list[str]:

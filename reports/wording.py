@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from models.automaton import (
@@ -16,8 +17,18 @@ from models.automaton import (
     Range,
 )
 from models.expression import TRUE, Expression, conjuncts, variable
-from models.hierarchy import Claim, Declaration, Interaction, Transition
+from models.hierarchy import (
+    DEFAULT_ENTRY,
+    DEFAULT_EXIT,
+    Claim,
+    ControlPoint,
+    Declaration,
+    Interaction,
+    Transition,
+)
 from models.printing import to_text
+
+_ELEMENT = re.compile(r"(?P<array>.+)\[(?P<index>-?\d+)\]")
 
 
 def relation(subject: str, values: Range, equals: str) -> str:
@@ -82,11 +93,16 @@ def claim(claimed: Claim) -> str:
 def transition(taken: Transition) -> str:
     """`trans #far from a to b when g do { x = 1 }`."""
     label = f"#{taken.label} " if taken.label else ""
-    return _event(
-        f"{'urgent ' if taken.urgent else ''}trans {label}from {taken.source} to {taken.target}",
-        taken.guard,
-        taken.actions,
-    )
+    head = f"{'urgent ' if taken.urgent else ''}trans {label}"
+    way = f"from {point(taken.source)} to {point(taken.target)}"
+    return _event(head + way, taken.guard, taken.actions)
+
+
+def point(control: ControlPoint) -> str:
+    """A control point; the default ones of a submode go by the submode's name."""
+    if control.submode is not None and control.point in (DEFAULT_ENTRY, DEFAULT_EXIT):
+        return control.submode
+    return "default" if control.point == DEFAULT_ENTRY else str(control)
 
 
 def interaction(shared: Interaction) -> str:
@@ -139,7 +155,7 @@ def grouped_variables(component: HybridAutomaton) -> tuple[str, ...]:
     groups: dict[str, list[str]] = {}
     for declared in component.variables:
         groups.setdefault(f"{declared.kind} {declared.type}", []).append(declared.name)
-    return tuple(f"{kind} {', '.join(names)}" for kind, names in groups.items())
+    return tuple(f"{kind} {', '.join(ranges(names))}" for kind, names in groups.items())
 
 
 def start(begun: Initial) -> str:
@@ -157,6 +173,27 @@ def grouped_declarations(declared: Iterable[Declaration]) -> tuple[str, ...]:
         start = "" if one.initial is None else relation("", one.initial, "=").strip()
         groups.setdefault((str(one.access), f"{kind}{one.type}", start), []).append(one.name)
     return tuple(
-        f"{access} {kind} {', '.join(names)}" + (f" {start}" if start else "")
+        f"{access} {kind} {', '.join(ranges(names))}" + (f" {start}" if start else "")
         for (access, kind, start), names in groups.items()
     )
+
+
+def ranges(names: Iterable[str]) -> list[str]:
+    """Names with neighbouring elements of an array joined: `x[1], x[2]` is `x[1..2]`."""
+    found: list[tuple[str, int, int] | str] = []
+    for name in names:
+        match = _ELEMENT.fullmatch(name)
+        if match is None:
+            found.append(name)
+            continue
+        array, index = match["array"], int(match["index"])
+        last = found[-1] if found else ""
+        if isinstance(last, tuple) and last[0] == array and last[2] + 1 == index:
+            found[-1] = (array, last[1], index)
+        else:
+            found.append((array, index, index))
+    return [one if isinstance(one, str) else _element(one[0], one[1], one[2]) for one in found]
+
+
+def _element(array: str, first: int, last: int) -> str:
+    return f"{array}[{first}]" if first == last else f"{array}[{first}..{last}]"
