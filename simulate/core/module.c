@@ -1,0 +1,252 @@
+/* The Python face of the core: `load` a program once, `advance` it many times. */
+#include "advance.h"
+
+#include <string.h>
+
+static const char CAPSULE[] = "simulate._core.Program";
+
+static void free_program(Program *p)
+{
+    if (p == NULL)
+        return;
+    PyMem_Free(p->initial);
+    PyMem_Free(p->degrees);
+    PyMem_Free(p->flow);
+    PyMem_Free(p->guard);
+    PyMem_Free(p->derivatives);
+    PyMem_Free(p->atoms);
+    PyMem_Free(p->watches);
+    PyMem_Free(p->tokens);
+    PyMem_Free(p->tables);
+    PyMem_Free(p->table_data);
+    Py_XDECREF(p->externals);
+    PyMem_Free(p);
+}
+
+static void destroy(PyObject *capsule) { free_program(PyCapsule_GetPointer(capsule, CAPSULE)); }
+
+/* A copy of a buffer as an array of items of `size` bytes. */
+static void *copy(const Py_buffer *buffer, size_t size, int *count)
+{
+    void *data = PyMem_Malloc(buffer->len + size);
+    if (data == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    memcpy(data, buffer->buf, buffer->len);
+    if (count != NULL)
+        *count = (int)(buffer->len / (Py_ssize_t)size);
+    return data;
+}
+
+/* Whether every register, table and function that a tape names exists. */
+static int sound(const Program *p, const Instruction *code, int count)
+{
+    int i, n = p->registers;
+    for (i = 0; i < count; i++) {
+        const Instruction *s = &code[i];
+        int good = s->code >= 0 && s->code < CODE_COUNT && s->d >= 0 && s->d < n && s->a >= 0 &&
+                   s->a < n && s->b < n && s->c < n;
+        if (s->code == LOOKUP1)
+            good = good && s->b >= 0 && s->b < p->table_count;
+        else if (s->code == LOOKUP2)
+            good = good && s->b >= 0 && s->c >= 0 && s->c < p->table_count;
+        else if (s->code == EXTERNAL)
+            good = good && s->b >= 0 && s->b < PyTuple_GET_SIZE(p->externals) && s->c >= 0 &&
+                   s->a + s->c <= n;
+        else if (s->code >= SIN && s->code <= ATAN2)
+            good = good && s->c >= 0;
+        else if (s->code == SELECT)
+            good = good && s->b >= 0 && s->c >= 0;
+        if (!good)
+            return 0;
+    }
+    return 1;
+}
+
+static int sound_program(const Program *p)
+{
+    int i;
+    if (1 + p->n + p->held > p->registers || !sound(p, p->flow, p->flow_count) ||
+        !sound(p, p->guard, p->guard_count))
+        return 0;
+    for (i = 0; i < p->n; i++)
+        if (p->derivatives[i] < 0 || p->derivatives[i] >= p->registers)
+            return 0;
+    for (i = 0; i < p->atom_count; i++)
+        if (p->atoms[i].reg < 0 || p->atoms[i].reg >= p->registers)
+            return 0;
+    for (i = 0; i < p->token_count; i++)
+        if (p->tokens[i] >= p->atom_count || p->tokens[i] < TOKEN_FALSE)
+            return 0;
+    for (i = 0; i < p->watch_count; i++)
+        if (p->watches[i].first < 0 || p->watches[i].count < 1 ||
+            p->watches[i].first + p->watches[i].count > p->token_count)
+            return 0;
+    return 1;
+}
+
+/* Tables arrive as triples (rows, columns, linear) and one block: x axis, y axis, values. */
+static int read_tables(Program *p, const int *shapes, int count)
+{
+    const double *data = p->table_data;
+    int i;
+    p->table_count = count / 3;
+    p->tables = PyMem_Calloc(p->table_count + 1, sizeof(Table));
+    if (p->tables == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (i = 0; i < p->table_count; i++) {
+        Table *t = &p->tables[i];
+        t->rows = shapes[3 * i];
+        t->columns = shapes[3 * i + 1];
+        t->linear = shapes[3 * i + 2];
+        t->x = data;
+        t->y = t->x + t->rows;
+        t->values = t->y + t->columns;
+        data = t->values + (size_t)t->rows * (t->columns ? t->columns : 1);
+    }
+    return 0;
+}
+
+static PyObject *load(PyObject *self, PyObject *args)
+{
+    Py_buffer b[10];
+    Program *p = PyMem_Calloc(1, sizeof(Program));
+    PyObject *externals, *capsule = NULL;
+    int n, held, differentiable, i, shapes_count = 0;
+    int *shapes = NULL;
+    (void)self;
+    if (p == NULL)
+        return PyErr_NoMemory();
+    if (!PyArg_ParseTuple(args, "iipy*y*y*y*y*y*y*y*y*y*O!", &n, &held, &differentiable, &b[0],
+                          &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7], &b[8], &b[9],
+                          &PyTuple_Type, &externals)) {
+        PyMem_Free(p);
+        return NULL;
+    }
+    p->n = n;
+    p->held = held;
+    p->differentiable = differentiable;
+    Py_INCREF(externals);
+    p->externals = externals;
+    p->initial = copy(&b[0], sizeof(double), &p->registers);
+    p->degrees = copy(&b[1], sizeof(int), NULL);
+    p->flow = copy(&b[2], sizeof(Instruction), &p->flow_count);
+    p->derivatives = copy(&b[3], sizeof(int), NULL);
+    p->guard = copy(&b[4], sizeof(Instruction), &p->guard_count);
+    p->atoms = copy(&b[5], sizeof(Atom), &p->atom_count);
+    p->watches = copy(&b[6], sizeof(Watch), &p->watch_count);
+    p->tokens = copy(&b[7], sizeof(int), &p->token_count);
+    shapes = copy(&b[8], sizeof(int), &shapes_count);
+    p->table_data = copy(&b[9], sizeof(double), NULL);
+    for (i = 0; i < 10; i++)
+        PyBuffer_Release(&b[i]);
+    if (!PyErr_Occurred() && read_tables(p, shapes, shapes_count) == 0) {
+        if (sound_program(p))
+            capsule = PyCapsule_New(p, CAPSULE, destroy);
+        else
+            PyErr_SetString(PyExc_ValueError, "not a program");
+    }
+    PyMem_Free(shapes);
+    if (capsule == NULL)
+        free_program(p);
+    return capsule;
+}
+
+static PyObject *indices(const int *values, int count)
+{
+    PyObject *result = PyTuple_New(count);
+    int i;
+    for (i = 0; result != NULL && i < count; i++) {
+        PyObject *number = PyLong_FromLong(values[i]);
+        if (number == NULL)
+            Py_CLEAR(result);
+        else
+            PyTuple_SET_ITEM(result, i, number);
+    }
+    return result;
+}
+
+static PyObject *result_of(const Core *core, int stop)
+{
+    const Program *p = core->p;
+    PyObject *fired = indices(core->fired, core->fired_count), *grazing, *result;
+    if (fired == NULL)
+        return NULL;
+    grazing = indices(core->grazing, core->grazing_count);
+    if (grazing == NULL) {
+        Py_DECREF(fired);
+        return NULL;
+    }
+#define BYTES(data, count, type) (const char *)(data), (Py_ssize_t)((count) * sizeof(type))
+    result = Py_BuildValue(
+        "(idy#NNy#y#(llllll)y#y#y#)", stop, core->t, BYTES(core->x, core->n, double), fired,
+        grazing, BYTES(core->values, p->atom_count, double),
+        BYTES(core->eps, p->atom_count, double), core->steps, core->rejected,
+        core->evaluations, core->guard_evaluations, core->beyond, core->singular,
+        BYTES(core->out_times.data, core->out_times.count, double),
+        BYTES(core->out_degrees.data ? core->out_degrees.data : (int *)"",
+              core->out_degrees.count, int),
+        BYTES(core->out_coefficients.data ? core->out_coefficients.data : (double *)"",
+              core->out_coefficients.count, double));
+#undef BYTES
+    return result;
+}
+
+static PyObject *advance(PyObject *self, PyObject *args)
+{
+    PyObject *capsule, *result = NULL;
+    Program *p;
+    Method m;
+    Core core;
+    Py_buffer x, held, active;
+    double t, until;
+    int stop, i, count;
+    const int *list;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O(iiildddi)dy*y*dy*", &capsule, &m.taylor, &m.max_order,
+                          &m.detection, &m.max_steps, &m.rtol, &m.atol, &m.max_step, &m.dense,
+                          &t, &x, &held, &until, &active))
+        return NULL;
+    p = PyCapsule_GetPointer(capsule, CAPSULE);
+    list = active.buf;
+    count = (int)(active.len / (Py_ssize_t)sizeof(int));
+    if (p != NULL && (x.len != p->n * (Py_ssize_t)sizeof(double) ||
+                      held.len != p->held * (Py_ssize_t)sizeof(double) || m.max_order < 1 ||
+                      m.max_order > (m.taylor ? MAX_DEGREE : MAX_ORDER))) {
+        PyErr_SetString(PyExc_ValueError, "the state does not fit the program");
+        p = NULL;
+    }
+    for (i = 0; p != NULL && i < count; i++)
+        if (list[i] < 0 || list[i] >= p->watch_count) {
+            PyErr_SetString(PyExc_ValueError, "no such watch");
+            p = NULL;
+        }
+    if (p != NULL) {
+        if (core_open(&core, p, &m, t, x.buf, held.buf, until, list, count) == 0) {
+            stop = core_run(&core);
+            if (stop >= 0)
+                result = result_of(&core, stop);
+        }
+        core_close(&core);
+    }
+    PyBuffer_Release(&x);
+    PyBuffer_Release(&held);
+    PyBuffer_Release(&active);
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"load", load, METH_VARARGS, "Copy a program into the core's memory."},
+    {"advance", advance, METH_VARARGS, "Carry a state through time; see simulate.engine."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "simulate._core", "The compiled stepping core.", -1, methods,
+    NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__core(void) { return PyModule_Create(&module); }

@@ -1,0 +1,118 @@
+"""The one door to the stepping core: compiled where it was built, else the reference.
+
+`advance` is the whole interface; see `simulate.reference` for the algorithm and
+`simulate.stretch` for the result.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from simulate import reference
+from simulate.methods import Adams, Method
+from simulate.program import Program
+from simulate.stretch import Counts, Stop, Stretch
+
+_core: Any
+try:
+    from simulate import _core  # type: ignore[attr-defined,no-redef]
+except ImportError:  # not built: everything works, more slowly
+    _core = None
+
+
+def is_compiled() -> bool:
+    """Whether the compiled core is in use."""
+    return _core is not None
+
+
+def advance(
+    program: Program,
+    method: Method,
+    t: float,
+    x: Sequence[float],
+    held: Sequence[float],
+    until: float,
+    active: Sequence[int],
+    dense: bool = True,
+) -> Stretch:
+    """Carry a state from time t until an active watch is true or `until` is reached.
+
+    `x` are the values of `program.flowing`, `held` those of `program.held`; `active` are
+    watch numbers, and the order in which several that are true at once are reported. A
+    watch that is true at the start is reported at once. Without `dense` no pieces are
+    kept. An exception raised by an external function passes through.
+    """
+    if _core is None:
+        return reference.advance(program, method, t, x, held, until, active)
+    adams = isinstance(method, Adams)
+    found = _core.advance(
+        program.compiled,
+        (
+            not adams,
+            method.max_order if isinstance(method, Adams) else method.order,
+            int(method.detection),
+            method.max_steps,
+            method.rtol,
+            method.atol,
+            method.max_step,
+            dense,
+        ),
+        t,
+        array("d", x),
+        array("d", held),
+        until,
+        array("i", active),
+    )
+    stop, t, state, fired, grazing, values, eps, counts, times, degrees, coefficients = found
+    return Stretch(
+        Stop(stop),
+        t,
+        array("d", state),
+        fired,
+        grazing,
+        array("d", values),
+        array("d", eps),
+        Counts(*counts),
+        array("d", times),
+        array("i", degrees),
+        array("d", coefficients),
+    )
+
+
+def load_program(program: Program) -> Any:
+    """The program in the extension's memory."""
+    tokens: list[int] = []
+    watches: list[int] = []
+    for watch in program.watches:
+        watches += [watch.kind, len(tokens), len(watch.tokens)]
+        tokens += watch.tokens
+    shapes: list[int] = []
+    data: list[float] = []
+    for table in program.tables:
+        columns = len(table.axes[1]) if len(table.axes) == 2 else 0
+        shapes += [len(table.axes[0]), columns, int(table.linear)]
+        for axis in table.axes:
+            data += axis
+        data += table.values
+    return _core.load(
+        len(program.flowing),
+        len(program.held),
+        program.differentiable,
+        array("d", program.registers),
+        array("i", program.degrees),
+        _flat(program.flow),
+        array("i", program.derivatives),
+        _flat(program.guard),
+        _flat(program.atoms),
+        array("i", watches),
+        array("i", tokens),
+        array("i", shapes),
+        array("d", data),
+        program.externals,
+    )
+
+
+def _flat(rows: Sequence[Sequence[int]]) -> array[int]:
+    return array("i", [number for row in rows for number in row])

@@ -1,0 +1,49 @@
+"""Stepping methods: immutable values that hold their options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Detection(IntEnum):
+    """How events are found.
+
+    `EXTRAPOLATION` looks ahead and never evaluates the flow beyond a unilateral guard.
+    `INTERPOLATION` steps first and searches backwards for a sign change; `ENDPOINT` only
+    looks at the ends of steps. The last two miss events and exist for comparison.
+    """
+
+    EXTRAPOLATION = 0
+    INTERPOLATION = 1
+    ENDPOINT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Adams:
+    """Variable-step, variable-order Adams predictor-corrector (PECE), started from a Taylor
+    series. A step's error estimate (Milne) is kept below `atol + rtol*|x|` in every variable.
+    """
+
+    rtol: float = 1e-6
+    atol: float = 1e-9
+    max_order: int = 8
+    max_step: float = float("inf")
+    max_steps: int = 1_000_000
+    detection: Detection = Detection.EXTRAPOLATION
+
+
+@dataclass(frozen=True, slots=True)
+class Taylor:
+    """Taylor series of the given order by automatic differentiation of the tape: one point
+    suffices, so there is no history and no restart cost."""
+
+    rtol: float = 1e-6
+    atol: float = 1e-9
+    order: int = 12
+    max_step: float = float("inf")
+    max_steps: int = 1_000_000
+    detection: Detection = Detection.EXTRAPOLATION
+
+
+Method = Adams | Taylor

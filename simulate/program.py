@@ -1,0 +1,136 @@
+"""What the stepping core runs: one location compiled to tapes, atoms and watches.
+
+A `Program` is plain data. A *watch* is a formula whose becoming true is an event; which
+watches are looked at is chosen for every stretch of time by the caller of `advance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from models.automaton import EventKind
+from models.expression import Expression
+from models.source import Diagnostic, ModelError
+from simulate.condition import ConditionBuilder
+from simulate.tape import Code, FloatTable, Instruction, TapeBuilder
+
+KINDS: tuple[EventKind, ...] = (EventKind.UNILATERAL, EventKind.BILATERAL, EventKind.CROSSING)
+"""The core's numbers for event kinds are positions in this tuple."""
+
+STRICT, FROZEN, EQUALITY = 1, 2, 4
+"""Flags of an atom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A formula whose becoming true is an event: its kind and its tokens over atoms."""
+
+    kind: int
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled location; see `simulate.tape` for the layout of the registers.
+
+    `atoms` are (register, sign, kind, flags); `registers` is the register file with the
+    constants in place; `degrees` is the polynomial degree of each register.
+    """
+
+    flowing: tuple[str, ...]
+    held: tuple[str, ...]
+    registers: tuple[float, ...]
+    degrees: tuple[int, ...]
+    flow: tuple[Instruction, ...]
+    derivatives: tuple[int, ...]
+    guard: tuple[Instruction, ...]
+    atoms: tuple[tuple[int, int, int, int], ...]
+    watches: tuple[Watch, ...]
+    tables: tuple[FloatTable, ...] = ()
+    externals: tuple[Callable[..., float], ...] = field(default=(), compare=False)
+    differentiable: bool = True
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The program in the extension's own memory, made once."""
+        from simulate.engine import load_program
+
+        return load_program(self)
+
+
+class ExternalFailure(Exception):
+    """A function supplied by the caller raised, or returned what is no number."""
+
+    def __init__(self, name: str, reason: str):
+        super().__init__(f"the external function `{name}` failed: {reason}")
+        self.name = name
+
+
+def _guarded(name: str, function: Callable[..., float]) -> Callable[..., float]:
+    def call(*arguments: float) -> float:
+        try:
+            return float(function(*arguments))
+        except Exception as error:
+            raise ExternalFailure(name, f"{type(error).__name__}: {error}") from error
+
+    return call
+
+
+def compile_program(
+    *,
+    flowing: Sequence[str],
+    held: Sequence[str],
+    flows: Sequence[Expression],
+    watches: Sequence[tuple[Expression, EventKind]],
+    symbols: Mapping[str, int] | None = None,
+    externals: Mapping[str, Callable[..., float]] | None = None,
+) -> Program:
+    """Compile the derivatives of the flowing variables and the watched conditions.
+
+    `flows[i]` is the derivative of `flowing[i]`; expressions may use these names, the held
+    ones, `time`, and nothing else.
+    """
+    builder = TapeBuilder(flowing, held, symbols)
+    flow = builder.tape(*flows)
+    conditions = ConditionBuilder(frozenset(flowing))
+    formulas = [Watch(KINDS.index(k), conditions.tokens(c, k)) for c, k in watches]
+    guard = builder.tape(*(atom.g for atom in conditions.atoms))
+    atoms = tuple(
+        (
+            register,
+            atom.sign,
+            KINDS.index(atom.kind),
+            STRICT * atom.strict + FROZEN * atom.frozen + EQUALITY * atom.equality,
+        )
+        for register, atom in zip(guard.outputs, conditions.atoms, strict=True)
+    )
+    registers = [0.0] * builder.count
+    for register, value in builder.constants.items():
+        registers[register] = value
+    given = externals or {}
+    missing = [name for name in builder.externals if name not in given]
+    if missing:
+        raise ModelError(
+            Diagnostic(
+                "missing-extern",
+                f"the model calls `{missing[0]}`, but no such function was given",
+                hint="pass externs={...} to the API",
+            )
+        )
+    return Program(
+        tuple(flowing),
+        tuple(held),
+        tuple(registers),
+        tuple(builder.degrees),
+        flow.instructions,
+        flow.outputs,
+        guard.instructions,
+        atoms,
+        tuple(formulas),
+        tuple(builder.tables),
+        tuple(_guarded(name, given[name]) for name in builder.externals),
+        not any(i[0] == Code.EXTERNAL for i in flow.instructions),
+    )
