@@ -276,7 +276,8 @@ def _solved(part: Expression, names: list[str], what: str) -> tuple[str, Op, Exp
         if split is not None and split[0] != 0:
             factor, rest = split
             op = part.op if factor > 0 else _SWAPPED[part.op]
-            return names[0], op, multiply(-1 / factor, rest)
+            terms = rest.args if rest.op is Op.ADD else (rest,)
+            return names[0], op, add(*(multiply(-1 / factor, term) for term in terms))
     raise refusal(
         f"unsupported-{what}",
         f"this {what} is no bound of a single primed variable",
