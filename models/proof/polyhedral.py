@@ -1,9 +1,9 @@
 """Polyhedral invariants: sets of cells that no behaviour leaves, for unbounded time.
 
-For each location there is a list of predicates (affine forms h_p, pairwise distinct
-hyperplanes) and a list U of closed cells; a cell is a sign vector s, the set of states with
-s_p h_p <= 0 for every p. A location that is not listed has no cells. The invariant is proved
-by four kinds of obligations, each a linear fact with Farkas evidence:
+For each location there is a list of predicates (affine forms h_p) and a list U of closed
+cells; a cell is a sign vector s, the set of states with s_p h_p <= 0 for every p. A location
+that is not listed has no cells. The invariant is proved by four kinds of obligations, each a
+linear fact with Farkas evidence:
 
 1. *Initial*: every initial state lies in a cell of its location.
 2. *Flow*: for every cell C of U and every predicate p whose flip leads outside U: on the
@@ -247,7 +247,7 @@ def _safety(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
 
 
 def malformed(problem: LinearProblem, regions: tuple[Region, ...]) -> str | None:
-    """Why the regions are no set of cells over distinct hyperplanes, or None if they are."""
+    """Why the regions are no sets of cells of the model, or None if they are."""
     locations = [region.location for region in regions]
     if len(set(locations)) < len(locations):
         return "a location is listed twice"
@@ -257,20 +257,10 @@ def malformed(problem: LinearProblem, regions: tuple[Region, ...]) -> str | None
                 return f"a predicate of {region.location} is constant"
             if unknown := h.coefficients.keys() - problem.names:
                 return f"a predicate of {region.location} mentions {sorted(unknown)[0]}"
-        planes = [_hyperplane(h) for h in region.predicates]
-        if len(set(planes)) < len(planes):
-            return f"two predicates of {region.location} are the same hyperplane"
         for cell in region.cells:
             if len(cell) != len(region.predicates) or not set(cell) <= {1, -1}:
                 return f"a cell of {region.location} is not a sign for each predicate"
     return None
-
-
-def _hyperplane(h: Form) -> tuple[tuple[tuple[str, Fraction], ...], Fraction]:
-    """The hyperplane h = 0, the same for every multiple of h."""
-    names = sorted(h.coefficients)
-    scale = h.coefficients[names[0]]
-    return tuple((v, h.coefficients[v] / scale) for v in names), h.constant / scale
 
 
 def _after(h: Form) -> Form:
