@@ -3,7 +3,8 @@
 The text loads again to the same automaton, up to the spelling of names (`follower.acc`
 becomes `follower_acc`) and up to these differences of form, all exact in meaning: a product
 is written with its reachable locations; a property about certain locations becomes one
-claim in each of them; an uncertain constant without bounds becomes a discrete variable.
+claim in each of them; an uncertain constant without bounds becomes a discrete variable; a
+variable that nothing ever determines is read from outside.
 What the language cannot say is refused by name.
 """
 
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 from models.automaton import (
     TIME,
@@ -19,7 +19,6 @@ from models.automaton import (
     Constraint,
     Edge,
     EventKind,
-    HybridAutomaton,
     Initial,
     Input,
     Kind,
@@ -46,43 +45,22 @@ from models.expression import (
 )
 from models.language.unparse_actions import Refused, sequential
 from models.language.unparse_names import Names
+from models.language.unparse_parts import block, explicit, is_free, label, limit, table_text
 from models.printing import number_text, to_text
 from models.ranges import bounds
 from models.source import Diagnostic, ModelError
 from models.table import Table
 
-MAX_LOCATIONS = 20_000
-"""A product with more reachable locations than this is not written out."""
-
 
 def unparse(automaton: Automaton) -> str:
     """The automaton as source text; raises ModelError where that is impossible."""
-    locations, edges = _explicit(automaton)
     try:
+        locations, edges = explicit(automaton)
         return "\n".join(_Writer(automaton, locations, edges).lines()) + "\n"
     except Refused as refused:
         raise ModelError(
             Diagnostic("not-representable", str(refused), hint="export as JSON instead")
         ) from None
-
-
-def _explicit(automaton: Automaton) -> tuple[tuple[Location, ...], tuple[Edge, ...]]:
-    """All locations and edges; those of a product are the ones that edges lead to."""
-    if isinstance(automaton, HybridAutomaton):
-        return automaton.locations, automaton.edges
-    names = list(dict.fromkeys(start.location for start in automaton.initial_sets()))
-    known = set(names)
-    edges: list[Edge] = []
-    for name in names:  # grows while it is read
-        for edge in automaton.edges_from(name):
-            edges.append(edge)
-            if edge.target not in known:
-                known.add(edge.target)
-                names.append(edge.target)
-        if len(names) > MAX_LOCATIONS:
-            message = f"the product has more than {MAX_LOCATIONS} locations"
-            raise ModelError(Diagnostic("too-many-locations", message, hint="export as JSON"))
-    return tuple(map(automaton.location, names)), tuple(edges)
 
 
 @dataclass(frozen=True)
@@ -105,6 +83,8 @@ class _Writer:
         self.edges = edges
         self.starts = tuple(automaton.initial_sets())
         self.clock = self._is_clock()
+        self.variables, self.free = self._split_variables()
+        self.written = {v.name for v in self.variables}
         self.loose = tuple(p for p in automaton.parameters if p.low is None or p.high is None)
         self.tables, self.externals = self._functions()
         self.names = self._choose_names()
@@ -132,10 +112,24 @@ class _Writer:
             and all(zero in conjuncts(start.condition) for start in self.starts)
         )
 
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        """The variables to declare."""
-        return tuple(v for v in self.automaton.variables if not (self.clock and v.name == TIME))
+    def _split_variables(self) -> tuple[tuple[Variable, ...], tuple[Variable, ...]]:
+        """The variables to be written, and those that nothing determines anywhere: they are
+        read, since what comes from outside may do whatever it likes."""
+        resets = [*(e.resets for e in self.edges), *(s.resets for s in self.starts)]
+        reset = {constraint.variable for group in resets for constraint in group}
+        written, free = [], []
+        for declared in self.automaton.variables:
+            if self.clock and declared.name == TIME:
+                continue
+            where = [location for location in self.locations if is_free(declared, location)]
+            if not where:
+                written.append(declared)
+            elif len(where) == len(self.locations) and declared.name not in reset:
+                free.append(declared)
+            else:
+                place = where[0].name
+                raise Refused(f"nothing determines {declared.name!r} in location {place!r}")
+        return tuple(written), tuple(free)
 
     def _choose_names(self) -> dict[str, str]:
         functions = (*(table.name for table in self.tables), *self.externals)
@@ -239,7 +233,7 @@ class _Writer:
             yield f"extern real {name}({', '.join(['real'] * arity)});"
             count += 1
         for table in self.tables:
-            yield from _table(table)
+            yield from table_text(table)
             count += 1
         if count:
             yield ""
@@ -255,7 +249,8 @@ class _Writer:
             groups.setdefault(f"{word} discrete {parameter.type}", []).append(
                 self.names[parameter.name]
             )
-        for given in self.automaton.inputs:
+        outside: tuple[Input | Variable, ...] = (*self.automaton.inputs, *self.free)
+        for given in outside:
             kind = Kind.ANALOG if given.type.name == "real" else Kind.DISCRETE
             groups.setdefault(f"read {kind} {given.type}", []).append(self.names[given.name])
         for words, names in groups.items():
@@ -264,10 +259,11 @@ class _Writer:
     def _location(self, location: Location) -> Iterator[str]:
         yield f"mode {self.definitions[location.name]}() {{"
         yield from self._declarations("write", "  ", loose=False)
-        flows = [f for f in location.flows if not (self.clock and f.variable == TIME)]
-        yield from _block("diff", [self._relation(f, derivative=True) for f in flows])
-        yield from _block("alge", [self._relation(a, derivative=False) for a in location.algebraic])
-        yield from _block("inv", [self.text(c) for c in conjuncts(location.invariant)])
+        flows = [f for f in location.flows if f.variable in self.written]
+        yield from block("diff", [self._relation(f, derivative=True) for f in flows])
+        algebraic = [a for a in location.algebraic if a.variable in self.written]
+        yield from block("alge", [self._relation(a, derivative=False) for a in algebraic])
+        yield from block("inv", [self.text(c) for c in conjuncts(location.invariant)])
         yield from self._written_claims(self.local.get(location.name, []))
         yield "}"
 
@@ -305,7 +301,7 @@ class _Writer:
             words = ["urgent"] if edge.urgent else []
             words += [str(edge.event)] if edge.event is not EventKind.UNILATERAL else []
             words.append("trans")
-            words += [f"#{Names().choose(edge.label)}"] if edge.label else []
+            words += label(edge)
             words += ["from", self.places[edge.source], "to", self.places[edge.target]]
             yield from self._event(" ".join(words), edge.guard, edge.resets)
         yield "}"
@@ -334,15 +330,43 @@ class _Writer:
         yield f"agent {self.agent}() {{"
         yield from self._declarations("private", "  ", loose=True)
         start = conjuncts(self._without_clock(self._common_start()))
-        yield from _block("init", [f"where {self.text(c)}" for c in start])
+        yield from block("init", list(self._first_values(start)))
         assumed = [*map(self.text, self._input_bounds())]
         assumed += [self.text(c) for c in conjuncts(self.automaton.assumption)]
         if assumed:
             yield f"  assume {{ {' && '.join(assumed)} }}"
         yield f"  mode top = {self.top}();"
         yield from self._written_claims(self.everywhere)
-        yield from _block("predicate", [self.text(p) for p in self.automaton.predicates])
+        yield from block("predicate", [self.text(p) for p in self.automaton.predicates])
         yield "}"
+
+    def _first_values(self, conditions: tuple[Expression, ...]) -> Iterator[str]:
+        """`x = 1` and `x in [0, 1]` where the conditions say just that, `where` otherwise."""
+        limits: dict[tuple[str, str], Expression] = {}
+        rest = []
+        for condition in conditions:
+            found = limit(condition)
+            if found is None or found[0] not in self.written or found in limits:
+                rest.append(condition)
+            else:
+                limits[found] = condition
+        for declared in self.variables:
+            sides = ("value", "low", "high")
+            known = {s: limits[declared.name, s] for s in sides if (declared.name, s) in limits}
+            name = self.names[declared.name]
+            if set(known) == {"value"}:
+                yield f"{name} = {self._bound(known['value'], declared)}"
+            elif set(known) == {"low", "high"}:
+                low, high = (self._bound(known[side], declared) for side in ("low", "high"))
+                yield f"{name} in [{low}, {high}]"
+            else:
+                rest += known.values()
+        yield from (f"where {self.text(condition)}" for condition in rest)
+
+    def _bound(self, condition: Expression, declared: Variable) -> str:
+        """The other side of a comparison with a variable."""
+        left, right = condition.args
+        return self.text(right if left == declared.expression else left)
 
     def _input_bounds(self) -> Iterator[Expression]:
         outside: tuple[Input | Parameter, ...] = (*self.automaton.inputs, *self.loose)
@@ -352,27 +376,3 @@ class _Writer:
                 yield value >= given.low
             if given.high is not None:
                 yield value <= given.high
-
-
-def _block(word: str, items: list[str]) -> Iterator[str]:
-    """`word { a; b; }`, on several lines where there is more than one item."""
-    if len(items) == 1:
-        yield f"  {word} {{ {items[0]}; }}"
-    elif items:
-        yield f"  {word} {{"
-        yield from (f"    {item};" for item in items)
-        yield "  }"
-
-
-def _table(table: Table) -> Iterator[str]:
-    names = ", ".join(f"real {name}" for name in ("x", "y")[: table.dimension])
-    yield f"table {table.name}({names}) {table.interpolation} {{"
-    if table.dimension == 2:
-        yield f"  : {_numbers(table.axes[1])},"
-    for point, row in zip(table.axes[0], table.values, strict=True):
-        yield f"  {number_text(point)}: {_numbers(row)},"
-    yield "}"
-
-
-def _numbers(values: Iterable[Fraction]) -> str:
-    return ", ".join(map(number_text, values))
