@@ -14,9 +14,17 @@ where the solver finds a state in which control is stuck, the message shows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from models.automaton import Automaton, Constraint, HybridAutomaton, Initial, Parameter, ValueType
+from models.automaton import (
+    Automaton,
+    Constraint,
+    HybridAutomaton,
+    Initial,
+    Location,
+    Parameter,
+    ValueType,
+)
 from models.expression import (
     TRUE,
     Expression,
@@ -33,7 +41,7 @@ from models.expression import (
 )
 from models.hierarchy import ControlPoint, Mode
 from models.language.findings import Findings, listed
-from models.language.questions import Questions, relevant
+from models.language.questions import Facts, Questions
 from models.resets import ReadsChoiceError, after
 from models.solver import Unknown, Unsatisfiable, Witness
 from models.source import Span
@@ -55,7 +63,7 @@ def check_points(mode: Mode, parameters: Iterable[Parameter], findings: Findings
         return
     types = {v.name: v.type for v in mode.variables} | {p.name: p.type for p in parameters}
     questions = Questions(types)
-    known = [*parameter_bounds(parameters), *_equations(mode.algebraic)]
+    known = Facts(parameter_bounds(parameters))
     for point in points:
         leaving = [t for t in mode.transitions if t.source == point]
         word = "exit" if point.submode is not None else "entry"
@@ -69,7 +77,8 @@ def check_points(mode: Mode, parameters: Iterable[Parameter], findings: Findings
             )
             continue
         uncovered = negation(disjunction(*(t.guard for t in leaving)))
-        answer = questions.ask(relevant(uncovered, known))
+        uncovered = _with_equations(uncovered, mode.algebraic)
+        answer = questions.ask(known.with_relevant(uncovered))
         if isinstance(answer, Witness):
             findings.warn(
                 "guards-do-not-cover",
@@ -130,14 +139,16 @@ class FlatCheck:
             *_input_bounds(automaton),
             automaton.assumption,
         ]
+        self._facts = Facts(self._known)
 
     def check(self) -> None:
         """Report what is wrong with the start and with the edges."""
         starts = list(self._start_conditions())
         if self._check_start(starts):
+            facts = Facts(starts)
             for component in self._automaton.components:
-                self._check_first_guards(component, starts)
-                self._check_first_invariant(component, starts)
+                self._check_first_guards(component, facts)
+                self._check_first_invariant(component, facts)
         for component in self._automaton.components:
             self._check_edges(component)
         if self._undecided:
@@ -176,7 +187,7 @@ class FlatCheck:
         )
         return False
 
-    def _check_first_guards(self, component: HybridAutomaton, starts: list[Expression]) -> None:
+    def _check_first_guards(self, component: HybridAutomaton, starts: Facts) -> None:
         common = set(_common(component.initial))
         own = [
             conjunction(*(p for p in conjuncts(i.condition) if p not in common))
@@ -184,8 +195,8 @@ class FlatCheck:
         ]
         if not own or TRUE in own:
             return
-        known = [*starts, *_shared_equations(component)]
-        answer = self._questions.ask(relevant(negation(disjunction(*own)), known))
+        uncovered = _with_equations(negation(disjunction(*own)), _shared_equations(component))
+        answer = self._questions.ask(starts.with_relevant(uncovered))
         span = next((p.span for whole in own for p in conjuncts(whole) if p.span), None)
         if isinstance(answer, Witness):
             self._findings.warn(
@@ -197,21 +208,20 @@ class FlatCheck:
         elif isinstance(answer, Unknown):
             self._undecided.append((answer.reason, span))
 
-    def _check_first_invariant(self, component: HybridAutomaton, starts: list[Expression]) -> None:
+    def _check_first_invariant(self, component: HybridAutomaton, starts: Facts) -> None:
         """Some initial state must satisfy the invariant of the mode it starts in."""
         if not component.initial:
             return
         for initial in component.initial:
             location = component.location(initial.location)
-            condition = conjunction(location.invariant, *_equations(location.algebraic))
-            try:
-                entered = after(condition, initial.resets)
-            except ReadsChoiceError:
-                return
-            whole = conjunction(initial.condition, entered)
             if location.invariant == TRUE:
                 return
-            if not isinstance(self._questions.ask(relevant(whole, starts)), Unsatisfiable):
+            try:
+                entered = after(_on_arrival(location), initial.resets)
+            except ReadsChoiceError:
+                return
+            whole = starts.with_relevant(conjunction(initial.condition, entered))
+            if not isinstance(self._questions.ask(whole), Unsatisfiable):
                 return
         location = component.location(component.initial[0].location)
         self._findings.warn(
@@ -225,9 +235,8 @@ class FlatCheck:
     def _check_edges(self, component: HybridAutomaton) -> None:
         for edge in component.edges:
             source, target = component.location(edge.source), component.location(edge.target)
-            definitions = {c.variable: c.range.exact for c in target.algebraic}
             try:
-                entered = after(_expanded(target.invariant, definitions), edge.resets)
+                entered = after(_on_arrival(target), edge.resets)
             except ReadsChoiceError:
                 continue
             leaving = conjunction(edge.guard, source.invariant)
@@ -235,11 +244,11 @@ class FlatCheck:
             if leaving == TRUE or self._asked.get(key, 0) >= MAX_PER_PLACE:
                 continue
             self._asked[key] = self._asked.get(key, 0) + 1
-            known = [*_equations(source.algebraic), *self._known]
-            whole = relevant(conjunction(leaving, entered), known)
+            leaving = _with_equations(leaving, source.algebraic)
+            whole = self._facts.with_relevant(conjunction(leaving, entered))
             if isinstance(self._questions.ask(whole), Unsatisfiable):
                 self._asked[key] = MAX_PER_PLACE
-                alone = self._questions.ask(relevant(leaving, known))
+                alone = self._questions.ask(self._facts.with_relevant(leaving))
                 where = edge.source if isinstance(alone, Unsatisfiable) else edge.target
                 self._findings.warn(
                     "impossible-transition",
@@ -261,25 +270,35 @@ def _common(initial: tuple[Initial, ...]) -> tuple[Expression, ...]:
     return tuple(shared)
 
 
-def _shared_equations(component: HybridAutomaton) -> tuple[Expression, ...]:
-    """The algebraic equations that hold in every location where the component can start."""
+def _shared_equations(component: HybridAutomaton) -> tuple[Constraint, ...]:
+    """The algebraic constraints that hold in every location where the component can start."""
     places = [component.location(i.location) for i in component.initial]
-    shared = dict.fromkeys(_equations(places[0].algebraic))
+    shared = dict.fromkeys(places[0].algebraic)
     for place in places[1:]:
-        held = set(_equations(place.algebraic))
-        shared = {part: None for part in shared if part in held}
+        shared = {part: None for part in shared if part in set(place.algebraic)}
     return tuple(shared)
 
 
-def _expanded(condition: Expression, equations: Mapping[str, Expression | None]) -> Expression:
-    """Algebraic variables replaced by what defines them, a bounded number of times."""
-    definitions = {name: value for name, value in equations.items() if value is not None}
-    for _ in range(len(definitions)):
-        names = free_variables(condition) & definitions.keys()
-        if not names:
-            break
-        condition = substitute(condition, {name: definitions[name] for name in names})
-    return condition
+def _with_equations(condition: Expression, constraints: Iterable[Constraint]) -> Expression:
+    """The condition with the equations of the algebraic variables that it mentions, and of
+    those that these mention."""
+    by_name = {c.variable: c for c in constraints}
+    parts = [condition]
+    frontier = [condition]
+    while frontier and by_name:
+        for name in sorted(free_variables(frontier.pop()) & by_name.keys()):
+            equations = list(_equations([by_name.pop(name)]))
+            parts += equations
+            frontier += equations
+    return conjunction(*parts)
+
+
+def _on_arrival(location: Location) -> Expression:
+    """The invariant at the moment of entering. Algebraic variables then have new values,
+    which go by names of their own."""
+    condition = _with_equations(location.invariant, location.algebraic)
+    new = {c.variable: variable(f"{c.variable} on arrival") for c in location.algebraic}
+    return substitute(condition, new)
 
 
 def _input_bounds(automaton: Automaton) -> Iterator[Expression]:

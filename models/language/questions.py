@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from models.automaton import ValueType
 from models.expression import FALSE, TRUE, Expression, conjunction, conjuncts, free_variables
+from models.language.plain_bounds import decide
 from models.solver import Answer, Limits, Session, Unknown, Unsatisfiable, Witness
 
 MAX_QUESTIONS = 400
@@ -32,7 +33,7 @@ class Questions:
             return Unsatisfiable()
         if condition == TRUE:
             return Witness({}, True)
-        known = self._answers.get(condition)
+        known = self._answers.get(condition) or decide(condition, self._types)
         if known is not None:
             return known
         if len(self._answers) >= MAX_QUESTIONS:
@@ -51,25 +52,29 @@ class Questions:
         return [conditions[n] for n in found] if found is not None else conditions
 
 
-def relevant(condition: Expression, known: Iterable[Expression]) -> Expression:
-    """The condition with those known conjuncts that share variables with it, directly or
-    through each other."""
-    pool = [(part, free_variables(part)) for whole in known for part in conjuncts(whole)]
-    names = set(free_variables(condition))
-    kept: list[Expression] = []
-    by_name: dict[str, list[int]] = {}
-    for number, (_, variables) in enumerate(pool):
-        for name in variables:
-            by_name.setdefault(name, []).append(number)
-    frontier = list(names)
-    taken: set[int] = set()
-    while frontier:
-        for number in by_name.get(frontier.pop(), ()):
-            if number in taken:
-                continue
-            taken.add(number)
-            part, variables = pool[number]
-            kept.append(part)
-            frontier.extend(variables - names)
-            names |= variables
-    return conjunction(condition, *kept)
+class Facts:
+    """Conditions that are known to hold, found again by the variables they mention."""
+
+    def __init__(self, known: Iterable[Expression]):
+        self._parts: list[tuple[Expression, frozenset[str]]] = []
+        self._by_name: dict[str, list[int]] = {}
+        for part in dict.fromkeys(part for whole in known for part in conjuncts(whole)):
+            names = free_variables(part)
+            for name in names:
+                self._by_name.setdefault(name, []).append(len(self._parts))
+            self._parts.append((part, names))
+
+    def with_relevant(self, condition: Expression) -> Expression:
+        """The condition and those facts that share variables with it, directly or through
+        each other."""
+        names = set(free_variables(condition))
+        frontier = list(names)
+        taken: dict[int, Expression] = {}
+        while frontier:
+            for number in self._by_name.get(frontier.pop(), ()):
+                if number not in taken:
+                    part, mentioned = self._parts[number]
+                    taken[number] = part
+                    frontier.extend(mentioned - names)
+                    names |= mentioned
+        return conjunction(condition, *(taken[number] for number in sorted(taken)))
