@@ -213,14 +213,17 @@ class Roles:
     unused: tuple[str, ...] = field(default=())
 
 
-def assign_roles(network: Network, behaviours: list[Behaviour]) -> Roles:
-    """Decide who writes what.
+def assign_roles(network: Network, behaviours: list[Behaviour], started: frozenset[str]) -> Roles:
+    """Decide who writes what; `started` are the names that `initially` speaks about.
 
     An instance writes a variable if it constrains its derivative or its value after a
-    jump. One that nobody constrains belongs to the first instance that declares it
-    controlled (it may then change arbitrarily while time passes); one that nobody
-    controls either is an input.
+    jump. One that nobody constrains is an input, even where it is declared controlled
+    (many authors do not say `controlled="false"`): it may change arbitrarily while time
+    passes, and as an input also at jumps, which over-approximates. It stays a variable of
+    the first instance that controls it if it has an initial value, if an invariant equates
+    it to something, or if a flow `false` needs something to hold time by.
     """
+    equated = frozenset(_equated(behaviours))
     constants = _constants(network, behaviours)
     writers: dict[str, list[int]] = {}
     used: set[str] = set(constants)
@@ -230,12 +233,14 @@ def assign_roles(network: Network, behaviours: list[Behaviour]) -> Roles:
                 writers.setdefault(name, []).append(index)
     for index, behaviour in enumerate(behaviours):
         used |= free_variables(*behaviour.formulas)
+        holds_time = any(stay.flow.impossible for stay in behaviour.stays)
         for param in behaviour.instance.component.params:
             value = behaviour.instance.values.get(param.name)
             if value is None or value.op is not Op.VARIABLE or value.name in constants:
                 continue
             used.add(value.name)
-            if param.controlled and value.name not in writers:
+            stays = value.name in started or value.name in equated or holds_time
+            if param.controlled and stays and value.name not in writers:
                 writers[value.name] = [index]
     owned: list[list[str]] = [[] for _ in behaviours]
     for name in network.declared:
@@ -244,6 +249,15 @@ def assign_roles(network: Network, behaviours: list[Behaviour]) -> Roles:
     inputs = frozenset(n for n in used if n not in writers and n not in constants)
     unused = tuple(n for n in network.declared if n not in used and n not in writers)
     return Roles(constants, tuple(map(tuple, owned)), inputs, unused)
+
+
+def _equated(behaviours: list[Behaviour]) -> Iterator[str]:
+    """The names that stand alone on a side of an equation in an invariant."""
+    for behaviour in behaviours:
+        for stay in behaviour.stays:
+            for part in stay.invariant:
+                if part.op is Op.EQUAL:
+                    yield from (side.name for side in part.args if side.op is Op.VARIABLE)
 
 
 def _constants(network: Network, behaviours: list[Behaviour]) -> frozenset[str]:

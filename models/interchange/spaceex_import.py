@@ -37,6 +37,7 @@ from models.expression import (
     Expression,
     ExpressionTooLargeError,
     conjunction,
+    free_variables,
     substitute,
 )
 from models.interchange.spaceex_behaviour import Behaviour, Roles, assign_roles, read_behaviour
@@ -108,8 +109,11 @@ def _imported(xml: bytes, config: str | None, file: str, config_file: str) -> Im
     if notes is not None:
         automaton = restore(network, behaviours[0], options, notes, _horizon(options))
         return Imported(automaton, (*network.warnings, *options.warnings))
-    roles = assign_roles(network, behaviours)
-    initial = _initial_states(network, behaviours, options, roles)
+    condition = TRUE
+    if options.initially is not None:
+        condition = read_states(network, behaviours, options.initially)
+    roles = assign_roles(network, behaviours, free_variables(condition))
+    initial = sort_initial(condition, roles.constants)
     behaviours = [substituted(b, initial.values) for b in behaviours]
     outside = from_outside(behaviours, roles)
     parameters = tuple(_parameters(network, roles, initial))
@@ -164,15 +168,6 @@ def _system(components: dict[str, Component], options: Configuration) -> Compone
             f"its components are {', '.join(list(components)[:8])}",
         )
     return components[name]
-
-
-def _initial_states(
-    network: Network, behaviours: list[Behaviour], options: Configuration, roles: Roles
-) -> InitialStates:
-    if options.initially is None:
-        return InitialStates()
-    condition = read_states(network, behaviours, options.initially)
-    return sort_initial(condition, roles.constants, frozenset())
 
 
 def _parameters(network: Network, roles: Roles, initial: InitialStates) -> Sequence[Parameter]:

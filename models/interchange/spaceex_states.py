@@ -106,17 +106,14 @@ def _instance(
     return found[0]
 
 
-def sort_initial(
-    condition: Expression, constants: frozenset[str], parameters: frozenset[str]
-) -> InitialStates:
-    """Sort the conjuncts; `parameters` keep their ranges even where they have one value."""
+def sort_initial(condition: Expression, constants: frozenset[str]) -> InitialStates:
+    """Sort the conjuncts of `initially` by what they speak about."""
     sorted_ = InitialStates()
     parts = conjuncts(condition)
-    solvable = constants - parameters
     while True:
         found: dict[str, Expression] = {}
         for part in parts:
-            value = _value(part, solvable)
+            value = _value(part, constants)
             if value is not None:
                 found.setdefault(*value)
         if not found:
@@ -139,11 +136,11 @@ def sort_initial(
     return sorted_
 
 
-def _value(part: Expression, solvable: frozenset[str]) -> tuple[str, Expression] | None:
+def _value(part: Expression, constants: frozenset[str]) -> tuple[str, Expression] | None:
     """`name == number`, for a name that may be replaced."""
     if part.op is Op.EQUAL:
         for name, value in (part.args, part.args[::-1]):
-            if name.op is Op.VARIABLE and name.name in solvable and value.is_constant:
+            if name.op is Op.VARIABLE and name.name in constants and value.is_constant:
                 return name.name, value
     return None
 

@@ -71,7 +71,7 @@ EXPECTED = {
     ("gearbox/gearbox.xml", "SX_Mesh.cfg"): Shape(6, 2, 6, 2, starts=2, horizon=F(1, 10)),
     ("heat3d/heat_5.xml", "heat_5.cfg"): Shape(126, 1, 0, horizon=F(40)),
     ("heater_lygeros/heaterLygeros.xml", "heaterLygeros.cfg"): Shape(2, 2, 2, horizon=F(25)),
-    ("lowpass_parallel/lowpass_parallel.xml", None): Shape(7, 9, 8, 2, starts=9),
+    ("lowpass_parallel/lowpass_parallel.xml", None): Shape(6, 9, 8, 2, inputs=1, starts=9),
     ("motor8d/mcs_8.xml", "mcs_8.cfg"): Shape(9, 1, 0, inputs=2, properties=1, horizon=F(20)),
     ("platoon_hybrid/platoon_continuous.xml", None): Shape(9, 1, 0, inputs=1),
     ("platoon_hybrid/platoon_hybrid.xml", None): Shape(10, 2, 2, inputs=1, starts=2),
@@ -84,7 +84,7 @@ EXPECTED = {
     ("tank6_hier/tank6.xml", "tank6.cfg"): Shape(6, 1, 0, 6, horizon=F(400)),
     ("toy_safe/toy_safe.xml", "toy_safe.cfg"): Shape(3, 2, 2, properties=1, horizon=F(20)),
     ("toy_unsafe/toy_unsafe.xml", "toy_unsafe.cfg"): Shape(3, 2, 2, properties=1, horizon=F(20)),
-    ("vanderpol/vanDerPol.xml", None): Shape(3, 1, 0),
+    ("vanderpol/vanDerPol.xml", None): Shape(2, 1, 0, inputs=1),
     ("vanderpol/vanDerPol_ARCH22.xml", None): Shape(5, 1, 0),
     ("yaw_damper/yaw_damper.xml", "yaw_damper.cfg"): Shape(6, 1, 0, 2, horizon=F(40)),
 }

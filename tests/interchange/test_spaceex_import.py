@@ -304,6 +304,15 @@ def test_relations_between_inputs_stated_everywhere_become_the_assumption() -> N
     assert found.locations[0].invariant == e("x >= u")
 
 
+def test_a_variable_that_nobody_constrains_is_an_input() -> None:
+    xml = one("x' == y", "-1 <= y <= 1")
+    assert [v.name for v in flat(xml).variables] == ["x"]
+    assert [i.name for i in flat(xml).inputs] == ["y", "u"]
+    started = flat(xml, 'initially = "x == 0 & y == 0"')
+    assert [v.name for v in started.variables] == ["x", "y"], "it has an initial value"
+    assert started.locations[0].invariant == e("-1 <= y && y <= 1")
+
+
 def test_a_condition_on_inputs_in_a_flow_bounds_them() -> None:
     assert flat(one("x' == u & -1 <= u & u <= 1")).locations[0].invariant == e("-1 <= u && u <= 1")
 
@@ -367,7 +376,7 @@ def test_names_like_functions_and_keywords() -> None:
 
 
 def test_undeclared_names_are_warned_about_and_lose_nothing() -> None:
-    found = import_spaceex(one("x' == 1", "clock <= p"), None, "model.xml")
+    found = import_spaceex(one("x' == 1 & y' == 1", "clock <= p"), None, "model.xml")
     assert [w.code for w in found.warnings] == ["undeclared-name"]
     assert [i.name for i in found.automaton.inputs] == ["u", "c.clock"]
     assert found.automaton.location("a").invariant == e("c.clock <= p")
