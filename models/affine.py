@@ -17,6 +17,7 @@ from models.evaluation import exact_operation
 from models.expression import (
     COMPARE,
     COMPARISONS,
+    MAX_CONSTANT_BITS,
     Expression,
     Op,
     add,
@@ -37,7 +38,8 @@ class AffineForm(NamedTuple):
 
 
 def affine_form(root: Expression) -> AffineForm | None:
-    """The exact affine form of an expression, or None if it has none.
+    """The exact affine form of an expression, or None if it has none (or one whose numbers
+    are beyond `MAX_CONSTANT_BITS`).
 
     >>> x = variable("x")
     >>> affine_form(2 * (x + 1) - x)
@@ -57,6 +59,8 @@ def affine_form(root: Expression) -> AffineForm | None:
             total += factor * number
         elif node.op is Op.VARIABLE:
             coefficients[node.name] = coefficients.get(node.name, Fraction(0)) + factor
+        elif _is_huge(factor):
+            return None
         elif not _pass_down(node, factor, numbers, factors):
             return _by_cancellation(root)
     return AffineForm({n: c for n, c in coefficients.items() if c}, total)
@@ -72,6 +76,11 @@ def from_affine(coefficients: Mapping[str, Fraction], offset: Fraction) -> Expre
     return add(*(multiply(c, variable(name)) for name, c in coefficients.items()), offset)
 
 
+def _is_huge(value: Fraction) -> bool:
+    size = max(value.numerator.bit_length(), value.denominator.bit_length())
+    return size > MAX_CONSTANT_BITS
+
+
 def _numbers(nodes: list[Expression]) -> dict[int, Fraction]:
     """The value of every part without variables that is an exact number."""
     found: dict[int, Fraction] = {}
@@ -80,7 +89,7 @@ def _numbers(nodes: list[Expression]) -> dict[int, Fraction]:
             found[id(node)] = node.constant
         elif node.args and all(id(arg) in found for arg in node.args):
             value = exact_operation(node, tuple(found[id(arg)] for arg in node.args))
-            if value is not None:
+            if value is not None and not _is_huge(value):
                 found[id(node)] = value
     return found
 

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import NoReturn
 
 from models.dialect import CHARON, FUNCTIONS, SPACEEX, Dialect
@@ -145,6 +144,7 @@ class _Parser:
         self.starts: list[int] = []
         self.open: list[_Open] = []
         self.nesting = 0
+        self.blamed = tokens.current  # where a result may become too large
         self.end = 0
 
     def parse(self) -> Expression:
@@ -155,7 +155,7 @@ class _Parser:
                 if self.operators():
                     return self.operands[0]
         except ExpressionTooLargeError as error:
-            self.fail("number-too-large", f"this makes {error}", self.tokens.current)
+            self.fail("number-too-large", f"this makes {error}", self.blamed)
 
     # Operands
 
@@ -376,6 +376,7 @@ class _Parser:
         start = done.token.start if begins else self.starts[done.base]
         operands = self.pop_operands(done.base)
         span = self.tokens.span(start, self.end)
+        self.blamed = done.token
         self.operands.append(self.expression(done, operands, span))
         self.starts.append(start)
 
@@ -525,7 +526,7 @@ def _product(signs: list[str], given: tuple[Expression, ...], span: Span) -> Exp
         if sign == "*":
             factors.append(operand)
         elif operand.op is Op.CONSTANT and operand.constant != 0:
-            factors.append(constant(Fraction(1) / operand.constant))
+            factors.append(constant(1 / operand.constant))
         else:
             factors = [divide(multiply(*factors, span=span), operand, span)]
     return factors[0] if len(factors) == 1 else multiply(*factors, span=span)

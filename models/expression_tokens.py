@@ -48,15 +48,17 @@ class Token:
 
 
 _PATTERN = re.compile(
-    rf"""(?P<NUMBER>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
+    rf"""[ \t\r\n]*(?:(?P<NUMBER>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
     |(?P<NAME>{FLAT_NAME})
     |(?P<QUOTED>`(?:[^`\\\n]|\\.)*`)
     |(?P<STRING>"(?:[^"\\\n]|\\.)*")
     |(?P<MEMBER>\.\s*{PLAIN_NAME})
-    |(?P<SIGN>&&|\|\||==|!=|<=|>=|:=|\.\.|[-+*/^()\[\],:?!<>=&|'])""",
+    |(?P<SIGN>&&|\|\||==|!=|<=|>=|:=|\.\.|[-+*/^()\[\],:?!<>=&|'])
+    |(?P<END>\Z))""",
     re.ASCII | re.VERBOSE,
 )
 _BLANK = re.compile(r"[ \t\r\n]*", re.ASCII)
+_KINDS = dict(Kind.__members__)
 
 _HINTS = {
     "=": "equality is written ==",
@@ -105,15 +107,13 @@ class Tokens:
         return token
 
     def _read(self, position: int) -> Token:
-        blank = _BLANK.match(self.text, position)
-        start = blank.end() if blank else position
-        if start == len(self.text):
-            return Token(Kind.END, "", start, start)
-        found = _PATTERN.match(self.text, start)
+        found = _PATTERN.match(self.text, position)
         if found is None:
-            self._illegible(start)
-        kind = Kind[found.lastgroup or "END"]
-        token = Token(kind, found.group(), start, found.end())
+            blank = _BLANK.match(self.text, position)
+            self._illegible(blank.end() if blank else position)
+        group = found.lastgroup or "END"
+        kind = _KINDS[group]
+        token = Token(kind, found[group], *found.span(group))
         if kind is Kind.NUMBER:
             token.number = self._number(token)
         elif kind in (Kind.STRING, Kind.QUOTED):

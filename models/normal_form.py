@@ -154,9 +154,15 @@ def _crossed(parts: list[list[Conjunction]], max_cases: int) -> list[Conjunction
 def _consistent(cases: Iterable[Sequence[Expression]]) -> list[Conjunction]:
     """Cases without repeated literals, those that contradict themselves left out."""
     kept: dict[Conjunction, None] = {}
+    opposites: dict[Expression, Expression] = {}
     for case in cases:
         literals = dict.fromkeys(case)
-        if not any(opposite(literal) in literals for literal in literals):
+        for literal in literals:
+            if literal not in opposites:
+                opposites[literal] = opposite(literal)
+            if opposites[literal] in literals:
+                break
+        else:
             kept[tuple(literals)] = None
     return list(kept)
 
@@ -179,7 +185,7 @@ def without_piecewise(root: Expression, max_cases: int = MAX_CASES) -> Expressio
     def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
         nonlocal budget
         node = with_arguments(node, args)
-        if node.op not in COMPARISONS:
+        if node.op not in COMPARISONS or _first_piecewise(node) is None:
             return node
         done: list[Expression] = []
         open_cases: list[tuple[Expression, Expression]] = [(TRUE, node)]
@@ -188,12 +194,13 @@ def without_piecewise(root: Expression, max_cases: int = MAX_CASES) -> Expressio
             piece = _first_piecewise(atom)
             if piece is None:
                 done.append(conjunction(known, atom))
-                budget -= 1
-                _check(-budget, 0)
                 continue
+            budget -= 1
+            if budget < 0:
+                _check(max_cases + 1, max_cases)
             for condition, value in _pieces(piece):
                 open_cases.append((conjunction(known, condition), _replaced(atom, piece, value)))
-        return node if len(done) == 1 and done[0] == node else disjunction(*reversed(done))
+        return disjunction(*reversed(done))
 
     return rebuild(root, replace)
 

@@ -23,6 +23,7 @@ from models.expression import (
     TRUE,
     ZERO,
     Expression,
+    ExpressionTooLargeError,
     Op,
     add,
     compare,
@@ -65,7 +66,11 @@ def simplify(root: Expression) -> Expression:
     total: _Totality = {}
 
     def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
-        return _simplified(with_arguments(node, args), total)
+        node = with_arguments(node, args)
+        try:
+            return _simplified(node, total)
+        except ExpressionTooLargeError:
+            return node  # gathered numbers would have too many digits
 
     return rebuild(root, replace)
 
@@ -146,7 +151,8 @@ def _parts(term: Expression) -> tuple[Fraction, Expression]:
     if term.op is Op.CONSTANT:
         return term.constant, ONE
     if term.op is Op.MULTIPLY and term.args[0].is_constant:
-        return term.args[0].constant, multiply(*term.args[1:])
+        rest = term.args[1] if len(term.args) == 2 else multiply(*term.args[1:])
+        return term.args[0].constant, rest
     return Fraction(1), term
 
 
@@ -165,8 +171,13 @@ def _spread(terms: Iterable[Expression]) -> Iterable[tuple[Fraction, Expression]
 def _sum(node: Expression, total: _Totality) -> Expression:
     """Like terms gathered."""
     gathered: dict[Expression, Fraction] = {}
+    changed = False
     for number, rest in _spread(node.args):
-        gathered[rest] = gathered.get(rest, Fraction(0)) + number
+        before = gathered.get(rest)
+        gathered[rest] = number if before is None else before + number
+        changed = changed or before is not None or number == 0
+    if not changed and len(gathered) == len(node.args):
+        return node
     terms = [
         multiply(number, rest)
         for rest, number in gathered.items()
