@@ -46,7 +46,7 @@ def command(
     limit: int,
     everything: bool,
 ) -> None:
-    """Show agents, modes and variables as a tree; --svg draws them.
+    """Show agents, modes and variables; --svg draws them.
 
     \b
     Example:
