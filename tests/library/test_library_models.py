@@ -249,3 +249,65 @@ def test_a_bump_keeps_momentum_and_nine_tenths_of_the_approach() -> None:
 def test_fifty_vehicles_load() -> None:
     model = load("platoon_convoy", parameters={"n": Fraction(50)})
     assert len(model.automaton.components) == 151
+
+
+def digitised_violation(of: Automaton, highest: int) -> bool:
+    """Whether a timed automaton breaks its claims, exploring whole-numbered times only.
+
+    Exact where all clock constraints are closed and whole (Henzinger, Manna, Pnueli 1992);
+    clocks are not told apart above `highest`, the largest constant.
+    """
+    (start,) = of.initial_sets()
+    first = {v.name: Fraction(0) for v in of.variables}
+    assert evaluate(start.condition, first) is True
+    seen = {(start.location, tuple(first.values()))}
+    waiting = [(start.location, first)]
+    while waiting:
+        location, state = waiting.pop()
+        occupied = of.occupied(location)
+        if any(evaluate(p.bad_states(occupied), state) is True for p in of.properties):
+            return True
+        place = of.location(location)
+        later = dict(state)
+        for flow in place.flows:
+            assert flow.range.exact is not None
+            later[flow.variable] = min(
+                state[flow.variable] + evaluate(flow.range.exact, {}),  # type: ignore[operator]
+                Fraction(highest + 1),
+            )
+        following = [(location, later)]
+        for edge in of.edges_from(location):
+            if evaluate(edge.guard, state) is True:
+                after = dict(state)
+                for reset in edge.resets:
+                    assert reset.range.exact is not None
+                    after[reset.variable] = evaluate(reset.range.exact, state)  # type: ignore[assignment]
+                following.append((edge.target, after))
+        for target, after in following:
+            key = (target, tuple(after.values()))
+            if key not in seen and evaluate(of.location(target).invariant, after) is True:
+                seen.add(key)
+                waiting.append((target, after))
+    return False
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize(("name", "violated"), [("fischer", False), ("fischer_hasty", True)])
+def test_fischer_by_digitisation(name: str, violated: bool, n: int) -> None:
+    model = load(name, parameters={"n": Fraction(n)}).automaton
+    assert digitised_violation(model, highest=2) is violated
+
+
+def test_fischer_needs_a_wait_longer_than_the_slowest_claim() -> None:
+    for slowest, wait, violated in ((1, 2, False), (2, 3, False), (2, 2, True), (3, 1, True)):
+        values = {"n": Fraction(2), "slowest": Fraction(slowest), "wait": Fraction(wait)}
+        model = load("fischer", parameters=values).automaton
+        assert digitised_violation(model, highest=3) is violated
+
+
+def test_voltages_of_the_battery() -> None:
+    """3.5 V, 4 V and 3.45 V are the charges that the files' comments state."""
+    (voltage,) = automaton("battery_charger").location("charging").algebraic
+    assert voltage.range.exact is not None
+    for charge, volts in (("7/30", "3.5"), ("0.9", "4"), ("1/6", "3.45")):
+        assert evaluate(voltage.range.exact, {"charge": Fraction(charge)}) == Fraction(volts)
