@@ -37,8 +37,16 @@ test-all: lint ## lint and every test, the slow ones included
 bench: $(INSTALLED) ## measure; prints a table per benchmark (tests/benchmarks)
 	$(BIN)/pytest tests/benchmarks -s
 
-demo: $(INSTALLED) ## a short tour of what works; pictures go to out/demo
-	@BIN=$(BIN) sh docs/demo.sh
+demo: $(INSTALLED) ## a short tour of what works today; pictures go to out/demo
+	@mkdir -p out/demo
+	$(BIN)/workbench models platoon
+	$(BIN)/workbench check platoon
+	$(BIN)/workbench check platoon_saturated
+	$(BIN)/workbench show platoon
+	$(BIN)/workbench show platoon --svg out/demo/platoon.svg
+	$(BIN)/workbench show platoon_saturated --svg out/demo/platoon_saturated.svg
+	$(BIN)/workbench show platoon --locations
+	@echo "Look at out/demo/platoon.svg and out/demo/platoon_saturated.svg in a browser."
 
 clean: ## remove everything that can be made again
 	rm -rf build dist out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis $(VENV)

@@ -116,10 +116,16 @@ def interaction(shared: Interaction) -> str:
 
 
 def edge(taken: Edge) -> str:
-    """`to b when g do { x = 1 }`."""
-    label = f"#{taken.label} " if taken.label else ""
+    """`#far to b when g do { x = 1 }`."""
+    name = edge_name(taken)
+    label = f"#{name} " if name else ""
     urgent = "urgent " if taken.urgent else ""
     return _event(f"{urgent}{label}to {taken.target}", taken.guard, taken.resets)
+
+
+def edge_name(taken: Edge) -> str | None:
+    """The label of an edge, or the name that its transition has in the text."""
+    return taken.label or (taken.name if taken.name.isidentifier() else None)
 
 
 def _event(head: str, guard: Expression, actions: Iterable[Constraint]) -> str:

@@ -6,6 +6,8 @@ Nothing heavy is imported here: `workbench --help` must answer at once.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -28,6 +30,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "export": ("workbench.verbs.export_model", "Write a model as SpaceEx XML or JSON."),
 }
 """Every verb with the module that defines it as `command`, and what it does."""
+
+
+_NOT_OUR_FAULT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+"""Errors of writing that say something about the machine and nothing about this program."""
 
 
 class LazyGroup(click.Group):
@@ -115,6 +121,10 @@ def run(arguments: Sequence[str]) -> int:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         return _leave_broken_pipe()
+    except OSError as error:
+        if error.errno not in _NOT_OUR_FAULT:
+            return _failed(console, error, arguments)
+        return _cannot_write(error)
     except Exception as error:
         return _failed(console, error, arguments)
 
@@ -136,12 +146,24 @@ def _failed(console: Console, error: Exception, arguments: Sequence[str]) -> int
 
 
 def _leave_broken_pipe() -> int:
-    """Nobody reads any more: leave without a word, also when Python closes stdout."""
+    """Nobody reads any more: leave without a word."""
+    _abandon_output()
+    return ExitCode.BROKEN_PIPE
+
+
+def _cannot_write(error: OSError) -> int:
+    """Standard output has no room or no device for the result."""
+    _abandon_output()
+    click.echo(f"Error: cannot write the result: {error.strerror}", err=True)
+    return ExitCode.USAGE
+
+
+def _abandon_output() -> None:
+    """Make sure that closing stdout at the end cannot fail."""
     import os
 
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    return ExitCode.BROKEN_PIPE
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> NoReturn:
