@@ -108,11 +108,12 @@ Evidence: TypeAlias = Impossible | Inward | Cover
 @dataclass(frozen=True, slots=True)
 class CoverObligation:
     """Every solution of `rows` lies, by its primed values, in a cell of `region` (no region:
-    there is no solution)."""
+    there is no solution). For a jump the rows begin with those of a cell of `source`."""
 
     title: str
     rows: Rows
     region: Region | None
+    source: Region | None = None
 
     def holds(self, evidence: Evidence) -> bool:
         """Whether a decision tree of splits with Farkas leaves covers the rows."""
@@ -164,6 +165,7 @@ class FacetObligation:
     rows: Rows
     own: int
     growth: Form
+    region: Region
 
     def holds(self, evidence: Evidence) -> bool:
         """Whether the identity multiplies out."""
@@ -181,10 +183,11 @@ class FacetObligation:
 
 @dataclass(frozen=True, slots=True)
 class ImpossibleObligation:
-    """The rows have no common solution."""
+    """The rows, which begin with those of a cell of `region`, have no common solution."""
 
     title: str
     rows: Rows
+    region: Region
 
     def holds(self, evidence: Evidence) -> bool:
         """Whether the multipliers refute the rows."""
@@ -226,7 +229,7 @@ def _flow(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
                     )
                     rows = region.rows(cell) + invariant + dynamics.rows
                     growth = dynamics.along(h).scaled(Fraction(sign))
-                    yield FacetObligation(title, rows, p, growth)
+                    yield FacetObligation(title, rows, p, growth, region)
 
 
 def _jumps(
@@ -236,14 +239,15 @@ def _jumps(
         for number, cell in enumerate(region.cells):
             for case, rows in enumerate(jump.cases):
                 title = f"jump {jump.name}: cell {number + 1}, case {case + 1}"
-                yield CoverObligation(title, region.rows(cell) + rows, by_location.get(jump.target))
+                target = by_location.get(jump.target)
+                yield CoverObligation(title, region.rows(cell) + rows, target, region)
 
 
 def _safety(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
     for number, cell in enumerate(region.cells):
         for case, bad in enumerate(problem.bad(region.location)):
             title = f"safety in {region.location}: cell {number + 1}, case {case + 1}"
-            yield ImpossibleObligation(title, region.rows(cell) + bad)
+            yield ImpossibleObligation(title, region.rows(cell) + bad, region)
 
 
 def malformed(problem: LinearProblem, regions: tuple[Region, ...]) -> str | None:

@@ -1,0 +1,192 @@
+"""Which half-spaces to look for: template directions from the property and the dynamics.
+
+Directions decide whether a template invariant exists. A lower bound of c.x after a short time
+t follows from a lower bound of (I + t A')c . x now, so the chain
+
+    c_0 = normal of the bad set,  c_{j+1} = (I + t A') c_j
+
+holds its own next step: no direction needs a bound on anything outside the chain. Where a
+variable is clamped (it may rest at a bound of the invariant), the worst case has two phases,
+and the chain is first followed with that variable frozen, then, from every element, in the
+full dynamics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from abstraction.template_system import Array, Flow, TemplateSystem
+
+GRID = 20_000
+"""Directions are rounded to multiples of 1/GRID (coarser rounding costs tightness)."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """Rational directions, with their floating-point twins, and the time step behind them."""
+
+    rows: tuple[tuple[Fraction, ...], ...]
+    matrix: Array
+    step: float
+
+
+@dataclass(frozen=True)
+class ChainPlan:
+    """How to build a template: the step in units of the fastest time constant, the lengths of
+    the two phases and of the chains that start at normals of the model, and how close two
+    directions may be before they are merged."""
+
+    relative_step: float = 0.5
+    frozen_length: int = 10
+    full_length: int = 4
+    side_length: int = 0
+    merge: float = 0.02
+
+
+PLANS = (
+    ChainPlan(),
+    ChainPlan(relative_step=0.35, frozen_length=14, full_length=6),
+    ChainPlan(relative_step=0.7, frozen_length=8),
+    ChainPlan(side_length=6),
+    ChainPlan(relative_step=0.25, frozen_length=20, full_length=8, merge=0.01),
+)
+
+
+def candidate_templates(system: TemplateSystem) -> Iterator[Template]:
+    """Templates worth a try, small ones first: chains in the dynamics of one location, then
+    in those of all."""
+    dynamics = list(_distinct_dynamics(system))
+    tried: set[tuple[tuple[Fraction, ...], ...]] = set()
+    for plan in PLANS:
+        subsets = [[flow] for flow in reversed(dynamics)]
+        if len(dynamics) > 1:
+            subsets.append(dynamics)
+        for chosen in subsets:
+            candidate = chain_template(system, chosen, plan)
+            if candidate.rows not in tried:
+                tried.add(candidate.rows)
+                yield candidate
+
+
+def chain_template(system: TemplateSystem, dynamics: list[Flow], plan: ChainPlan) -> Template:
+    """Adjoint chains from the bad directions, the axes, and the normals of the model."""
+    step = plan.relative_step / _fastest_rate(system)
+    bad, normals = bad_normals(system), model_normals(system)
+    found: list[Array] = []
+    for flow in dynamics:
+        frozen = _frozen(flow)
+        for normal in bad:
+            first = [] if frozen is None else _chain(normal, frozen, step, plan.frozen_length)
+            for start in (normal, *first):
+                found.extend(_chain(start, flow.state, step, plan.full_length))
+            found.extend(_chain(normal, flow.state, step, plan.frozen_length))
+        for normal in normals:
+            found.extend(_chain(normal, flow.state, step, plan.side_length))
+    return template([*found, *bad, *axes(system)], plan.merge, step)
+
+
+def template(directions: list[Array], merge: float, step: float) -> Template:
+    """The directions scaled to a largest entry of 1, rounded, near-duplicates merged."""
+    kept: list[Array] = []
+    for direction in directions:
+        size = float(np.abs(direction).max(initial=0.0))
+        if not np.isfinite(size) or size < 1e-9:
+            continue
+        scaled = np.round(direction / size * GRID) / GRID
+        if all(np.abs(scaled - other).max() > merge for other in kept):
+            kept.append(scaled)
+    rows = tuple(tuple(Fraction(round(v * GRID), GRID) for v in d) for d in kept)
+    matrix = np.array([[float(v) for v in row] for row in rows])
+    return Template(rows, matrix, step)
+
+
+def bad_normals(system: TemplateSystem) -> list[Array]:
+    """The inner normals of the rows that define the bad sets themselves.
+
+    A bad set also lists the invariant's rows; those are told apart by being implied by the
+    location's flow domain.
+    """
+    n = len(system.names)
+    domains = {tuple(row) for flow in system.flows for row in _scaled(flow.domain.matrix[:, :n])}
+    rows = [row for _, bad in system.bad for row in _scaled(bad.matrix[:, :n])]
+    return _unique([-row for row in rows if np.any(row) and tuple(row) not in domains])
+
+
+def model_normals(system: TemplateSystem) -> list[Array]:
+    """The normals of invariants and guards, in both senses."""
+    n = len(system.names)
+    rows: list[Array] = []
+    for flow in system.flows:
+        rows.extend(_scaled(flow.domain.matrix[:, :n]))
+    for switch in system.switches:
+        only_before = ~np.any(switch.relation.matrix[:, n:], axis=1)
+        rows.extend(_scaled(switch.relation.matrix[only_before, :n]))
+    return _unique([sign * row for row in rows if np.any(row) for sign in (1.0, -1.0)])
+
+
+def axes(system: TemplateSystem) -> list[Array]:
+    """The coordinate directions, in both senses."""
+    identity = np.eye(len(system.names))
+    return [sign * row for row in identity for sign in (1.0, -1.0)]
+
+
+def _chain(start: Array, dynamics: Array, step: float, length: int) -> list[Array]:
+    """start, (I + step A')start, ... each scaled to a largest entry of 1."""
+    result = [start]
+    for _ in range(length):
+        last = result[-1]
+        following = last + step * (dynamics.T @ last)
+        size = float(np.abs(following).max())
+        if size < 1e-9:
+            break
+        result.append(following / size)
+    return result
+
+
+def _frozen(flow: Flow) -> Array | None:
+    """The dynamics with every variable at rest that the invariant clamps: it has a bound of
+    its own there, and its derivative is only known to lie in a range."""
+    n = len(flow.constant)
+    clamped = [
+        j
+        for j in range(n)
+        if np.any(flow.rest[j]) and not np.any(flow.state[j]) and _has_own_bound(flow, j)
+    ]
+    if not clamped:
+        return None
+    frozen: Array = flow.state.copy()
+    frozen[:, clamped] = 0.0
+    frozen[clamped, :] = 0.0
+    return frozen
+
+
+def _has_own_bound(flow: Flow, j: int) -> bool:
+    others = np.delete(flow.domain.matrix, j, axis=1)
+    return bool(np.any((flow.domain.matrix[:, j] != 0) & ~np.any(others, axis=1)))
+
+
+def _distinct_dynamics(system: TemplateSystem) -> Iterator[Flow]:
+    seen: list[Array] = []
+    for flow in system.flows:
+        if not any(np.array_equal(flow.state, other) for other in seen):
+            seen.append(flow.state)
+            yield flow
+
+
+def _fastest_rate(system: TemplateSystem) -> float:
+    rates = [float(np.abs(np.linalg.eigvals(flow.state)).max(initial=0.0)) for flow in system.flows]
+    return max([*rates, 1e-3]) if any(rate > 1e-9 for rate in rates) else 1.0
+
+
+def _scaled(matrix: Array) -> list[Array]:
+    sizes = np.abs(matrix).max(axis=1, initial=0.0)
+    return [row / size if size > 0 else row for row, size in zip(matrix, sizes, strict=True)]
+
+
+def _unique(rows: list[Array]) -> list[Array]:
+    kept: dict[tuple[float, ...], Array] = {tuple(row): row for row in rows}
+    return list(kept.values())
