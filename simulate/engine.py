@@ -10,10 +10,11 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
+from models.trace import Counts
 from simulate import reference
 from simulate.methods import Adams, Method
 from simulate.program import Program
-from simulate.stretch import Counts, Stop, Stretch
+from simulate.stretch import Stop, Stretch
 
 _core: Any
 try:

@@ -61,7 +61,7 @@ class Program:
         return load_program(self)
 
 
-class ExternalFailure(Exception):
+class ExternalError(Exception):
     """A function supplied by the caller raised, or returned what is no number."""
 
     def __init__(self, name: str, reason: str):
@@ -74,7 +74,7 @@ def _guarded(name: str, function: Callable[..., float]) -> Callable[..., float]:
         try:
             return float(function(*arguments))
         except Exception as error:
-            raise ExternalFailure(name, f"{type(error).__name__}: {error}") from error
+            raise ExternalError(name, f"{type(error).__name__}: {error}") from error
 
     return call
 

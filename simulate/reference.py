@@ -22,12 +22,13 @@ import math
 from array import array
 from collections.abc import Sequence
 
+from models.trace import Counts
 from simulate.condition import AND, FALSE, OR, TRUE
 from simulate.methods import Adams, Detection, Method
 from simulate.program import EQUALITY, FROZEN, STRICT, Program
 from simulate.reference_roots import MAX_DEGREE, nonnegative
 from simulate.reference_tape import execute, extend_series, sensitivity
-from simulate.stretch import Counts, Stop, Stretch
+from simulate.stretch import Stop, Stretch
 from simulate.tape import OPAQUE_DEGREE
 
 MAX_ORDER = 12

@@ -6,6 +6,8 @@ from array import array
 from dataclasses import dataclass
 from enum import IntEnum
 
+from models.trace import Counts
+
 
 class Stop(IntEnum):
     """Why a stretch ended; the numbers are those of `core/advance.h`."""
@@ -15,30 +17,6 @@ class Stop(IntEnum):
     NOT_FINITE = 2  # a derivative is not a number or infinite
     STEP_TOO_SMALL = 3  # the error bound cannot be met by any step
     STEP_LIMIT = 4  # the method's max_steps
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Work done: accepted and rejected steps, evaluations of the right-hand side (a Taylor
-    coefficient counts as one), evaluations of the guards alone, right-hand sides evaluated
-    beyond a unilateral guard, and right-hand sides that were not finite."""
-
-    steps: int = 0
-    rejected: int = 0
-    evaluations: int = 0
-    guard_evaluations: int = 0
-    beyond: int = 0
-    singular: int = 0
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            self.steps + other.steps,
-            self.rejected + other.rejected,
-            self.evaluations + other.evaluations,
-            self.guard_evaluations + other.guard_evaluations,
-            self.beyond + other.beyond,
-            self.singular + other.singular,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,295 @@
+"""Traces: what a run did, as values that can be asked, compared, saved and read back.
+
+A trace is a sequence of segments; in a segment one location is active and every flowing
+variable is a piecewise polynomial of time (dense output, as exact as the integration that
+made it). Between segments lie events: jumps, boundaries reached, violations. At the time of
+a jump a trace has several values: `at(t)` gives the last, `before(t)` the first.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+
+from models.evaluation import EvaluationError, evaluate
+from models.expression import Expression
+
+Scalar = float | bool | str
+
+
+class EventType(StrEnum):
+    """What happened."""
+
+    JUMP = "jump"
+    ENABLED = "enabled"  # an edge's guard became true
+    DISABLED = "disabled"  # an edge's guard became false
+    BOUNDARY = "boundary"  # a part of the invariant is about to be violated
+    GRAZING = "grazing"  # a guard was touched without being crossed
+    HELD = "held"  # an inclusion gives way to keep the invariant
+    RELEASED = "released"
+    VIOLATION = "violation"  # a property was violated
+
+
+class Ending(StrEnum):
+    """How a run ended."""
+
+    HORIZON = "horizon"
+    VIOLATION = "violation"
+    ZENO = "zeno"
+    CHATTERING = "chattering"
+    LIVELOCK = "livelock"
+    BLOCKED = "blocked"
+    NOT_FINITE = "not-finite"
+    STEP_TOO_SMALL = "step-too-small"
+    STEP_LIMIT = "step-limit"
+    JUMP_LIMIT = "jump-limit"
+    EMPTY_INITIAL = "empty-initial"
+    EXTERNAL_FAILED = "external-failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended, as a sentence for people; `name` is the guard, property or function
+    concerned, `accumulation` the time at which infinitely many events accumulate."""
+
+    ending: Ending
+    time: float
+    sentence: str
+    name: str = ""
+    accumulation: float | None = None
+
+    @property
+    def completed(self) -> bool:
+        """Whether the run reached its horizon."""
+        return self.ending is Ending.HORIZON
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of the log.
+
+    `residual` is how far the guard was from zero (negative: short of it) at the event, and
+    `side` tells whether it was approached from `below`, landed `beyond`, or only touched
+    (`grazing`). `together` names what happened at the same instant, in the order in which
+    ties are resolved: properties, then edges in source order, then invariants.
+    """
+
+    time: float
+    type: EventType
+    name: str
+    source: str = ""
+    target: str = ""
+    residual: float = 0.0
+    side: str = "below"
+    together: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Work done: accepted and rejected steps, evaluations of the right-hand side (a Taylor
+    coefficient counts as one), evaluations of the guards alone, right-hand sides evaluated
+    beyond a unilateral guard, and right-hand sides that were not finite."""
+
+    steps: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    guard_evaluations: int = 0
+    beyond: int = 0
+    singular: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.steps + other.steps,
+            self.rejected + other.rejected,
+            self.evaluations + other.evaluations,
+            self.guard_evaluations + other.guard_evaluations,
+            self.beyond + other.beyond,
+            self.singular + other.singular,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of time in one location.
+
+    Piece i of the dense output starts at `times[i]` and has `degrees[i]`; its coefficients
+    (powers of the time since the start of the piece, lowest first) stand in `coefficients`
+    variable by variable, in the order of `flowing`. `times` has one entry more, the end.
+    `held` are the values that did not change; `derived` the variables that equations define.
+    """
+
+    location: str
+    flowing: tuple[str, ...]
+    times: array[float]
+    degrees: array[int]
+    coefficients: array[float]
+    held: Mapping[str, Scalar]
+    final: array[float]
+    derived: Mapping[str, Expression] = field(default_factory=dict)
+
+    @property
+    def start(self) -> float:
+        """When the segment begins."""
+        return self.times[0]
+
+    @property
+    def end(self) -> float:
+        """When the segment ends."""
+        return self.times[-1]
+
+    def state(self, t: float) -> list[float]:
+        """The flowing variables at a time of the segment."""
+        count = len(self.degrees)
+        if t >= self.end or count == 0:
+            return list(self.final)
+        piece = min(max(bisect_right(self.times, t) - 1, 0), count - 1)
+        s, degree = t - self.times[piece], self.degrees[piece]
+        n = len(self.flowing)
+        place = sum(self.degrees[:piece]) * n + piece * n
+        values = []
+        for _ in range(n):
+            value = self.coefficients[place + degree]
+            for j in range(degree - 1, -1, -1):
+                value = value * s + self.coefficients[place + j]
+            values.append(value)
+            place += degree + 1
+        return values
+
+    def pieces(self) -> Iterator[tuple[float, float, list[array[float]]]]:
+        """Each piece: start, end and the polynomial of every flowing variable."""
+        place = 0
+        for i, degree in enumerate(self.degrees):
+            rows = []
+            for _ in self.flowing:
+                rows.append(self.coefficients[place : place + degree + 1])
+                place += degree + 1
+            yield self.times[i], self.times[i + 1], rows
+
+    def valuation(self, t: float) -> dict[str, Scalar]:
+        """Every variable at a time of the segment; NaN where an equation has no value."""
+        values: dict[str, Scalar] = dict(self.held)
+        values.update(zip(self.flowing, self.state(t), strict=True))
+        values["time"] = t
+        for name, definition in self.derived.items():
+            try:
+                value = evaluate(definition, values)
+            except EvaluationError:
+                value = float("nan")
+            values[name] = float(value) if isinstance(value, Fraction) else value
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A run: its segments, events, outcome, and everything needed to repeat it.
+
+    `decisions` are the numbers in [0, 1) that resolved what the model leaves open, in the
+    order in which they were needed.
+    """
+
+    model: str
+    variables: tuple[str, ...]
+    segments: tuple[Segment, ...]
+    events: tuple[Event, ...]
+    outcome: Outcome
+    counts: Counts = Counts()
+    decisions: tuple[float, ...] = ()
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    method: str = ""
+
+    @property
+    def start(self) -> float:
+        """The time of the first state (0 for a run that never began)."""
+        return self.segments[0].start if self.segments else 0.0
+
+    @property
+    def end(self) -> float:
+        """The time of the last state."""
+        return self.segments[-1].end if self.segments else 0.0
+
+    @property
+    def jumps(self) -> tuple[Event, ...]:
+        """The discrete switches alone."""
+        return tuple(e for e in self.events if e.type is EventType.JUMP)
+
+    def segment_at(self, t: float) -> Segment:
+        """The last segment that contains a time."""
+        starts = [s.start for s in self.segments]
+        return self.segments[max(bisect_right(starts, t) - 1, 0)]
+
+    def at(self, t: float) -> dict[str, Scalar]:
+        """Every variable at time t; after the jumps if some happen then."""
+        return self._listed(self.segment_at(t), t)
+
+    def before(self, t: float) -> dict[str, Scalar]:
+        """Every variable at time t, before the jumps that happen then."""
+        segment = next((s for s in self.segments if s.end >= t), self.segments[-1])
+        return self._listed(segment, t)
+
+    def final(self) -> dict[str, Scalar]:
+        """Every variable at the end."""
+        return self._listed(self.segments[-1], self.end)
+
+    def _listed(self, segment: Segment, t: float) -> dict[str, Scalar]:
+        values = segment.valuation(t)
+        return {name: values.get(name, float("nan")) for name in self.variables}
+
+    def samples(self, step: float | None = None) -> Iterator[tuple[float, str, dict[str, Scalar]]]:
+        """Rows (time, location, values) at the ends of all pieces, or every `step` and at
+        both ends of every segment."""
+        for segment in self.segments:
+            if step is None:
+                times: Sequence[float] = list(dict.fromkeys(segment.times))
+            else:
+                count = int((segment.end - segment.start) / step)
+                times = [segment.start + i * step for i in range(count + 1)]
+                if times[-1] < segment.end:
+                    times.append(segment.end)
+            for t in times:
+                yield t, segment.location, self._listed(segment, t)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How two traces differ: the largest gap of a numeric variable at common times, where
+    it is, and the first jump at which the logs part (-1: they agree)."""
+
+    largest: float
+    variable: str
+    time: float
+    first_jump: int
+
+
+def compare_traces(first: Trace, second: Trace, samples: int = 1000) -> Difference:
+    """Compare two traces of one model on the time they share.
+
+    The gap is sampled, so it is an under-approximation; jumps are compared by name and
+    order. Samples that fall between a jump of one and the same jump of the other are part of
+    the comparison.
+    """
+    low, high = max(first.start, second.start), min(first.end, second.end)
+    worst = Difference(0.0, "", low, _parting(first, second))
+    for i in range(samples + 1):
+        t = low + (high - low) * i / samples
+        a, b = first.at(t), second.at(t)
+        for name in first.variables:
+            x, y = a[name], b.get(name, float("nan"))
+            if isinstance(x, str) or isinstance(y, str):
+                continue
+            gap = abs(float(x) - float(y))
+            if gap > worst.largest:
+                worst = Difference(gap, name, t, worst.first_jump)
+    return worst
+
+
+def _parting(first: Trace, second: Trace) -> int:
+    a = [(e.name, e.target) for e in first.jumps]
+    b = [(e.name, e.target) for e in second.jumps]
+    for i, (x, y) in enumerate(zip(a, b, strict=False)):
+        if x != y:
+            return i
+    return -1 if len(a) == len(b) else min(len(a), len(b))

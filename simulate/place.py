@@ -1,0 +1,370 @@
+"""A location made ready to run: its flow, its watches, its edges.
+
+The watches of a place stand in the order in which simultaneous events are reported:
+properties, edges in source order, parts of the invariant, edges that stop being enabled,
+and the conditions on inclusions that are held at a boundary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from typing import Any
+
+from models.automaton import TIME, Automaton, Edge, EventKind, Kind, Range, primed
+from models.differentiate import NotDifferentiableError, differentiate
+from models.dynamics import Eliminated, eliminate_algebraic
+from models.expression import (
+    COMPARISONS,
+    FALSE,
+    TRUE,
+    ZERO,
+    Expression,
+    Op,
+    add,
+    conjunction,
+    conjuncts,
+    free_variables,
+    multiply,
+    negation,
+    substitute,
+    subtract,
+    variable,
+)
+from models.printing import to_text
+from models.simplify import simplify
+from simulate.calculator import Calculator, Externals, TolerantCondition
+from simulate.program import Program, compile_program
+from simulate.signals import Formula, Lines, Signal
+
+
+class Role(Enum):
+    """What a watch is for."""
+
+    BAD = auto()
+    RISE = auto()
+    EXIT = auto()
+    FALL = auto()
+    RELEASE = auto()
+    INFEASIBLE = auto()
+
+
+Hold = tuple[str, int]
+"""A variable whose inclusion gives way, and the part of the invariant that it keeps."""
+
+
+def inclusion_share(name: str) -> str:
+    """The held value that says where in its inclusion a derivative lies, 0 (low) to 1."""
+    return f"{name}.inclusion"
+
+
+def slope_of(name: str) -> str:
+    """The held value that is the slope of a piecewise linear input."""
+    return f"{name}.slope"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A location compiled under given holds; see the module's docstring."""
+
+    name: str
+    program: Program
+    roles: tuple[tuple[Role, int], ...]
+    edges: tuple[Edge, ...]
+    exits: tuple[Expression, ...]
+    holds: tuple[Hold, ...]
+    derived: Mapping[str, Expression]
+
+    @cached_property
+    def number(self) -> Mapping[tuple[Role, int], int]:
+        """The watch number of a role."""
+        return {role: i for i, role in enumerate(self.roles)}
+
+    @cached_property
+    def always(self) -> tuple[int, ...]:
+        """The watches that are looked at all the time: parts of the invariant and holds."""
+        wanted = (Role.EXIT, Role.RELEASE, Role.INFEASIBLE)
+        return tuple(i for i, (role, _) in enumerate(self.roles) if role in wanted)
+
+
+class Jump:
+    """The resets of an edge (or of an initial set), compiled.
+
+    Ranges are resolved by shares in [0, 1], one for each range that is not a single value.
+    """
+
+    def __init__(
+        self,
+        resets: Sequence[tuple[str, Range]],
+        known: frozenset[str],
+        symbols: Mapping[str, int],
+        externals: Externals,
+    ):
+        after: dict[str, Expression] = {}
+        self.choices = 0
+        for name, given in resets:
+            bounds = given.substitute(after)
+            low, high = bounds.low, bounds.high
+            if bounds.exact is None and low is not None and high is not None:
+                share = variable(f"choice {self.choices}")
+                self.choices += 1
+                value = add(low, multiply(share, subtract(high, low)))
+            else:
+                value = low if low is not None else (high if high is not None else variable(name))
+            after[primed(name)] = value
+        self.names = tuple(n for n, _ in resets if n in known)
+        values = [after[primed(n)] for n in self.names]
+        self._calculate = Calculator(values, symbols, externals)
+
+    def __call__(self, values: Mapping[str, float], shares: Sequence[float]) -> dict[str, float]:
+        """The new values of the variables that are reset."""
+        given = dict(values)
+        given.update({f"choice {i}": share for i, share in enumerate(shares)})
+        return dict(zip(self.names, self._calculate(given), strict=True))
+
+
+class Prepared:
+    """A model made ready to be run many times: places are compiled when first entered.
+
+    `signals` fixes the form of each input (held level, line, or formula); runs may feed
+    other signals of the same form.
+    """
+
+    def __init__(
+        self,
+        automaton: Automaton,
+        signals: Mapping[str, Signal] | None = None,
+        externals: Externals | None = None,
+    ):
+        self.base = automaton
+        self.view = eliminate_algebraic(automaton)
+        self.externals: Externals = externals or {}
+        self.symbols = _symbols(automaton)
+        self.names = tuple(v.name for v in self.view.variables if v.name != TIME)
+        self.types = {v.name: v.type for v in automaton.variables}
+        self.known = frozenset(self.names)
+        self.inputs = tuple(i for i in self.view.inputs)
+        self._forms: dict[str, Expression] = {}
+        self._extra: list[str] = []
+        for name, signal in (signals or {}).items():
+            if isinstance(signal, Formula):
+                self._forms[name] = signal.expression
+            elif isinstance(signal, Lines):
+                self._forms[name] = variable(name) + variable(slope_of(name)) * variable(TIME)
+                self._extra += [name, slope_of(name)]
+        self._places: dict[tuple[str, tuple[Hold, ...]], Place] = {}
+        self._jumps: dict[tuple[str, int], Jump] = {}
+        self._invariants: dict[str, TolerantCondition] = {}
+        self._guards: dict[tuple[str, int], TolerantCondition] = {}
+        self.starts: dict[int, Any] = {}
+
+    @cached_property
+    def properties(self) -> tuple[str, ...]:
+        """The names of the properties, in order."""
+        return tuple(p.name for p in self.view.properties)
+
+    def place(self, name: str, holds: tuple[Hold, ...] = ()) -> Place:
+        """The compiled location; `holds` keeps parts of the invariant by giving way."""
+        key = (name, holds)
+        if key not in self._places:
+            self._places[key] = self._compile(name, holds)
+        return self._places[key]
+
+    def jump(self, location: str, edge: int) -> Jump:
+        """The compiled resets of an edge of a location."""
+        key = (location, edge)
+        if key not in self._jumps:
+            resets = self.place(location).edges[edge].resets
+            pairs = [(c.variable, self._range(c.range)) for c in resets]
+            self._jumps[key] = Jump(pairs, self.known, self.symbols, self.externals)
+        return self._jumps[key]
+
+    def guard(self, location: str, edge: int) -> TolerantCondition:
+        """The guard of an edge, to be tested within tolerance at one point."""
+        key = (location, edge)
+        if key not in self._guards:
+            self._guards[key] = self.condition(self.place(location).edges[edge].guard)
+        return self._guards[key]
+
+    def invariant(self, location: str) -> TolerantCondition:
+        """The invariant of a location, to be tested within tolerance at one point."""
+        if location not in self._invariants:
+            whole = conjunction(*self.place(location).exits)
+            self._invariants[location] = self.condition(whole)
+        return self._invariants[location]
+
+    def condition(self, condition: Expression) -> TolerantCondition:
+        """Any condition over the model's names."""
+        moving = frozenset(
+            v.name for v in self.view.variables if v.kind is Kind.ANALOG and v.type.name == "real"
+        )
+        return TolerantCondition(self._formed(condition), moving, self.symbols, self.externals)
+
+    def derived(self, location: str) -> Mapping[str, Expression]:
+        """The variables that equations define in a location."""
+        if not isinstance(self.view, Eliminated):
+            return {}
+        return {n: self._formed(e) for n, e in self.view.definitions(location).items()}
+
+    @cached_property
+    def loose(self) -> tuple[str, ...]:
+        """The variables whose derivative lies in an inclusion somewhere."""
+        found: dict[str, None] = {}
+        for part in self.view.components:
+            for location in part.locations:
+                for c in location.flows:
+                    if c.range.exact is None:
+                        found[c.variable] = None
+        return tuple(found)
+
+    def loose_in(self, name: str) -> tuple[str, ...]:
+        """The variables whose derivative lies in an inclusion in a location."""
+        flows = self.view.location(name).flows
+        return tuple(c.variable for c in flows if c.range.exact is None)
+
+    def flows(self, name: str, holds: tuple[Hold, ...]) -> dict[str, Expression]:
+        """The derivative of every flowing variable in a location."""
+        return self._flows(name, holds, self.place(name).exits)
+
+    # Details
+
+    def _formed(self, expression: Expression) -> Expression:
+        return substitute(expression, self._forms)
+
+    def _range(self, given: Range) -> Range:
+        return given.substitute(self._forms)
+
+    def flow_range(self, name: str, variable_name: str) -> Range:
+        """The inclusion of a derivative in a location, with inputs as they are fed."""
+        return self._range(self.view.location(name).flow_of(variable_name))
+
+    def _compile(self, name: str, holds: tuple[Hold, ...]) -> Place:
+        location = self.view.location(name)
+        exits = tuple(self._formed(c) for c in conjuncts(location.invariant))
+        flows = self._flows(name, holds, exits)
+        edges = tuple(self.view.edges_from(name))
+        occupied = self.view.occupied(name)
+        watches: list[tuple[Expression, EventKind]] = []
+        roles: list[tuple[Role, int]] = []
+
+        def watch(role: Role, i: int, condition: Expression, kind: EventKind) -> None:
+            if condition != FALSE:
+                roles.append((role, i))
+                watches.append((condition, kind))
+
+        for i, claim in enumerate(self.view.properties):
+            bad = self._formed(claim.bad_states(occupied))
+            watch(Role.BAD, i, bad, EventKind.CROSSING)
+        guards = [self._formed(e.guard) for e in edges]
+        for i, edge in enumerate(edges):
+            watch(Role.RISE, i, guards[i], edge.event)
+        kept = {i for _, i in holds}
+        for i, part in enumerate(exits):
+            if i not in kept:
+                watch(Role.EXIT, i, negation(part), EventKind.UNILATERAL)
+        for i, _ in enumerate(edges):
+            watch(Role.FALL, i, negation(guards[i]), EventKind.UNILATERAL)
+        for i, hold in enumerate(holds):
+            release, feasible = self._conditions(name, hold, exits, flows)
+            watch(Role.RELEASE, i, release, EventKind.UNILATERAL)
+            watch(Role.INFEASIBLE, i, negation(feasible), EventKind.UNILATERAL)
+        moving = tuple(n for n in self.names if flows.get(n, ZERO) != ZERO)
+        used = free_variables(*(flows[n] for n in moving), *(c for c, _ in watches))
+        held = tuple(sorted(used - set(moving) - {TIME}))
+        program = compile_program(
+            flowing=moving,
+            held=held,
+            flows=[flows[n] for n in moving],
+            watches=watches,
+            symbols=self.symbols,
+            externals=self.externals,
+        )
+        return Place(name, program, tuple(roles), edges, exits, holds, self.derived(name))
+
+    def _flows(
+        self, name: str, holds: tuple[Hold, ...], exits: Sequence[Expression]
+    ) -> dict[str, Expression]:
+        flows: dict[str, Expression] = {}
+        for c in self.view.location(name).flows:
+            if c.variable != TIME:
+                flows[c.variable] = _resolved(c.variable, self._range(c.range))
+        for held, part in holds:
+            flows[held] = holding_rate(exits[part], held, flows)
+        return flows
+
+    def _conditions(
+        self, name: str, hold: Hold, exits: Sequence[Expression], flows: Mapping[str, Expression]
+    ) -> tuple[Expression, Expression]:
+        """When a hold ends: the inclusion's own choice points inwards again; and what it
+        needs: the rate that keeps the boundary lies in the inclusion."""
+        held, part = hold
+        given = self.flow_range(name, held)
+        wanted = _resolved(held, given)
+        rate = flows[held]
+        slope = differentiate(inward(exits[part]), held)
+        release = multiply(slope, subtract(wanted, rate)) > 0
+        low = TRUE if given.low is None else given.low <= rate
+        high = TRUE if given.high is None else rate <= given.high
+        return release, conjunction(low, high)
+
+
+def inward(part: Expression) -> Expression:
+    """The g of an invariant part `g >= 0`."""
+    left, right = part.args
+    if part.op in (Op.LESS, Op.LESS_EQUAL):
+        return subtract(right, left)
+    return subtract(left, right)
+
+
+def holding_rate(part: Expression, held: str, flows: Mapping[str, Expression]) -> Expression:
+    """The derivative of `held` that keeps g constant: -(sum over the others of g_x x' +
+    g_t) / g_held."""
+    g = inward(part)
+    total = differentiate(g, TIME)
+    for name in sorted(free_variables(g) - {held, TIME}):
+        total = total + differentiate(g, name) * flows.get(name, ZERO)
+    return simplify(-total / differentiate(g, held))
+
+
+def may_hold(part: Expression, candidates: Sequence[str]) -> tuple[str, ...]:
+    """The inclusions that could keep a part of the invariant by giving way."""
+    if part.op not in COMPARISONS or part.op in (Op.EQUAL, Op.NOT_EQUAL):
+        return ()
+    found = []
+    for name in candidates:
+        try:
+            if differentiate(inward(part), name) != ZERO:
+                found.append(name)
+        except NotDifferentiableError:
+            return ()
+    return tuple(found)
+
+
+def _resolved(name: str, given: Range) -> Expression:
+    """One derivative out of a range, by the held share of the inclusion."""
+    if given.exact is not None:
+        return given.exact
+    if given.low is not None and given.high is not None:
+        width = simplify(subtract(given.high, given.low))
+        return add(given.low, multiply(variable(inclusion_share(name)), width))
+    return given.low if given.low is not None else (given.high or ZERO)
+
+
+def _symbols(automaton: Automaton) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for declared in (*automaton.variables, *automaton.inputs, *automaton.parameters):
+        for value in declared.type.values:
+            found.setdefault(value, len(found))
+    return found
+
+
+def edge_name(edge: Edge) -> str:
+    """What an edge is called in traces."""
+    return edge.name or edge.label or f"{edge.source} -> {edge.target}"
+
+
+def part_name(part: Expression) -> str:
+    """What a part of an invariant is called in traces."""
+    return to_text(part)

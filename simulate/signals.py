@@ -1,0 +1,121 @@
+"""Input signals: functions of time that a run feeds into a model's inputs."""
+
+from __future__ import annotations
+
+import csv
+import math
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from models.automaton import TIME
+from models.expression import Expression, Op, constant, free_variables, function, variable
+from models.source import Diagnostic, ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Piecewise constant: `values[i]` from `times[i]` on (the first also before)."""
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        _check_grid(self.times, self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Piecewise linear through the given points, constant outside them."""
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        _check_grid(self.times, self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """An expression of `time`."""
+
+    expression: Expression
+
+    def __post_init__(self) -> None:
+        unknown = free_variables(self.expression) - {TIME}
+        if unknown:
+            raise ModelError(
+                Diagnostic(
+                    "signal-names",
+                    f"a signal may depend on `time` only, not on `{min(unknown)}`",
+                    self.expression.span,
+                )
+            )
+
+
+Signal: TypeAlias = Steps | Lines | Formula
+
+
+def constant_signal(value: float) -> Steps:
+    """The same value at all times."""
+    return Steps((0.0,), (value,))
+
+
+def sine(mean: float, amplitude: float, frequency: float, phase: float = 0.0) -> Formula:
+    """mean + amplitude * sin(frequency * time + phase); the frequency in radians per unit."""
+    angle = _exact(frequency) * variable(TIME) + _exact(phase)
+    return Formula(_exact(amplitude) * function(Op.SIN, angle) + _exact(mean))
+
+
+def from_csv(lines: Iterable[str], column: str, *, linear: bool = True) -> Signal:
+    """A signal from CSV text with a header: the first column is the time."""
+    rows = list(csv.reader(lines))
+    if not rows or column not in rows[0][1:]:
+        raise ModelError(Diagnostic("signal-column", f"the table has no column `{column}`"))
+    place = rows[0].index(column)
+    points = []
+    for number, row in enumerate(rows[1:], start=2):
+        try:
+            points.append((float(row[0]), float(row[place])))
+        except (ValueError, IndexError):
+            raise ModelError(
+                Diagnostic("signal-number", f"line {number} of the table is not two numbers")
+            ) from None
+    times, values = tuple(t for t, _ in points), tuple(v for _, v in points)
+    return Lines(times, values) if linear else Steps(times, values)
+
+
+def next_change(signal: Signal, t: float) -> float:
+    """The first time after t at which the signal's formula changes; infinite for never."""
+    if isinstance(signal, Formula):
+        return math.inf
+    i = bisect_right(signal.times, t)
+    return signal.times[i] if i < len(signal.times) else math.inf
+
+
+def line_at(signal: Steps | Lines, t: float) -> tuple[float, float]:
+    """The coefficients (a, b) of the signal a + b*time from t to its next change."""
+    i = bisect_right(signal.times, t) - 1
+    if i < 0:
+        return signal.values[0], 0.0
+    if isinstance(signal, Steps) or i + 1 >= len(signal.times):
+        return signal.values[i], 0.0
+    t0, t1 = signal.times[i], signal.times[i + 1]
+    slope = (signal.values[i + 1] - signal.values[i]) / (t1 - t0)
+    return signal.values[i] - slope * t0, slope
+
+
+def _exact(value: float) -> Expression:
+    return constant(Fraction(str(value)))
+
+
+def _check_grid(times: tuple[float, ...], values: tuple[float, ...]) -> None:
+    good = len(times) == len(values) > 0 and all(map(math.isfinite, (*times, *values)))
+    if not good or any(a >= b for a, b in zip(times, times[1:], strict=False)):
+        raise ModelError(
+            Diagnostic(
+                "signal-grid", "a signal needs finite values at one or more increasing times"
+            )
+        )
