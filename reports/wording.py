@@ -125,7 +125,8 @@ def edge(taken: Edge) -> str:
 
 def edge_name(taken: Edge) -> str | None:
     """The label of an edge, or the name that its transition has in the text."""
-    return taken.label or (taken.name if taken.name.isidentifier() else None)
+    plain = taken.name.rpartition(": ")[2]
+    return taken.label or (plain if plain.isidentifier() else None)
 
 
 def _event(head: str, guard: Expression, actions: Iterable[Constraint]) -> str:

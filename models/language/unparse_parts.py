@@ -80,7 +80,8 @@ def is_free(declared: Variable, location: Location) -> bool:
 
 def label(edge: Edge) -> list[str]:
     """The name of a transition: labels name edges and do not synchronise anything here."""
-    name = edge.name if edge.name.isidentifier() else edge.label
+    plain = edge.name.rpartition(": ")[2]
+    name = plain if plain.isidentifier() else edge.label
     return [f"#{Names().choose(name)}"] if name else []
 
 

@@ -1,0 +1,70 @@
+"""The README's tour is what really happens."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+
+
+def commands() -> list[tuple[str, str]]:
+    """Every `$ workbench ...` of the README with the output below it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in README.splitlines():
+        if line.startswith("    $ workbench "):
+            found.append((line.removeprefix("    $ workbench "), []))
+        elif line.startswith("    ") and found:
+            found[-1][1].append(line[4:])
+        elif line:
+            found.append(("", []))
+    return [(command, "\n".join(out)) for command, out in found if command]
+
+
+def test_the_tour(workbench: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (source,) = re.findall(r"```charon\n(.*?)```", README, re.DOTALL)
+    model = tmp_path / "thermostat.charon"
+    model.write_text(source)
+    monkeypatch.chdir(tmp_path)
+    ran = commands()
+    assert len(ran) >= 7
+    for command, shown in ran:
+        result = workbench(*shlex.split(command))
+        if shown:
+            assert (result.out + result.err).rstrip() == shown.rstrip(), command
+        if command == "check thermostat.charon" and result.code == 3:
+            model.write_text(source.replace("d(temp) = ", "d(temp) == "))
+        else:
+            assert result.code == 0, command
+    assert (tmp_path / "platoon.svg").exists() and (tmp_path / "again.charon").exists()
+
+
+def test_the_python_example() -> None:
+    import doctest
+
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    test = doctest.DocTestParser().get_doctest(example, {}, "README", None, 0)
+    assert doctest.DocTestRunner().run(test) == (0, 4)
+
+
+def test_every_verb_is_in_the_command_line_page() -> None:
+    from workbench.cli import VERBS
+
+    page = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text()
+    for verb in VERBS:
+        assert f"| `{verb} " in page, verb
+
+
+def test_the_models_of_the_language_page_load(tmp_path: Path, workbench: Run) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "language.md").read_text()
+    first = re.findall(r"```charon\n(.*?)```", page, re.DOTALL)[0]
+    path = tmp_path / "first.charon"
+    path.write_text(first)
+    result = workbench("check", path)
+    assert (result.code, result.err) == (0, "")
