@@ -12,6 +12,9 @@ from models.source import Diagnostic, ModelError
 
 SUFFIXES = (".charon", ".xml", ".json")
 
+MAX_BYTES = 64_000_000
+"""The largest SpaceEx or JSON file that is read; their readers set limits of their own."""
+
 _NOTHING: Mapping[str, Fraction] = MappingProxyType({})
 
 
@@ -120,23 +123,23 @@ def _load_charon(path: Path, agent: str | None, parameters: Mapping[str, Fractio
 
 def _load_spaceex(path: Path) -> Model:
     from models.interchange.spaceex_import import read_spaceex
-    from models.language.project import read_text
+    from models.language.project import read_bytes, read_text
 
-    text = read_text(path, str(path))
+    data = read_bytes(path, str(path), MAX_BYTES)
     beside = path.with_suffix(".cfg")
     config = read_text(beside, str(beside)) if beside.is_file() else None
-    sources = {str(path): text} | ({str(beside): config} if config is not None else {})
-    try:
-        automaton = read_spaceex(text.encode(), config, str(path))
-    except ModelError as problem:
-        raise ModelError(*problem.diagnostics, sources=problem.sources or sources) from None
+    sources = {str(path): data.decode("utf-8", errors="replace")}
+    if config is not None:
+        sources[str(beside)] = config
+    automaton = read_spaceex(data, config, str(path))
     return Model(path.stem, automaton, None, (), sources)
 
 
 def _load_json(path: Path) -> Model:
     from models.interchange.json_model import from_json
-    from models.language.project import read_text
+    from models.language.project import read_bytes
 
-    text = read_text(path, str(path))
-    automaton = from_json(text)
-    return Model(automaton.name or path.stem, automaton, None, (), {str(path): text})
+    data = read_bytes(path, str(path), MAX_BYTES)
+    automaton = from_json(data, str(path))
+    sources = {str(path): data.decode("utf-8", errors="replace")}
+    return Model(automaton.name or path.stem, automaton, None, (), sources)

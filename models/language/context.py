@@ -80,6 +80,7 @@ class Context:
             )
             return False
         if len(trail) >= MAX_DEPTH:
+            self.too_large = True
             self.findings.error(
                 "too-deep", f"agents and modes are nested more than {MAX_DEPTH} deep", span
             )

@@ -185,6 +185,8 @@ def _check_overrides(
 def _check_unused(context: Context) -> None:
     """Look for mistakes in definitions that nothing uses, as far as that is possible
     without values for their parameters."""
+    if context.too_large:
+        return
     context.findings.ignore_warnings = True
     for name, mode in context.definitions.modes.items():
         if f"mode {name}" not in context.used:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
 from models.language.findings import Findings, closest
-from models.language.parse import parse_source
+from models.language.parse import parse_leniently
+from models.language.reading import decode_source
 from models.language.syntax import ImportDeclaration, SourceFile
 from models.source import Diagnostic, ModelError, Span
 
@@ -46,12 +47,13 @@ def read_project(path: Path) -> Project:
                 )
             text = read_text(current, name, MAX_BYTES - sum(map(len, sources.values())))
             sources[name] = text
-            file = parse_source(text, name)
+            parsed = parse_leniently(text, name)
         except ModelError as problem:
             findings.extend(problem.diagnostics)
             continue
-        files.append(file)
-        for declaration in file.definitions:
+        findings.extend(parsed.diagnostics)
+        files.append(parsed.source)
+        for declaration in parsed.source.definitions:
             if not isinstance(declaration, ImportDeclaration):
                 continue
             found = _imported(declaration, current, root, findings)
@@ -64,6 +66,11 @@ def read_project(path: Path) -> Project:
 
 def read_text(path: Path, name: str, most: int = MAX_BYTES) -> str:
     """The text of a file; every reason why there is none is a diagnostic."""
+    return decode_source(read_bytes(path, name, most), name)
+
+
+def read_bytes(path: Path, name: str, most: int = MAX_BYTES) -> bytes:
+    """The content of a regular file of limited size."""
     try:
         if path.is_dir():
             raise ModelError(_unreadable(name, "it is a folder", "name a file in it"))
@@ -80,20 +87,9 @@ def read_text(path: Path, name: str, most: int = MAX_BYTES) -> str:
         raise ModelError(_unreadable(name, str(reason).lower(), None)) from None
     if len(data) > most:
         raise ModelError(
-            Diagnostic(
-                "file-too-large",
-                f"`{name}` is too large: a model may have {MAX_BYTES} bytes in all",
-            )
+            Diagnostic("file-too-large", f"`{name}` is too large: {most} bytes are read at most")
         )
-    if b"\0" in data:
-        raise ModelError(_unreadable(name, "it is not a text file", None))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, problem.start) + 1
-        raise ModelError(
-            _unreadable(name, f"line {line} is not UTF-8 text", "save the file as UTF-8")
-        ) from None
+    return data
 
 
 def _unreadable(name: str, reason: str, hint: str | None) -> Diagnostic:

@@ -9,7 +9,7 @@ from models.expression import Expression, Op
 from models.hierarchy import Access, Declaration
 from models.language.context import Context
 from models.language.findings import did_you_mean, listed
-from models.language.scope import Role, Scope
+from models.language.scope import Binding, Role, Scope
 from models.language.syntax import Identifier, Instance
 
 Renaming: TypeAlias = tuple[tuple[str, str], ...]
@@ -33,6 +33,11 @@ def instance_renaming(
             if inner in found:
                 context.findings.error("duplicate-name", f"`{inner}` is renamed twice", left.span)
             found[inner] = outer
+    for declared in variables:
+        if declared.access is not Access.PRIVATE and declared.name not in found:
+            around = scope.names.get(declared.name)
+            if around is not None and around.declaration is not None:
+                found[declared.name] = around.declaration.name
     return tuple((inner, outer) for inner, outer in found.items() if inner != outer)
 
 
@@ -70,8 +75,13 @@ def _pairs(
     expression, kind = context.resolver.resolve(right, scope)
     if kind is None:
         return []
-    binding = scope.find(expression.name) if expression.op is Op.VARIABLE else None
-    if binding is None or binding.role is not Role.VARIABLE:
+    binding: Binding | Declaration | None = None
+    if right.op is Op.VARIABLE:
+        binding = scope.find(right.name)
+    elif right.op is Op.SELECT:
+        indices = [context.resolver.resolve(index, scope) for index in right.args]
+        binding = context.resolver.selected(right, indices, scope)
+    if not isinstance(binding, Binding) or binding.role is not Role.VARIABLE:
         context.findings.error(
             "not-a-variable",
             "right of `:=` stands a variable of the surrounding agent or mode",
@@ -98,8 +108,8 @@ def _array_pairs(
             "not-a-variable", f"`{left.name}` is an array; rename it to an array", right.span
         )
         return []
-    pairs = [(name, f"{right.name}{name[len(left.name) :]}") for name in inner]
-    missing = [outer for _, outer in pairs if scope.find(outer) is None]
+    written = {name: f"{right.name}{name[len(left.name) :]}" for name in inner}
+    missing = [outer for outer in written.values() if scope.find(outer) is None]
     if missing:
         context.findings.error(
             "index-out-of-range",
@@ -108,4 +118,5 @@ def _array_pairs(
             "declare both arrays with the same range",
         )
         return []
-    return pairs
+    found = {name: scope.find(outer) for name, outer in written.items()}
+    return [(n, b.declaration.name) for n, b in found.items() if b and b.declaration]
