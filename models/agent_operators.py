@@ -35,7 +35,7 @@ def compose(*agents: Agent) -> Agent:
         instances.append(AgentInstance(name, agent))
     parameters = {p.name: p for agent in agents for p in agent.parameters}
     return Agent(
-        " || ".join(agent.definition for agent in agents),
+        "_".join(agent.definition for agent in agents),
         tuple(shared.values()),
         agents=tuple(instances),
         parameters=tuple(parameters.values()),

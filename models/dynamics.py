@@ -25,6 +25,7 @@ from fractions import Fraction
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
+from models.affine import affine_form, from_affine
 from models.automaton import (
     Automaton,
     Constraint,
@@ -41,18 +42,15 @@ from models.automaton import (
 )
 from models.expression import (
     FALSE,
-    ONE,
     TRUE,
     ZERO,
     Expression,
     Op,
-    add,
     at_location,
     compare,
     conditional,
     conjunction,
     free_variables,
-    multiply,
     substitute,
     subtract,
     symbol,
@@ -341,17 +339,9 @@ def _value(given: Constraint) -> Expression:
 
 
 def _width(low: Expression, high: Expression) -> Expression:
-    """`high - low` with like terms gathered: y stays affine where the width is constant."""
-    difference = subtract(high, low)
-    factors: dict[Expression, Fraction] = {}
-    for term in difference.args if difference.op is Op.ADD else (difference,):
-        factor, rest = Fraction(1), term
-        if term.is_constant:
-            factor, rest = term.constant, ONE
-        elif term.op is Op.MULTIPLY and term.args[0].is_constant:
-            factor, rest = term.args[0].constant, multiply(*term.args[1:])
-        factors[rest] = factors.get(rest, Fraction(0)) + factor
-    return add(*(multiply(factor, rest) for rest, factor in factors.items() if factor != 0))
+    """`high - low`, as a literal where it is constant, so that y stays affine."""
+    form = affine_form(subtract(high, low))
+    return subtract(high, low) if form is None else from_affine(*form)
 
 
 def _auxiliary_input(given: Constraint) -> Input:
