@@ -31,7 +31,6 @@ from models.automaton import (
 )
 from models.composition import explicit
 from models.expression import (
-    FALSE,
     TRUE,
     ZERO,
     Expression,
@@ -56,7 +55,7 @@ from models.interchange.spaceex_states import disjuncts
 from models.interchange.spaceex_text import Spelling, Writer, decimal, opposite, unsupported
 from models.interchange.xml_door import parse_xml
 from models.printing import to_text
-from models.source import Span
+from models.source import ModelError, Span
 
 MAX_LOCATIONS = 2_000
 """How many locations a product may have to be written."""
@@ -73,24 +72,29 @@ def write_spaceex(automaton: Automaton) -> tuple[str, str]:
         flat = explicit(automaton, MAX_LOCATIONS)
     try:
         xml, config = _Export(flat).written()
-        again = read_spaceex(xml.encode(), config, f"{flat.name}.xml")
     except ExpressionTooLargeError as error:
         raise refusal("expression-too-large", str(error), None) from None
-    _check_same(flat, again)
+    _check_same(flat, xml, config)
     return xml, config
 
 
-def _check_same(flat: HybridAutomaton, again: Automaton) -> None:
+def _check_same(flat: HybridAutomaton, xml: str, config: str) -> None:
+    """Read back what was written, and compare."""
+    try:
+        again: Automaton | None = read_spaceex(xml.encode(), config, f"{flat.name}.xml")
+    except ModelError:
+        again = None
     if again == flat:
         return
-    for part in fields(flat):
-        if getattr(flat, part.name) != getattr(again, part.name, None):
-            raise refusal(
-                "not-in-spaceex",
-                f"the {part.name} of {flat.name!r} would change on the way to SpaceEx and back",
-                None,
-                "repeated or contradictory conditions are the usual cause",
-            )
+    names = (f.name for f in fields(flat))
+    changed = [n for n in names if getattr(flat, n) != getattr(again, n, None)]
+    what = changed[0] if again is not None else "conditions"
+    raise refusal(
+        "not-in-spaceex",
+        f"the {what} of {flat.name!r} would change on the way to SpaceEx and back",
+        None,
+        "repeated or contradictory conditions are the usual cause",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +280,10 @@ class _Export:
         if self.implicit_time:
             bounds.append(equal(variable(TIME), ZERO))
         self.notes.initial_bounds = len(bounds)
-        starts = disjunction(*(self._start(start) for start in self.automaton.initial))
-        if not self.automaton.initial:
-            starts = FALSE
+        shown = [self._start(start) for start in self.automaton.initial]
+        starts = disjunction(*shown)
+        order = disjuncts(starts)
+        self.notes.starts = [order.index(start) for start in shown if start in order]
         whole = conjunction(*bounds, starts)
         return self.writer.condition(whole, None, "the initial states", sets=True)
 
@@ -313,11 +318,10 @@ class _Export:
 
     def _claim(self, claim: Property) -> Expression:
         """The states that break a property."""
-        negated = claim.kind is PropertyKind.ASSERTION and claim.condition.op is Op.NOT
-        if claim.kind is PropertyKind.FORBIDDEN:
-            bad = claim.condition
-        else:
-            bad = claim.condition.args[0] if negated else opposite(claim.condition)
+        negated = claim.condition.op is Op.NOT
+        shown = claim.condition.args[0] if negated else claim.condition
+        forbidden = claim.kind is PropertyKind.FORBIDDEN
+        bad = shown if forbidden != negated else opposite(shown)
         self.notes.properties.append(
             PropertyNote(claim.name, claim.kind.value, [], len(conjuncts(claim.where)), negated)
         )

@@ -68,7 +68,7 @@ class Notes:
     assumption: int = 0
     edges: dict[str, EdgeNote] = field(default_factory=dict)
     initial_bounds: int = 0
-    initial_assumption: int = 0
+    starts: list[int] = field(default_factory=list)
     initial: list[Counts] = field(default_factory=list)
     properties: list[PropertyNote] = field(default_factory=list)
     predicates: list[str] = field(default_factory=list)
@@ -119,6 +119,8 @@ def _notes(data: Any) -> Notes:
             made.properties = [PropertyNote(**_mapping(p)) for p in _items(value)]
         elif key == "initial":
             made.initial = [_counts(start) for start in _items(value)]
+        elif key == "starts":
+            made.starts = [_whole(start) for start in _items(value)]
         elif key == "algebraic":
             made.algebraic = {str(i): _counts(c) for i, c in _mapping(value).items()}
         elif isinstance(default, dict):

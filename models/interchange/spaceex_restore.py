@@ -173,8 +173,9 @@ class _Restored:
         ranges = _bounds(parts[: self.notes.initial_bounds])
         _require(all(n in parameters or n == TIME for n in ranges))
         options = disjuncts(conjunction(*parts[self.notes.initial_bounds :]))
-        _require(len(options) == len(self.notes.initial))
-        starts = (self._start(o, c) for o, c in zip(options, self.notes.initial, strict=True))
+        _require(set(self.notes.starts) == set(range(len(options))))
+        chosen = [options[i] for i in self.notes.starts]
+        starts = (self._start(o, c) for o, c in zip(chosen, self.notes.initial, strict=True))
         return tuple(starts), ranges
 
     def _start(self, option: Expression, counts: Counts) -> Initial:
@@ -197,9 +198,9 @@ class _Restored:
             where = conjunction(*split[: note.where])
             bad = conjunction(*split[note.where :])
             kind = PropertyKind(note.kind)
-            if kind is PropertyKind.ASSERTION:
-                bad = negation(bad) if note.negated else opposite(bad)
-            yield Property(note.name, bad, kind, where)
+            forbidden = kind is PropertyKind.FORBIDDEN
+            shown = bad if forbidden != note.negated else opposite(bad)
+            yield Property(note.name, negation(shown) if note.negated else shown, kind, where)
 
 
 def _require(condition: bool) -> None:

@@ -122,7 +122,8 @@ class Writer:
 
     def number(self, root: Expression, span: Span | None, where: str) -> str:
         """An arithmetic expression."""
-        for node in postorder(root):
+        nodes = list(postorder(root))
+        for node in reversed(nodes):  # the outermost construct says most
             if node.op not in _ARITHMETIC and node.op not in _FUNCTIONS:
                 raise unsupported(node.op, span, where)
             if node.op is Op.VARIABLE and node.name not in self.renaming:
