@@ -8,6 +8,7 @@ library only; it trusts nothing of what a certificate says but the numbers it mu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 from models.automaton import Automaton
@@ -20,9 +21,10 @@ from models.proof.quadratic import QuadraticInvariant, failures
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The property holds in every reachable state, for unbounded time."""
+    """The property holds in every reachable state, for all time or up to a horizon."""
 
     obligations: int
+    horizon: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
