@@ -41,6 +41,9 @@ from models.source import Diagnostic, Span
 
 MAX_DEPTH = 400
 """How deep expressions may be nested."""
+MAX_WORK = 3_000_000
+"""How many arguments are gathered in one file; only a long sum that is wrapped in many
+layers of parentheses, and so copied for each, needs more."""
 
 _EXTREMA = {Op.MINIMUM: minimum, Op.MAXIMUM: maximum}
 
@@ -61,6 +64,7 @@ class ExpressionBuilder:
         self.file = file
         self.last = Token("", "", 0, 1, 1)
         self.problems: list[Diagnostic] = []
+        self.work = 0  # how many arguments have been gathered
 
     # Places
 
@@ -81,12 +85,18 @@ class ExpressionBuilder:
 
     def _made(self, value: Expression, span: Span) -> Expression:
         """The value, known to stand at `span` if it has no place yet, within the limits."""
+        self.work += len(value.args)
         if value.depth > MAX_DEPTH:
-            self.report(
-                "nested-too-deeply", f"this expression is nested more than {MAX_DEPTH} deep", span
-            )
-            return ZERO.at(span)
+            return self._beyond(f"this expression is nested more than {MAX_DEPTH} deep", span)
+        if self.work > MAX_WORK:
+            return self._beyond("long expressions are nested too often here", span)
         return value if value.span is not None else value.at(span)
+
+    def _beyond(self, message: str, span: Span) -> Expression:
+        """A stand-in for an expression beyond the limits; said once is enough."""
+        if not any(d.code == "nested-too-deeply" for d in self.problems):
+            self.report("nested-too-deeply", message, span, "give parts of it a name of their own")
+        return ZERO.at(span)
 
     def _too_large(self, span: Span) -> Expression:
         self.report(
@@ -137,8 +147,6 @@ class ExpressionBuilder:
                 term = c[k]
                 if c[k - 1].text == "+":
                     terms.append(term)
-                elif term.op is Op.ADD:
-                    terms.extend(multiply(-1, t, span=t.span) for t in term.args)
                 else:
                     terms.append(multiply(-1, term, span=term.span))
             return self._made(add(*terms, span=span), span)
@@ -154,7 +162,10 @@ class ExpressionBuilder:
                     factors.append(c[k])
                 else:
                     product = factors[0] if len(factors) == 1 else multiply(*factors, span=span)
-                    factors = [self._made(divide(product, c[k], span), span)]
+                    quotient = divide(product, c[k], span)
+                    if quotient.depth > MAX_DEPTH:
+                        return self._made(quotient, span)
+                    factors = [quotient]
             if len(factors) == 1:
                 return self._made(factors[0], span)
             return self._made(multiply(*factors, span=span), span)
@@ -193,7 +204,8 @@ class ExpressionBuilder:
 
     def group(self, c: list[Any]) -> Expression:
         inner: Expression = c[1]
-        return inner.at(self._span(c[0]))
+        span = self._span(c[0])
+        return self._made(inner.at(span), span)
 
     def place(self, c: list[Any]) -> Expression:
         if len(c) == 1:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from models.language import syntax
@@ -31,6 +30,8 @@ MAX_OPEN = 1_500
 """How many constructs (brackets, operators, blocks) may be open at once."""
 MAX_ERRORS = 20
 """How many errors are reported at most."""
+MAX_SKIPPED = 20_000
+"""How many tokens may be skipped after errors until the parser gives up."""
 _CALM = 3
 """How many tokens must be read after an error before the next one is believed."""
 
@@ -74,13 +75,27 @@ class _Parser:
         self.text = text
         self.table: Grammar = grammar()
         self.builder = builder
-        self.stream = stream
+        self.pending: list[Token] = []  # to be read before the rest, the last one first
+        self.stream = self._with_pending(stream)
         self.states = [self.table.start]
         self.values: list[Any] = []
         self.problems: list[Diagnostic] = []
         self.calm = _CALM
-        self.surplus = 0
+        self.surplus = 0  # closing braces to come that were already explained
+        self.skipped = 0
+        self.attempts = 0  # how often reading on after an error was tried
         self.progress = -1  # the offset of the last token that recovery went on from
+
+    def _with_pending(self, stream: Iterator[Token]) -> Iterator[Token]:
+        pending = self.pending
+        for token in stream:
+            yield token
+            while pending:
+                yield pending.pop()
+
+    def _put_back(self, *read: Token) -> None:
+        """Let these tokens be read next."""
+        self.pending.extend(reversed(read))
 
     def run(self) -> tuple[syntax.TopLevel, ...]:
         """The definitions of the text, or those that could be understood."""
@@ -172,11 +187,14 @@ class _Parser:
             self.surplus -= 1  # it closes the definition around one that was moved out
         elif self.calm >= _CALM or token.kind == UNCLOSED:
             self.problems.append(diagnostic)
+        self.attempts += 1
         if token.kind in (END, UNCLOSED) or len(self.problems) >= MAX_ERRORS:
+            return False
+        if self.attempts > 5 * MAX_ERRORS:
             return False
         if repair and token.start > self.progress and self._fits(repair[0]):
             self.progress = token.start
-            self.stream = chain(repair, self.stream)
+            self._put_back(*repair)
             self.calm = 1
             return True
         self.calm = 0
@@ -193,48 +211,45 @@ class _Parser:
                 found.append(following)
                 if len(found) == 2 or following.kind == END:
                     break
-            self.stream = chain(found, self.stream)
+            self._put_back(*found)
         return found
 
     def _resume(self, failure: Failure) -> bool:
         """Skip tokens up to where a statement, an item or a definition can begin, and close
         what was open there."""
-        depth = 0
-        definition = failure.definition_inside()
-        item = failure.item_inside()
+        definition, item = failure.definition_inside(), failure.item_inside()
         self.surplus += definition is not None
-        skipped = chain(definition or item or [failure.token], self.stream)
-        for token in skipped:
-            self.stream = skipped
-            if token.kind == END:
-                self.stream = iter([token])
+        self._put_back(*(definition or item or [failure.token]))
+        depth, line = 0, 0 if definition or item else failure.previous.line
+        for token in self.stream:
+            self.skipped += 1
+            if self.skipped > MAX_SKIPPED:
+                return False
+            kind, begins_line = token.kind, token.line > line
+            line = token.line
+            if kind == END:
+                self._put_back(token)
                 return self._close_to(self._outermost())
-            word = self.table.keywords.get(token.text) if token.kind == NAME else None
-            fresh = token.start > self.progress
-            if token.kind == "LBRACE":
+            if kind == "LBRACE":
                 depth += 1
-            elif token.kind == "RBRACE" and depth > 0:
+            elif kind == "RBRACE" and depth > 0:
                 depth -= 1
                 if depth == 0:
                     return self._close_to(self._lists()[-1:])
-            elif depth == 0 and token.kind == "SEMICOLON":
+            elif depth == 0 and kind == "SEMICOLON":
                 self.calm = _CALM
                 return self._close_to(self._lists()[-1:])
-            elif depth == 0 and token.kind == "RBRACE":
+            elif depth == 0 and kind == "RBRACE":
                 if len(self._lists()) > 1:
-                    self.stream = chain([token], skipped)
+                    self._put_back(token)
                 return self._close_to(self._lists()[-1:])
-            elif word is not None and fresh and (definition or item or self._begins_line(token)):
-                homes = self._homes(word, definition is not None or depth > 0)
-                if homes:
+            elif kind == NAME and begins_line and token.start > self.progress:
+                home = self._home(token.text, definition is not None or depth > 0)
+                if home:
                     self.progress = token.start
-                    self.stream = chain([token], skipped)
-                    return self._close_to(homes)
+                    self._put_back(token)
+                    return self._close_to(home)
         raise AssertionError("the token END ends the text")
-
-    def _begins_line(self, token: Token) -> bool:
-        start = self.text.rfind("\n", 0, token.start) + 1
-        return self.text[start : token.start].isspace() or start == token.start
 
     def _lists(self) -> list[int]:
         """The heights of the stack at which a list of definitions, items or statements is
@@ -250,8 +265,11 @@ class _Parser:
         """The height of the list of definitions: above the start, once there is one."""
         return [h for h in self._lists()[:2] if h <= 2][-1:]
 
-    def _homes(self, word: str, outermost: bool) -> list[int]:
+    def _home(self, text: str, outermost: bool) -> list[int]:
         """The innermost open list in which a keyword can begin something."""
+        word = self.table.keywords.get(text)
+        if word is None:
+            return []
         lists = self._outermost() if outermost else self._lists()
         return [h for h in lists if word in self.table.actions[self.states[h - 1]]][-1:]
 

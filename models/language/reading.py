@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from models.source import Diagnostic, ModelError, Span
 
-MAX_SOURCE_BYTES = 4_000_000
-"""The largest model file that is read: about a hundred thousand lines."""
+MAX_SOURCE_BYTES = 2_000_000
+"""The largest model file that is read: about forty thousand lines."""
 
 
 def decode_source(data: bytes, file: str) -> str:
