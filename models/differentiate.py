@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import NoReturn
 
 from models.expression import (
     ONE,
@@ -149,17 +150,19 @@ def _numeric_postorder(root: Expression, dependent: set[int]) -> Iterable[Expres
         elif id(node) in dependent and id(node) not in seen:
             seen.add(id(node))
             stack.append((node, True))
-            if node.op is not Op.EXTERNAL:
-                stack.extend((arg, False) for arg in _numbers(node))
+            if node.op not in _RULES and node.op not in _OUTER:
+                _refuse(node)
+            stack.extend((arg, False) for arg in _numbers(node))
 
 
 def _derivative(node: Expression, changes: list[Expression]) -> Expression:
     """The derivative of a node from those of its arguments."""
-    rule = _RULES.get(node.op)
-    if rule is None:
-        what = "external functions have" if node.op is Op.EXTERNAL else f"'{node.op.value}' has"
-        raise NotDifferentiableError(f"{what} no derivative", node)
-    return rule(node, changes)
+    return _RULES[node.op](node, changes)
+
+
+def _refuse(node: Expression) -> NoReturn:
+    what = "external functions have" if node.op is Op.EXTERNAL else f"'{node.op.value}' has"
+    raise NotDifferentiableError(f"{what} no derivative", node)
 
 
 def _times(*factors: Expression) -> Expression:

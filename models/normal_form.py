@@ -28,7 +28,7 @@ from models.expression import (
 )
 from models.simplify import OPPOSITE
 
-MAX_CASES = 10_000
+MAX_CASES = 4_096
 """How many conjunctions a disjunctive normal form may have."""
 
 Conjunction: TypeAlias = tuple[Expression, ...]

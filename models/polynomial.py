@@ -31,7 +31,7 @@ Polynomial: TypeAlias = dict[Monomial, Fraction]
 MAX_TERMS = 20_000
 """How many terms a polynomial may have while it is expanded."""
 
-MAX_WORK = 5_000_000
+MAX_WORK = 400_000
 """How many terms may be added or multiplied in one expansion."""
 
 

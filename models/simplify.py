@@ -168,19 +168,29 @@ def _spread(terms: Iterable[Expression]) -> Iterable[tuple[Fraction, Expression]
             yield number, rest
 
 
+def _regardless_of_order(term: Expression) -> object:
+    """What two terms have in common that differ only in the order of their factors."""
+    if term.op is Op.MULTIPLY:
+        factors = frozenset(term.args)
+        if len(factors) == len(term.args):
+            return factors
+    return term
+
+
 def _sum(node: Expression, total: _Totality) -> Expression:
     """Like terms gathered."""
-    gathered: dict[Expression, Fraction] = {}
+    gathered: dict[object, tuple[Fraction, Expression]] = {}
     changed = False
     for number, rest in _spread(node.args):
-        before = gathered.get(rest)
-        gathered[rest] = number if before is None else before + number
+        key = _regardless_of_order(rest)
+        before = gathered.get(key)
+        gathered[key] = (number, rest) if before is None else (before[0] + number, before[1])
         changed = changed or before is not None or number == 0
     if not changed and len(gathered) == len(node.args):
         return node
     terms = [
         multiply(number, rest)
-        for rest, number in gathered.items()
+        for number, rest in gathered.values()
         if number != 0 or not _total(rest, total)
     ]
     return add(*terms, span=node.span)

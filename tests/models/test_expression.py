@@ -273,7 +273,7 @@ def test_piecewise_conditions_stay_bounded() -> None:
     with pytest.raises(ExpressionTooLargeError):
         without_piecewise(deep <= 1, max_cases=20)
     with pytest.raises(ExpressionTooLargeError):
-        linear_cases(conjunction(*((x <= i) | (y <= i) for i in range(30)), 500)
+        linear_cases(conjunction(*((x <= i) | (y <= i) for i in range(30))), 500)
 
 
 def test_degree_of_a_deep_polynomial() -> None:
