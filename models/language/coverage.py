@@ -8,8 +8,8 @@
   that of its target must not contradict each other. (That a guard also holds where the
   target's invariant does not is common and harmless: the transition is blocked there.)
 
-An empty initial set and a named point without any way on are errors, the others warnings;
-where the solver finds a state in which control is stuck, the message shows it.
+An empty initial set is an error, the others are warnings; where the solver finds a state
+in which control is stuck, the message shows it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def check_points(mode: Mode, parameters: Iterable[Parameter], findings: Findings
         word = "exit" if point.submode is not None else "entry"
         span = mode.submode(point.submode).span if point.submode is not None else mode.span
         if not leaving:
-            findings.error(
+            findings.warn(
                 "stuck-point",
                 f"nothing leads on from the {word} `{point}`",
                 span,

@@ -14,7 +14,7 @@ from models.language.declarations import declare
 from models.language.findings import did_you_mean
 from models.language.initial_values import assumed_bounds, with_initial_values
 from models.language.instantiate_modes import mode_instance
-from models.language.interfaces import check_interface
+from models.language.interfaces import Part, check_interfaces
 from models.language.renaming import instance_renaming
 from models.language.replicate import copies, interactions
 from models.language.scope import Binding, Role, Scope
@@ -52,6 +52,10 @@ def instantiate_agent(
     variables = declare(context, _items(definition, VariableDeclaration), scope, {})
     parts = _parts(context, definition, scope, trail)
     variables = _hidden(context, definition, variables, parts, scope)
+    shared = [
+        Part.of(f"the agent `{p.name}`", p.agent.variables, p.renaming, p.span) for p in parts
+    ]
+    check_interfaces(context, shared, variables, scope)
     top = _top(context, definition, scope, trail, variables)
     _check_shape(context, definition)
     variables, bounds = assumed_bounds(variables)
@@ -75,11 +79,6 @@ def instantiate_agent(
         (),
         definition.name.span,
     )
-    outer = {v.name: v for v in variables}
-    for part in parts if not scope.unmeasured else ():
-        shared = [v for v in part.agent.variables if v.access is not Access.PRIVATE]
-        what = f"the agent `{part.name}`"
-        check_interface(context, shared, outer, part.renaming, what, part.span)
     inner: list[Agent | Mode] = [p.agent for p in parts]
     context.record_size(agent, [*inner, top] if top else inner, definition.name.span)
     context.agents[key] = agent
@@ -190,9 +189,8 @@ def _top(
     if made is None:
         return None
     mode, _ = made
-    shared = [v for v in mode.variables if v.access is not Access.PRIVATE]
-    what = f"the mode `{mode.definition}`"
-    check_interface(context, shared, {v.name: v for v in variables}, (), what, instance.span)
+    part = Part.of(f"the mode `{mode.definition}`", mode.variables, (), instance.span)
+    check_interfaces(context, [part], variables, scope)
     return mode
 
 

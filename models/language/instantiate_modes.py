@@ -12,12 +12,12 @@ from typing import TypeVar
 
 from models.automaton import EventKind
 from models.expression import TRUE, Expression, conjunction
-from models.hierarchy import Access, Declaration, Mode, ModeInstance, Transition
+from models.hierarchy import Mode, ModeInstance, Transition
 from models.language.actions import actions, algebra, flows
 from models.language.claims import claims, condition
 from models.language.context import Context, Trail, argument_values, definition_scope
 from models.language.declarations import declare
-from models.language.interfaces import check_interface
+from models.language.interfaces import Part, check_interfaces
 from models.language.points import PointTable
 from models.language.renaming import Renaming, instance_renaming
 from models.language.scope import Scope
@@ -56,6 +56,10 @@ def instantiate_mode(
     scope = definition_scope(context, definition, values)
     variables = declare(context, _items(definition, VariableDeclaration), scope, dict(renaming))
     submodes = _submodes(context, definition, scope, (*trail, name))
+    inner = [
+        Part.of(f"the submode `{s.name}`", s.mode.variables, s.renaming, s.span) for s in submodes
+    ]
+    check_interfaces(context, inner, variables, scope)
     table = _point_table(context, definition, submodes, is_top)
     invariant = [
         value
@@ -76,8 +80,6 @@ def instantiate_mode(
         claims(context, _items(definition, ClaimBlock), scope),
         definition.name.span,
     )
-    for instance in submodes if not scope.unmeasured else ():
-        _check_submode(context, instance, variables)
     context.record_size(mode, [s.mode for s in submodes], definition.name.span)
     context.modes[key] = mode
     return mode
@@ -187,17 +189,3 @@ def _transitions(
                 )
             )
     return tuple(found)
-
-
-def _check_submode(
-    context: Context, instance: ModeInstance, variables: Sequence[Declaration]
-) -> None:
-    inner = [v for v in instance.mode.variables if v.access is not Access.PRIVATE]
-    check_interface(
-        context,
-        inner,
-        {v.name: v for v in variables},
-        instance.renaming,
-        f"the submode `{instance.name}`",
-        instance.span,
-    )

@@ -215,7 +215,7 @@ def test_the_witness_is_a_state_in_the_users_names() -> None:
     assert "stuck at the entry `go` when x = 1: no guard holds" in found[0].message
 
 
-def test_a_point_without_any_way_on_is_refused() -> None:
+def test_a_point_without_any_way_on_is_shown() -> None:
     text = POINTS.format(first="true", second="true", third="true").replace(
         "trans from i.out to rest when true", ""
     )
