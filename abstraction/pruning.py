@@ -2,7 +2,7 @@
 
 A row of an invariant is needed if the safety evidence uses it, or the evidence that a needed
 row is kept by a flow or established by a jump. The rest is dropped and the smaller invariant
-proved afresh. Only for invariants with one cell in each location.
+proved afresh. Only for invariants with one convex region in each location.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ RowKey = tuple[str, int]
 
 def pruned(problem: LinearProblem, proof: PolyhedralProof) -> PolyhedralProof:
     """The invariant without rows that safety does not need; unchanged if that fails."""
-    if any(len(region.cells) != 1 for region in proof.regions):
+    locations = {region.location for region in proof.regions}
+    if len(locations) < len(proof.regions) or any(len(r.cells) != 1 for r in proof.regions):
         return proof
     needed, uses = _dependencies(problem, proof)
     pending = list(needed)
@@ -53,9 +54,10 @@ def _dependencies(
             own = (obligation.region.location, obligation.own)
             uses.setdefault(own, set()).update(_rows(obligation.region, evidence.multipliers))
         elif isinstance(obligation, CoverObligation) and obligation.source is not None:
-            if isinstance(evidence, InCell) and obligation.region is not None:
+            if isinstance(evidence, InCell):
+                location = obligation.regions[evidence.region].location
                 for p, multipliers in enumerate(evidence.proofs):
-                    row = (obligation.region.location, p)
+                    row = (location, p)
                     uses.setdefault(row, set()).update(_rows(obligation.source, multipliers))
             elif isinstance(evidence, Impossible):
                 safety.update(_rows(obligation.source, evidence.multipliers))

@@ -7,11 +7,9 @@ checker; what is not found is reported as the obligation that could not be prove
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.automaton import primed
 from models.proof.certificate import PolyhedralProof
 from models.proof.farkas import Multipliers
 from models.proof.linear import Form, Row, Rows
@@ -19,6 +17,7 @@ from models.proof.polyhedral import (
     Cell,
     Cover,
     CoverObligation,
+    Decided,
     Evidence,
     FacetObligation,
     Impossible,
@@ -28,6 +27,7 @@ from models.proof.polyhedral import (
     Obligation,
     Region,
     Split,
+    after,
     obligations,
 )
 from models.proof.problem import LinearProblem
@@ -118,76 +118,67 @@ def inward(obligation: FacetObligation) -> Inward | None:
 def cover(obligation: CoverObligation) -> Cover | None:
     """A decision tree that places every solution of the rows in a cell.
 
-    Depth first: where no single cell takes all that is left, split on a predicate on which
-    the candidate cells and the states disagree.
+    Depth first: where no single cell takes all that is left, split on a predicate of a
+    candidate cell that the rows do not decide.
     """
-    return _cover(obligation.rows, obligation.region, {})
+    return _cover(obligation.rows, obligation.regions, {})
 
 
-def _cover(rows: Rows, region: Region | None, decided: Mapping[int, int]) -> Cover | None:
+def _cover(rows: Rows, regions: tuple[Region, ...], decided: Decided) -> Cover | None:
     impossible = refutation(rows)
     if impossible is not None:
         return Impossible(impossible)
-    if region is None:
-        return None
-    implied: dict[tuple[int, int], Multipliers | None] = {}
-    candidates = [
-        (number, cell)
-        for number, cell in enumerate(region.cells)
-        if all(cell[p] == sign for p, sign in decided.items())
-    ]
-    for number, cell in candidates:
-        leaf = _leaf(rows, region, number, cell, decided, implied)
-        if leaf is not None:
-            return leaf
-    if len(candidates) < 2:
-        return None
-    for p in range(len(region.predicates)):
-        signs = {cell[p] for _, cell in candidates}
-        if p not in decided and len(signs) == 2:
-            return _split(rows, region, decided, p)
-    return None
+    undecided: tuple[int, int, int] | None = None
+    implied: dict[tuple[int, int, int], Multipliers | None] = {}
+    for r, region in enumerate(regions):
+        for number, cell in enumerate(region.cells):
+            if any(decided.get((r, p), sign) != sign for p, sign in enumerate(cell)):
+                continue
+            leaf, obstacle = _leaf(rows, region, r, number, cell, decided, implied)
+            if leaf is not None:
+                return leaf
+            undecided = undecided or obstacle
+    return None if undecided is None else _split(rows, regions, decided, *undecided)
 
 
 def _leaf(
     rows: Rows,
     region: Region,
+    r: int,
     number: int,
     cell: Cell,
-    decided: Mapping[int, int],
-    implied: dict[tuple[int, int], Multipliers | None],
-) -> InCell | None:
+    decided: Decided,
+    implied: dict[tuple[int, int, int], Multipliers | None],
+) -> tuple[InCell | None, tuple[int, int, int]]:
+    """The leaf, or the first predicate that keeps the rows from lying in the cell."""
     proofs: list[Multipliers] = []
     for p, sign in enumerate(cell):
-        if decided.get(p) == sign:
+        if decided.get((r, p)) == sign:
             proofs.append(())
             continue
-        if (p, sign) not in implied:
-            h = after(region.predicates[p])
-            implied[p, sign] = implication(rows, Row(h.scaled(Fraction(sign))))
-        multipliers = implied[p, sign]
+        key = (r, p, sign)
+        if key not in implied:
+            goal = Row(after(region.predicates[p]).scaled(Fraction(sign)))
+            implied[key] = implication(rows, goal)
+        multipliers = implied[key]
         if multipliers is None:
-            return None
+            return None, key
         proofs.append(multipliers)
-    return InCell(number, tuple(proofs))
+    return InCell(r, number, tuple(proofs)), (r, 0, 0)
 
 
-def _split(rows: Rows, region: Region, decided: Mapping[int, int], p: int) -> Split | None:
-    h = after(region.predicates[p])
-    for strict_below in (False, True):
-        below = _cover((*rows, Row(h, strict_below)), region, {**decided, p: 1})
-        if below is None:
-            continue
-        upper = Row(h.scaled(Fraction(-1)), not strict_below)
-        above = _cover((*rows, upper), region, {**decided, p: -1})
-        if above is not None:
-            return Split(p, strict_below, below, above)
-    return None
-
-
-def after(h: Form) -> Form:
-    """A predicate on the values after a jump."""
-    return h.renamed({name: primed(name) for name in h.coefficients})
+def _split(
+    rows: Rows, regions: tuple[Region, ...], decided: Decided, r: int, p: int, sign: int
+) -> Split | None:
+    """Split on a predicate, the candidate cell's side closed, the other side open."""
+    h = after(regions[r].predicates[p])
+    strict_below = sign < 0
+    below = _cover((*rows, Row(h, strict_below)), regions, {**decided, (r, p): 1})
+    if below is None:
+        return None
+    upper = Row(h.scaled(Fraction(-1)), not strict_below)
+    above = _cover((*rows, upper), regions, {**decided, (r, p): -1})
+    return None if above is None else Split(r, p, strict_below, below, above)
 
 
 def _column(form: Form) -> dict[str, Fraction]:

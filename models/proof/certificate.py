@@ -132,9 +132,15 @@ def _evidence_json(evidence: Evidence) -> list[dict[str, Any]]:
             nodes.append({word: _multipliers_json(node.multipliers), "own": str(node.own)})
         elif isinstance(node, InCell):
             proofs = [_multipliers_json(m) for m in node.proofs]
-            nodes.append({"cell": node.cell, "proofs": proofs})
+            nodes.append({"region": node.region, "cell": node.cell, "proofs": proofs})
         else:
-            nodes.append({"split": node.predicate, "strict_below": node.strict_below})
+            nodes.append(
+                {
+                    "region": node.region,
+                    "split": node.predicate,
+                    "strict_below": node.strict_below,
+                }
+            )
             pending.extend((node.above, node.below))
     return nodes
 
@@ -306,12 +312,16 @@ def _node(reader: _Reader, below: list[Evidence]) -> Evidence:
         factors = _multipliers(reader.field("empty" if empty else "inward"), reader.where)
         node = Inward(empty, reader.number("own"), factors)
     elif reader.has("cell"):
-        node = InCell(reader.whole("cell"), reader.each("proofs", _multipliers))
+        node = InCell(
+            reader.whole("region"), reader.whole("cell"), reader.each("proofs", _multipliers)
+        )
     else:
-        predicate, strict = reader.whole("split"), reader.field("strict_below")
+        region, predicate = reader.whole("region"), reader.whole("split")
+        strict = reader.field("strict_below")
         if not isinstance(strict, bool) or len(below) < 2:
             raise MalformedCertificateError(f"{reader.where}: a split needs two cases")
-        node = Split(predicate, strict, _case(below.pop(), reader), _case(below.pop(), reader))
+        cases = _case(below.pop(), reader), _case(below.pop(), reader)
+        node = Split(region, predicate, strict, *cases)
     reader.finish()
     return node
 

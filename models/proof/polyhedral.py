@@ -1,22 +1,25 @@
 """Polyhedral invariants: sets of cells that no behaviour leaves, for unbounded time.
 
-For each location there is a list of predicates (affine forms h_p) and a list U of closed
-cells; a cell is a sign vector s, the set of states with s_p h_p <= 0 for every p. A location
-that is not listed has no cells. The invariant is proved by four kinds of obligations, each a
-linear fact with Farkas evidence:
+A region of a location is a list of predicates (affine forms h_p) and a list U of closed cells;
+a cell is a sign vector s, the set of states with s_p h_p <= 0 for every p. A location may have
+several regions, each with predicates of its own and each kept by the flow on its own; the
+invariant is their union. A location without regions has no states. The invariant is proved by
+four kinds of obligations, each a linear fact with Farkas evidence:
 
-1. *Initial*: every initial state lies in a cell of its location.
-2. *Flow*: for every cell C of U and every predicate p whose flip leads outside U: on the
-   facet of C where h_p = 0 the flow does not point outwards, d/dt(s_p h_p) <= 0, or the
-   facet is empty. What is checked is the identity
+1. *Initial*: every initial state lies in a cell of a region of its location.
+2. *Flow*: for every region, every cell C of its U, and every predicate p whose flip leads
+   outside U: on the facet of C where h_p = 0 the flow does not point outwards,
+   d/dt(s_p h_p) <= 0, or the facet is empty. What is checked is the identity
        d/dt(s_p h_p) = mu s_p h_p + sum_q l_q s_q h_q + sum_j n_j g_j - c,
    l, n, c >= 0, mu of any sign, g_j <= 0 the rows of invariant, inputs and derivatives; or,
    for an empty facet, the same right-hand side with a positive number on the left.
-3. *Jumps*: from every cell, every successor over every edge lies in a cell of the target.
+3. *Jumps*: from every cell, every successor over every edge lies in a cell of a region of the
+   target.
 4. *Safety*: no cell contains a bad state.
 
 Theorem. If all obligations hold, no run reaches a bad state.
-Proof. By induction over the jumps it remains to see that flow keeps a state in U. Let
+Proof. By induction over the jumps it remains to see that flow keeps a state in the U of a
+region. Let
 F_C(x) = sum_p max(0, s_p h_p(x)) and phi = min over C in U of F_C; phi vanishes exactly on U.
 Along a trajectory inside the location's invariant phi is absolutely continuous; take a time
 where it, every h_p and every max(0, s_p h_p) are differentiable (almost all), and a C that
@@ -81,17 +84,21 @@ class Inward:
 
 @dataclass(frozen=True, slots=True)
 class InCell:
-    """All states at hand lie in a cell: multipliers for each predicate, in order, that the
-    splits on the way have not already decided (those may be left empty)."""
+    """All states at hand lie in a cell of one of the target's regions: multipliers for each
+    predicate of that region, in order, that the splits on the way have not already decided
+    (those may be left empty)."""
 
+    region: int
     cell: int
     proofs: tuple[Multipliers, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Cases h_p <= 0 and h_p > 0; with `strict_below` instead h_p < 0 and h_p >= 0."""
+    """Cases h_p <= 0 and h_p > 0 for a predicate of one of the target's regions; with
+    `strict_below` instead h_p < 0 and h_p >= 0."""
 
+    region: int
     predicate: int
     strict_below: bool
     below: Cover
@@ -105,19 +112,23 @@ Evidence: TypeAlias = Impossible | Inward | Cover
 # Obligations
 
 
+Decided: TypeAlias = dict[tuple[int, int], int]
+"""The signs that splits have decided, by region and predicate."""
+
+
 @dataclass(frozen=True, slots=True)
 class CoverObligation:
-    """Every solution of `rows` lies, by its primed values, in a cell of `region` (no region:
-    there is no solution). For a jump the rows begin with those of a cell of `source`."""
+    """Every solution of `rows` lies, by its primed values, in a cell of one of the `regions`
+    (none: there is no solution). For a jump the rows begin with those of a cell of `source`."""
 
     title: str
     rows: Rows
-    region: Region | None
+    regions: tuple[Region, ...]
     source: Region | None = None
 
     def holds(self, evidence: Evidence) -> bool:
         """Whether a decision tree of splits with Farkas leaves covers the rows."""
-        pending: list[tuple[Evidence, Rows, dict[int, int]]] = [(evidence, self.rows, {})]
+        pending: list[tuple[Evidence, Rows, Decided]] = [(evidence, self.rows, {})]
         while pending:
             node, rows, decided = pending.pop()
             if isinstance(node, Impossible):
@@ -126,28 +137,38 @@ class CoverObligation:
             elif isinstance(node, InCell):
                 if not self._in_cell(node, rows, decided):
                     return False
-            elif isinstance(node, Split) and self.region is not None:
-                if not 0 <= node.predicate < len(self.region.predicates):
+            elif isinstance(node, Split):
+                h = self._predicate(node.region, node.predicate)
+                if h is None:
                     return False
-                h = _after(self.region.predicates[node.predicate])
+                key = (node.region, node.predicate)
                 below = Row(h, node.strict_below)
                 above = Row(h.scaled(Fraction(-1)), not node.strict_below)
-                pending.append((node.below, (*rows, below), {**decided, node.predicate: 1}))
-                pending.append((node.above, (*rows, above), {**decided, node.predicate: -1}))
+                pending.append((node.below, (*rows, below), {**decided, key: 1}))
+                pending.append((node.above, (*rows, above), {**decided, key: -1}))
             else:
                 return False
         return True
 
-    def _in_cell(self, leaf: InCell, rows: Rows, decided: dict[int, int]) -> bool:
-        region = self.region
-        if region is None or not 0 <= leaf.cell < len(region.cells):
+    def _predicate(self, region: int, predicate: int) -> Form | None:
+        """A predicate on the values after the jump; None if there is no such predicate."""
+        if not 0 <= region < len(self.regions):
+            return None
+        predicates = self.regions[region].predicates
+        return after(predicates[predicate]) if 0 <= predicate < len(predicates) else None
+
+    def _in_cell(self, leaf: InCell, rows: Rows, decided: Decided) -> bool:
+        if not 0 <= leaf.region < len(self.regions):
+            return False
+        region = self.regions[leaf.region]
+        if not 0 <= leaf.cell < len(region.cells):
             return False
         cell = region.cells[leaf.cell]
         if len(leaf.proofs) != len(cell):
             return False
         for p, (h, sign) in enumerate(zip(region.predicates, cell, strict=True)):
-            if decided.get(p) != sign:
-                goal = Row(_after(h).scaled(Fraction(sign)))
+            if decided.get((leaf.region, p)) != sign:
+                goal = Row(after(h).scaled(Fraction(sign)))
                 if not implies(rows, goal, leaf.proofs[p]):
                     return False
         return True
@@ -202,11 +223,13 @@ def obligations(problem: LinearProblem, regions: tuple[Region, ...]) -> Iterator
 
     They depend on the model and the regions only, never on the evidence.
     """
-    by_location = {region.location: region for region in regions}
+    by_location: dict[str, tuple[Region, ...]] = {}
+    for region in regions:
+        by_location[region.location] = (*by_location.get(region.location, ()), region)
     for location, cases in problem.starts():
         for number, rows in enumerate(cases):
             title = f"initial states of {location}, case {number + 1}"
-            yield CoverObligation(title, rows, by_location.get(location))
+            yield CoverObligation(title, rows, by_location.get(location, ()))
     for region in regions:
         yield from _flow(problem, region)
         yield from _jumps(problem, region, by_location)
@@ -233,13 +256,13 @@ def _flow(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
 
 
 def _jumps(
-    problem: LinearProblem, region: Region, by_location: dict[str, Region]
+    problem: LinearProblem, region: Region, by_location: dict[str, tuple[Region, ...]]
 ) -> Iterator[Obligation]:
     for jump in problem.jumps(region.location):
         for number, cell in enumerate(region.cells):
             for case, rows in enumerate(jump.cases):
                 title = f"jump {jump.name}: cell {number + 1}, case {case + 1}"
-                target = by_location.get(jump.target)
+                target = by_location.get(jump.target, ())
                 yield CoverObligation(title, region.rows(cell) + rows, target, region)
 
 
@@ -252,9 +275,6 @@ def _safety(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
 
 def malformed(problem: LinearProblem, regions: tuple[Region, ...]) -> str | None:
     """Why the regions are no sets of cells of the model, or None if they are."""
-    locations = [region.location for region in regions]
-    if len(set(locations)) < len(locations):
-        return "a location is listed twice"
     for region in regions:
         for h in region.predicates:
             if not h.coefficients:
@@ -267,6 +287,6 @@ def malformed(problem: LinearProblem, regions: tuple[Region, ...]) -> str | None
     return None
 
 
-def _after(h: Form) -> Form:
+def after(h: Form) -> Form:
     """The predicate on the values after a jump."""
     return h.renamed({name: primed(name) for name in h.coefficients})
