@@ -14,7 +14,11 @@ from models.load import load
 
 Run = Callable[..., Any]
 
-UGLY = "// why\nmode   M( ) {write analog real x;diff{d(x)==1;}/* kept */}\nagent A(){private analog real x=0;mode top=M();}\n"
+UGLY = """\
+// why
+mode   M( ) {write analog real x;diff{d(x)==1;}/* kept */}
+agent A(){private analog real x=0;mode top=M();}
+"""
 
 
 @pytest.fixture
