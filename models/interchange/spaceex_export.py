@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import product
 
 from models.automaton import (
     BOOL,
@@ -37,6 +38,7 @@ from models.expression import (
     ExpressionTooLargeError,
     Op,
     at_location,
+    compare,
     conjunction,
     conjuncts,
     constant,
@@ -56,6 +58,9 @@ from models.interchange.spaceex_text import Spelling, Writer, decimal, opposite,
 from models.interchange.xml_door import parse_xml
 from models.printing import to_text
 from models.source import ModelError, Span
+
+MAX_UNEQUAL = 4
+"""How many `!=` in one guard are spelled out, two transitions for each."""
 
 MAX_LOCATIONS = 2_000
 """How many locations a product may have to be written."""
@@ -226,9 +231,9 @@ class _Export:
     def _transitions(self) -> Iterable[str]:
         position = {c.name: i for i, c in enumerate(self.automaton.locations, start=1)}
         for index, edge in enumerate(self.automaton.edges):
-            guards = disjuncts(edge.guard) if edge.guard.op is Op.OR else (edge.guard,)
+            guards, unequal = _alternatives(edge.guard)
             event = "" if edge.event is EventKind.UNILATERAL else edge.event.value
-            note = EdgeNote(edge.name, event, len(guards))
+            note = EdgeNote(edge.name, event, len(guards), unequal)
             if note != EdgeNote():
                 self.notes.edges[str(index)] = note
             for guard in guards:
@@ -332,6 +337,25 @@ class _Export:
             if any(node.op is op for node in _nodes(predicate)):
                 raise unsupported(op, predicate.span, "a predicate")
         return to_text(predicate)
+
+
+def _alternatives(guard: Expression) -> tuple[list[Expression], list[int]]:
+    """A guard as conjunctions of comparisons that SpaceEx knows, one of which must hold, and
+    where it says `!=`."""
+    if guard.op is Op.OR:
+        return list(guard.args), []
+    parts = conjuncts(guard)
+    unequal = [i for i, part in enumerate(parts) if part.op is Op.NOT_EQUAL]
+    if not 0 < len(unequal) <= MAX_UNEQUAL:
+        return [guard], []
+    found = []
+    for signs in product((Op.LESS, Op.GREATER), repeat=len(unequal)):
+        chosen = list(parts)
+        for index, sign in zip(unequal, signs, strict=True):
+            left, right = parts[index].args
+            chosen[index] = compare(sign, left, right)
+        found.append(conjunction(*chosen))
+    return found, unequal
 
 
 def _nodes(root: Expression) -> Iterable[Expression]:

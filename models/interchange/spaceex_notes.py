@@ -31,12 +31,14 @@ Counts = list[tuple[str, int]]
 
 @dataclass(slots=True)
 class EdgeNote:
-    """An edge's name and event kind, and how many transitions stand for it (a guard that is
-    a disjunction takes one for each part)."""
+    """An edge's name and event kind, and how many transitions stand for it: a guard that is
+    a disjunction takes one for each part, one with `!=` at the positions `unequal` of its
+    conjuncts one for each way to be unequal."""
 
     name: str = ""
     event: str = ""
     alternatives: int = 1
+    unequal: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -133,6 +135,7 @@ def _notes(data: Any) -> Notes:
             raise ValueError(key)
     for edge in made.edges.values():
         _word(edge.name), _word(edge.event), _whole(edge.alternatives)
+        edge.unequal = [_whole(i) for i in _items(edge.unequal)]
     for claim in made.properties:
         _word(claim.name), _word(claim.kind), _whole(claim.where)
         claim.parts = [_whole(i) for i in _items(claim.parts)]

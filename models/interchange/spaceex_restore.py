@@ -35,6 +35,7 @@ from models.expression import (
     TRUE,
     Expression,
     Op,
+    compare,
     conjunction,
     conjuncts,
     disjunction,
@@ -152,7 +153,7 @@ class _Restored:
             yield Edge(
                 first.source,
                 first.target,
-                disjunction(*(j.guard for j in group)) if len(group) > 1 else first.guard,
+                _guard([j.guard for j in group], note.unequal),
                 first.resets,
                 first.label,
                 first.urgent,
@@ -201,6 +202,18 @@ class _Restored:
             forbidden = kind is PropertyKind.FORBIDDEN
             shown = bad if forbidden != note.negated else opposite(bad)
             yield Property(note.name, negation(shown) if note.negated else shown, kind, where)
+
+
+def _guard(alternatives: list[Expression], unequal: list[int]) -> Expression:
+    """The guard that several transitions spell out."""
+    if not unequal:
+        return disjunction(*alternatives) if len(alternatives) > 1 else alternatives[0]
+    parts = list(conjuncts(alternatives[0]))
+    for index in unequal:
+        _require(parts[index].op is Op.LESS)
+        left, right = parts[index].args
+        parts[index] = compare(Op.NOT_EQUAL, left, right)
+    return conjunction(*parts)
 
 
 def _require(condition: bool) -> None:

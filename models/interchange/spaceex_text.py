@@ -257,6 +257,8 @@ def _in_decimals(text: str) -> str:
 
 
 def _as_decimal(match: re.Match[str]) -> str:
+    if not int(match[2]):
+        return match[0]
     value = Fraction(int(match[1]), int(match[2]))
     scale = 10**MAX_DECIMALS
     if scale % value.denominator:

@@ -367,6 +367,15 @@ def test_a_product_is_written_with_its_locations_listed() -> None:
     assert again(whole) == explicit(whole)
 
 
+def test_unequal_in_a_guard_takes_a_transition_for_each_side() -> None:
+    guard = (X <= 5) & compare(Op.NOT_EQUAL, variable("v"), constant(1))
+    automaton = simple(edges=(Edge("air", "air", guard), Edge("air", "air", X > 5)))
+    xml, _ = write_spaceex(automaton)
+    assert "<guard>x &lt;= 5 &amp; v &lt; 1</guard>" in xml
+    assert "<guard>x &lt;= 5 &amp; v &gt; 1</guard>" in xml
+    assert again(automaton) == automaton
+
+
 # What is refused, by name
 
 RAMP = Table("ramp", ((F(0), F(1)),), ((F(0),), (F(1),)))
