@@ -16,7 +16,6 @@ from models.automaton import (
     HybridAutomaton,
     Initial,
     Input,
-    Kind,
     Location,
     Property,
     Range,
@@ -164,16 +163,14 @@ def _location(unfolding: Unfolding, place: Place, name: str, hidden: Collection[
     flows: list[Constraint] = []
     algebraic: list[Constraint] = []
     invariant: list[Expression] = []
-    for path, node in unfolding.nodes.items():
-        if place.is_active(path):
-            flows += [flat_constraint(c, node.scope) for c in node.mode.flows]
-            algebraic += [flat_constraint(c, node.scope) for c in node.mode.algebraic]
-            invariant.append(flat_expression(node.mode.invariant, node.scope))
-        else:
-            resting = [flat for flat, d in node.local if d.kind is Kind.ANALOG]
-            zero = [Constraint(flat, Range.exactly(ZERO)) for flat in resting]
-            flows += [c for c in zero if c.variable not in hidden]
-            algebraic += [c for c in zero if c.variable in hidden]
+    for node in unfolding.active(place):
+        flows += [flat_constraint(c, node.scope) for c in node.mode.flows]
+        algebraic += [flat_constraint(c, node.scope) for c in node.mode.algebraic]
+        invariant.append(flat_expression(node.mode.invariant, node.scope))
+    for flat, path in unfolding.analog_locals.items():
+        if not place.is_active(path):
+            resting = algebraic if flat in hidden else flows
+            resting.append(Constraint(flat, Range.exactly(ZERO)))
     return Location(
         name,
         merge_constraints(flows),
@@ -184,29 +181,25 @@ def _location(unfolding: Unfolding, place: Place, name: str, hidden: Collection[
 
 
 def _unobserved_locals(unfolding: Unfolding) -> frozenset[str]:
-    """Analog locals defined by an equation wherever their mode is active, never assigned,
-    and never read by a step that starts while their mode is inactive."""
-    found: dict[str, Path] = {}
-    for path, node in unfolding.nodes.items():
-        for flat, declared in node.local:
-            if declared.kind is Kind.ANALOG and declared.initial is None:
-                found[flat] = path
-    for place in unfolding.steps:
-        active = (n for path, n in unfolding.nodes.items() if place.is_active(path))
+    """Analog locals defined by an equation alone wherever their mode is active, without a
+    first value, never assigned, and never read by a step that starts while their mode is
+    inactive."""
+    found = set(unfolding.analog_locals) - _local_values(unfolding).keys()
+    for place in unfolding.steps if found else ():
+        active = list(unfolding.active(place))
         defined = {
             node.scope.get(c.variable, c.variable)
             for node in active
             for c in node.mode.algebraic
             if c.range.exact is not None
         }
-        found = {f: p for f, p in found.items() if f in defined or not place.is_active(p)}
+        local = {flat for node in active for flat, _ in node.local}
+        found -= local - defined
+        found -= {n.scope.get(c.variable, c.variable) for n in active for c in n.mode.flows}
     for start, steps in ((None, unfolding.initial), *unfolding.steps.items()):
-        for step in steps:
-            assigned = {r.variable for r in step.resets}
-            read = reads(step)
-            found = {
-                f: p
-                for f, p in found.items()
-                if f not in assigned and (f not in read or (start or step.target).is_active(p))
-            }
+        for step in steps if found else ():
+            found -= {r.variable for r in step.resets}
+            for flat in found & reads(step):
+                if not (start or step.target).is_active(unfolding.analog_locals[flat]):
+                    found.discard(flat)
     return frozenset(found)

@@ -11,11 +11,12 @@ algebraic constraint is satisfied; discrete variables and parameters do not chan
 may be taken where its guard holds, and the target's invariant must hold afterwards. Its
 resets happen at once: in a reset a plain name is the value before the jump, and a primed
 name (`x'`, see `primed`) the value after it of something reset earlier in the list;
-variables that are not mentioned keep their values. A reset may also bind an auxiliary
-name, which is no variable of the automaton, for later resets to read in primed form. (The
-language's sequential actions are brought into this form by `models.resets`.) An `urgent`
-edge lets no time pass while its guard holds. Where several things are possible, all of
-them are behaviours of the automaton.
+variables that are not mentioned keep their values (one with an equation in the target
+takes the value that the equation gives, whatever was assigned to it). A reset may also bind
+an auxiliary name, which is no variable of the automaton, for later resets to read in primed
+form. (The language's sequential actions are brought into this form by `models.resets`.) An
+`urgent` edge lets no time pass while its guard holds. Where several things are possible,
+all of them are behaviours of the automaton.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ algebraic variable has the value that its equation gives, whatever was assigned 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -285,9 +285,11 @@ class Eliminated:
     ) -> tuple[Constraint, ...]:
         """The resets of a jump from a location with the equations `known` (at the start:
         those of the target itself) to the target."""
-        defined = self.definitions(target)
         found = [replace(r, range=r.range.substitute(known)) for r in resets]
-        found = _needed(found, defined.keys())
+        if not self._partly_defined:
+            return tuple(_needed(found, self._eliminated))
+        defined = self.definitions(target)
+        found = _needed(found, self._eliminated | defined.keys())
         given = {r.variable for r in found}
         for name in sorted(self._partly_defined - given):
             if name in defined:
@@ -304,10 +306,12 @@ def _any_value(given: Variable) -> Expression:
     return ZERO if given.type.is_numeric else FALSE
 
 
-def _needed(resets: list[Constraint], defined: Iterable[str]) -> list[Constraint]:
+def _needed(resets: list[Constraint], defined: Set[str]) -> list[Constraint]:
     """The resets without those of variables that the target defines; what later resets
     read of these goes on under an auxiliary name."""
-    lost = frozenset(defined)
+    lost = {r.variable for r in resets} & defined
+    if not lost:
+        return resets
     renaming = {primed(name): variable(primed(f"{name}.assigned")) for name in lost}
     found: list[Constraint] = []
     for reset in resets:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from models.automaton import Constraint, Range
+from models.automaton import Constraint, Kind, Range
 from models.expression import (
     FALSE,
     Expression,
@@ -47,6 +47,8 @@ from models.source import Diagnostic, ModelError, Span
 
 Path: TypeAlias = tuple[str, ...]
 """The submode names from the top-level mode down; empty for the top-level mode itself."""
+
+_Remembered: TypeAlias = frozenset[tuple[Path, str]]
 
 MAX_DEPTH = 400
 MAX_PLACES = 20_000
@@ -107,6 +109,21 @@ class Unfolding:
         self.steps: dict[Place, tuple[Step, ...]] = {}
         self.initial = tuple(self._initial_steps())
         self._explore()
+
+    def active(self, place: Place) -> Iterator[Node]:
+        """The active modes at a place, from the top down."""
+        for depth in range(len(place.leaf) + 1):
+            yield self.nodes[place.leaf[:depth]]
+
+    @cached_property
+    def analog_locals(self) -> Mapping[str, Path]:
+        """The analog local variables, each with the path of its mode."""
+        return {
+            flat: path
+            for path, node in self.nodes.items()
+            for flat, declared in node.local
+            if declared.kind is Kind.ANALOG
+        }
 
     @cached_property
     def _remembers(self) -> frozenset[Path]:
@@ -262,7 +279,7 @@ class _Journey:
     run: Execution
     first: Transition | None
     labels: tuple[str, ...]
-    passed: Mapping[_Control, tuple[Mapping[Path, str], tuple[Constraint, ...]]]
+    passed: Mapping[tuple[_Control, _Remembered], tuple[Constraint, ...]]
 
     @classmethod
     def start(cls, history: Mapping[Path, str]) -> _Journey:
@@ -282,7 +299,7 @@ class _Journey:
             run,
             self.first or transition,
             self.labels if transition.label is None else (*self.labels, transition.label),
-            {**self.passed, control: (history, run.resets())},
+            {**self.passed, (control, frozenset(history.items())): run.resets()},
         )
 
     def returns_to(
@@ -292,10 +309,10 @@ class _Journey:
         round again adds no behaviour. A round that changes something is refused: it may
         be repeated any number of times within one step, which no finite set of edges
         describes."""
-        before = self.passed.get(control)
+        before = self.passed.get((control, frozenset(history.items())))
         if before is None:
             return False
-        if before == (history, run.resets()):
+        if before == run.resets():
             return True
         names = ".".join((*control.path, control.point))
         raise ModelError(
