@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PACKAGES := workbench reports abstraction reach simulate models
-C_SOURCES := $(wildcard */*.c */*.h)
+C_SOURCES := $(wildcard */*.c */*.h */*/*.c */*/*.h)
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help

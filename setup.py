@@ -10,7 +10,8 @@ EXTENSIONS: list[Extension] = [
     Extension(
         "simulate._core",
         sources=[
-            f"simulate/core/{name}.c" for name in ("module", "advance", "adams", "plan", "roots", "tape")
+            f"simulate/core/{name}.c"
+            for name in ("module", "advance", "adams", "plan", "roots", "tape")
         ],
         depends=[f"simulate/core/{name}.h" for name in ("advance", "roots", "tape")],
         # No fused or reordered arithmetic: the Python reference must give the same numbers.
