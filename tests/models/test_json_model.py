@@ -14,6 +14,7 @@ from expression_strategies import GRID, LINE, SYMBOLS, condition, number
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models import catalogue
 from models.automaton import (
     BOOL,
     INT,
@@ -52,6 +53,7 @@ from models.expression import (
     variable,
 )
 from models.interchange.json_model import SCHEMA, canonical_bytes, fingerprint, from_json, to_json
+from models.load import load
 from models.source import ModelError, Span
 from models.table import Table
 
@@ -450,3 +452,11 @@ def test_mutated_documents_give_a_model_or_a_diagnostic(model: HybridAutomaton |
 
 def test_externals_are_listed() -> None:
     assert to_json(ball())["externals"] == ["f"]
+
+
+@pytest.mark.parametrize("entry", catalogue.entries(), ids=lambda entry: entry.name)
+def test_library_models_survive(entry: catalogue.Entry) -> None:
+    model = load(entry.name).automaton
+    again = from_json(canonical_bytes(model))
+    assert again == model
+    assert again.sha256 == model.sha256

@@ -5,15 +5,19 @@ from fractions import Fraction
 import pytest
 from expression_strategies import (
     EXTERNALS,
+    POLYNOMIAL,
     SYMBOLS,
     TABLES,
+    condition,
     conditions,
+    constants,
     numbers,
     polynomials,
     surface_conditions,
     surface_numbers,
 )
 from hypothesis import given
+from hypothesis import strategies as st
 
 from models.dialect import SPACEEX
 from models.expression import (
@@ -36,6 +40,7 @@ from models.expression import (
     variable,
 )
 from models.expression_text import parse_expression
+from models.language.parse import parse_source
 from models.printing import number_text, to_text
 
 x, y, z = variable("x"), variable("y"), variable("z")
@@ -171,3 +176,16 @@ def test_text_of_shared_parts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         shared = function(Op.SIN, shared) + function(Op.COS, shared)
     with pytest.raises(ExpressionTooLargeError):
         to_text(shared)
+
+
+LANGUAGE_LEAVES = st.sampled_from(["x", "yy", "a_1"]).map(variable) | constants
+LANGUAGE_OPERATIONS = (*POLYNOMIAL, "divide", "power", "min", "max", "function", "if", "noise")
+
+
+@given(condition(LANGUAGE_OPERATIONS, LANGUAGE_LEAVES))
+def test_the_language_reads_the_same_expression(expression: Expression) -> None:
+    """Two parsers, written apart, agree on every printed condition."""
+    text = f"agent A() {{ assert {{ {to_text(expression)} }} }}"
+    (agent,) = parse_source(text, "printed.charon").definitions
+    (claim,) = agent.items
+    assert claim.condition == expression
