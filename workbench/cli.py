@@ -25,6 +25,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "models": ("workbench.verbs.models", "List the models that come with the workbench."),
     "check": ("workbench.verbs.check", "Parse, type-check and examine a model."),
     "show": ("workbench.verbs.show", "Show agents, modes and variables; --svg draws them."),
+    "verify": ("workbench.verbs.verify", "Prove or refute the properties of a model."),
+    "recheck": ("workbench.verbs.recheck", "Check a certificate, with the trusted checker alone."),
     "fmt": ("workbench.verbs.fmt", "Format model files, keeping comments."),
     "import": ("workbench.verbs.import_model", "Turn a SpaceEx model into .charon or JSON."),
     "export": ("workbench.verbs.export_model", "Write a model as SpaceEx XML or JSON."),

@@ -1,0 +1,50 @@
+"""What a way of deciding a property looks like: a task, and strategies that attempt it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from models.automaton import Automaton, Property
+from models.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Task:
+    """One property of one automaton, to be decided before a deadline (`time.monotonic`).
+
+    `progress` is told what is being done; `options` are the settings of strategies, by name.
+    """
+
+    automaton: Automaton
+    claim: Property
+    deadline: float = float("inf")
+    seed: int = 0
+    progress: Callable[[str], None] = lambda text: None
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def expired(self) -> bool:
+        """Whether the deadline has passed."""
+        return time.monotonic() >= self.deadline
+
+    def within(self, seconds: float) -> Task:
+        """The same task with at most that much time."""
+        limit = min(self.deadline, time.monotonic() + seconds)
+        return Task(self.automaton, self.claim, limit, self.seed, self.progress, self.options)
+
+
+class Strategy(Protocol):
+    """A method behind `verify`."""
+
+    @property
+    def name(self) -> str:
+        """The name that `--method` takes."""
+
+    def suits(self, task: Task) -> str | None:
+        """Why the method is worth trying on the task; None if it is not made for it."""
+
+    def attempt(self, task: Task) -> Verdict:
+        """Decide the property, or say why not."""

@@ -1,0 +1,52 @@
+"""Template invariants as a strategy: unbounded-time proofs for affine dynamics."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from abstraction.invariant_search import Found, TemplateInvariant, search_invariant
+from abstraction.strategy import Task
+from models.proof.certificate import Certificate
+from models.proof.linear import TooManyCasesError
+from models.proof.problem import linear_problem
+from models.verdict import Effort, Unknown, Verdict, Verified, verified
+
+
+@dataclass(frozen=True)
+class TemplateStrategy:
+    """Look for an inductive polyhedron in each location, property-directed."""
+
+    method: TemplateInvariant = field(default_factory=TemplateInvariant)
+    name: str = "template"
+
+    def suits(self, task: Task) -> str | None:
+        """Any model: what is not linear is over-approximated."""
+        return "an inductive polyhedron proves the property for all time"
+
+    def attempt(self, task: Task) -> Verdict:
+        """Search, prove exactly, and let the trusted checker decide."""
+        begun = time.perf_counter()
+        try:
+            problem = linear_problem(task.automaton, task.claim)
+            found = search_invariant(problem, self.method, lambda: task.expired, task.progress)
+        except TooManyCasesError as error:
+            return self._unknown(task, str(error), Effort())
+        searched = time.perf_counter()
+        counts = {"templates": found.templates_tried}
+        if not isinstance(found, Found):
+            effort = Effort({"search": searched - begun}, counts)
+            return self._unknown(task, found.reason, effort)
+        counts |= {"directions": found.directions, "half_spaces": found.half_spaces}
+        automaton = task.automaton
+        certificate = Certificate(automaton.name, automaton.sha256, task.claim.name, found.proof)
+        effort = Effort({"search": searched - begun}, counts)
+        verdict = verified(automaton, task.claim.name, self.name, certificate, effort)
+        if isinstance(verdict, Verified):
+            return verdict
+        why = f"the checker rejected the certificate: {verdict.obligation}: {verdict.why}"
+        return self._unknown(task, why, effort)
+
+    def _unknown(self, task: Task, reason: str, effort: Effort) -> Unknown:
+        advice = "give the search more time (--time-limit), or try another --method"
+        return Unknown(task.claim.name, self.name, reason, advice, effort)

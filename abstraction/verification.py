@@ -1,0 +1,64 @@
+"""Deciding a property: choose methods that suit the model, and take the first decision."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from importlib import import_module
+
+from abstraction.strategy import Strategy, Task
+from models.verdict import Effort, Unknown, Verdict
+
+STRATEGIES: dict[str, tuple[str, str]] = {
+    "template": ("abstraction.template_strategy", "TemplateStrategy"),
+}
+"""Every method, in the order in which `auto` tries them: module and class."""
+
+
+def strategy(name: str) -> Strategy:
+    """The strategy of that name, imported now."""
+    module, kind = STRATEGIES[name]
+    made: Strategy = getattr(import_module(module), kind)()
+    return made
+
+
+def verify(task: Task, method: str = "auto") -> Verdict:
+    """The verdict of one method, or, for `auto`, of the first that decides the property.
+
+    An `Unknown` of `auto` gives the reasons of all methods that were tried.
+    """
+    if method != "auto":
+        return strategy(method).attempt(task)
+    undecided: list[Unknown] = []
+    for chosen, why in _suitable(task):
+        if task.expired:
+            break
+        task.progress(f"{chosen.name}: {why}")
+        verdict = chosen.attempt(task)
+        if not isinstance(verdict, Unknown):
+            return verdict
+        undecided.append(verdict)
+    return _summary(task, undecided)
+
+
+def _suitable(task: Task) -> Iterator[tuple[Strategy, str]]:
+    for name in STRATEGIES:
+        chosen = strategy(name)
+        why = chosen.suits(task)
+        if why is not None:
+            yield chosen, why
+
+
+def _summary(task: Task, undecided: list[Unknown]) -> Unknown:
+    if not undecided:
+        reason = "no method suits the model" if not task.expired else "the time limit was reached"
+        return Unknown(task.claim.name, "auto", reason, "raise --time-limit", Effort())
+    reason = "; ".join(f"{u.method}: {u.reason}" for u in undecided)
+    seconds = {f"{u.method} {phase}": s for u in undecided for phase, s in u.effort.seconds.items()}
+    counts = {f"{u.method} {what}": n for u in undecided for what, n in u.effort.counts.items()}
+    return Unknown(task.claim.name, "auto", reason, undecided[-1].advice, Effort(seconds, counts))
+
+
+def deadline(seconds: float) -> float:
+    """The moment that many seconds from now, for `Task.deadline`."""
+    return time.monotonic() + seconds

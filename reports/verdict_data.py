@@ -1,0 +1,113 @@
+"""A verdict as plain data: the same fields on the command line and in reports."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from models.automaton import Automaton
+from models.verdict import Effort, Falsified, Unknown, Verdict, Verified
+
+PACKAGES = ("charon-workbench", "z3-solver", "highspy", "numpy")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a verdict came about, for whoever wants to repeat it."""
+
+    command: str
+    seed: int
+    certificate_path: str | None = None
+    certificate_size: int | None = None
+    check_seconds: float | None = None
+    trace_path: str | None = None
+
+
+def outcome_word(verdict: Verdict) -> str:
+    """`verified`, `falsified` or `unknown`."""
+    if isinstance(verdict, Verified):
+        return "verified"
+    return "falsified" if isinstance(verdict, Falsified) else "unknown"
+
+
+def verdict_data(
+    automaton: Automaton, label: str, verdict: Verdict, provenance: Provenance
+) -> dict[str, Any]:
+    """The fields of one verdict."""
+    data: dict[str, Any] = {
+        "model": label,
+        "model_sha256": automaton.sha256,
+        "property": verdict.claim,
+        "outcome": outcome_word(verdict),
+        "scope": _scope(verdict),
+        "method": verdict.method,
+        "reason": verdict.reason if isinstance(verdict, Unknown) else None,
+        "advice": verdict.advice if isinstance(verdict, Unknown) else None,
+        "assumptions": assumptions(automaton),
+    }
+    if isinstance(verdict, Verified):
+        data["certificate"] = {
+            "kind": verdict.certificate.kind,
+            "path": provenance.certificate_path,
+            "size": provenance.certificate_size,
+            "obligations": verdict.judgement.obligations,
+            "checker": "accepted",
+            "check_seconds": provenance.check_seconds,
+        }
+    elif isinstance(verdict, Falsified):
+        data["counterexample"] = {
+            "path": provenance.trace_path,
+            "time": verdict.trace.outcome.time,
+            "confirmations": [
+                {"how": c.how, "violation": c.violation, "rigorous": c.rigorous}
+                for c in verdict.confirmations
+            ],
+        }
+    return data | {
+        "statistics": statistics(verdict.effort),
+        "versions": versions(),
+        "seed": provenance.seed,
+        "command": provenance.command,
+    }
+
+
+def statistics(effort: Effort) -> dict[str, Any]:
+    """Seconds by phase, and counts."""
+    seconds = {phase: round(s, 4) for phase, s in effort.seconds.items()}
+    return {"seconds": seconds, **effort.counts}
+
+
+def assumptions(automaton: Automaton) -> list[str]:
+    """What every verdict about the model rests on, in words."""
+    found = [f"{p.name} is a constant in [{p.low}, {p.high}]" for p in automaton.parameters]
+    for given in automaton.inputs:
+        low = "-inf" if given.low is None else given.low
+        high = "inf" if given.high is None else given.high
+        found.append(f"the input {given.name} stays in [{low}, {high}]")
+    if automaton.assumption.op != "boolean":
+        found.append(f"always {automaton.assumption}")
+    found.append("a mode is entered only where its invariant holds")
+    return found
+
+
+def versions() -> dict[str, str]:
+    """The versions of what took part."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _scope(verdict: Verdict) -> dict[str, Any] | None:
+    if isinstance(verdict, Verified):
+        if verdict.horizon is None:
+            return {"kind": "unbounded"}
+        return {"kind": "bounded", "horizon": str(verdict.horizon)}
+    if isinstance(verdict, Falsified):
+        return {"kind": "bounded", "horizon": str(verdict.trace.outcome.time)}
+    return None

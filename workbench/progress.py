@@ -1,0 +1,37 @@
+"""A status line on the terminal while something takes time; silent everywhere else."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+
+import click
+
+from workbench.console import harmless
+
+
+class Progress:
+    """The line shows what is being done and for how long; leaving the context removes it."""
+
+    def __init__(self, quiet: bool = False):
+        self._shown = sys.stderr.isatty() and not quiet
+        self._begun = time.monotonic()
+        self._last = 0.0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            click.echo("\r\033[K", nl=False, err=True)
+
+    def __call__(self, text: str) -> None:
+        """Say what is being done now."""
+        now = time.monotonic()
+        if not self._shown or now - self._last < 0.05:
+            return
+        self._last = now
+        width = shutil.get_terminal_size().columns - 1
+        line = f"{now - self._begun:5.1f} s  {harmless(text)}"[:width]
+        click.echo(f"\r\033[K{line}", nl=False, err=True)

@@ -1,0 +1,73 @@
+"""`workbench recheck`: the trusted checker alone."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from workbench.arguments import Chosen, model_argument, output_options
+from workbench.console import Console
+from workbench.exit_codes import ExitCode
+
+
+@click.command("recheck")
+@model_argument
+@click.argument("certificate", type=click.Path(path_type=Path))
+@output_options
+@click.pass_obj
+def command(console: Console, chosen: Chosen, certificate: Path) -> ExitCode:
+    """Check a certificate against a model, in exact arithmetic.
+
+    No solver and no engine takes part: the checker multiplies rational numbers. It accepts
+    only if the certificate was made for this very model and every obligation is proved.
+
+    \b
+    Example:
+      workbench verify platoon --certificate proof.json
+      workbench recheck platoon proof.json
+    """
+    from models.proof.certificate import MAX_BYTES, MalformedCertificateError, decode
+    from models.proof.checker import Accepted, Rejected, check
+
+    model = chosen.load()
+    try:
+        with certificate.open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise click.UsageError(f"cannot read {str(certificate)!r}: {reason}") from error
+    begun = time.perf_counter()
+    claim: str | None = None
+    judgement: Accepted | Rejected
+    try:
+        decoded = decode(text)
+        claim = decoded.claim
+        judgement = check(model.automaton, claim, decoded)
+    except MalformedCertificateError as error:
+        judgement = Rejected("format", str(error))
+    seconds = time.perf_counter() - begun
+    accepted = isinstance(judgement, Accepted)
+    if console.as_json:
+        console.data(
+            outcome="accepted" if accepted else "rejected",
+            model=chosen.label,
+            model_sha256=model.automaton.sha256,
+            property=claim,
+            obligations=judgement.obligations if isinstance(judgement, Accepted) else None,
+            failed=judgement.obligation if isinstance(judgement, Rejected) else None,
+            why=judgement.why if isinstance(judgement, Rejected) else None,
+            seconds=round(seconds, 4),
+        )
+    elif isinstance(judgement, Accepted):
+        scope = "for all time" if judgement.horizon is None else f"up to {judgement.horizon}"
+        word = click.style("ACCEPTED", fg="green", bold=True)
+        console.result(
+            f"{chosen.label}: {claim!r} {scope}: {word} "
+            f"({judgement.obligations} obligations, {seconds:.2f} s)"
+        )
+    else:
+        word = click.style("REJECTED", fg="red", bold=True)
+        console.result(f"{chosen.label}: {word} at {judgement.obligation}: {judgement.why}")
+    return ExitCode.OK if accepted else ExitCode.FALSIFIED

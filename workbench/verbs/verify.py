@@ -1,0 +1,156 @@
+"""`workbench verify`: decide the properties of a model, with evidence."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.arguments import Chosen, model_argument, output_options
+from workbench.claims import chosen_claims, property_option
+from workbench.console import Console
+from workbench.exit_codes import ExitCode
+from workbench.files import write_whole
+from workbench.progress import Progress
+
+if TYPE_CHECKING:
+    from models.automaton import Automaton
+    from models.verdict import Verdict
+    from reports.verdict_data import Provenance
+
+METHODS = ("auto", "template")
+
+
+@click.command("verify")
+@model_argument
+@property_option
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    show_default=True,
+    help="How to decide; auto tries what suits the model.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, 1e6, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For each property.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where to write the certificate of a verified property (one property only).",
+)
+@output_options
+@click.pass_obj
+def command(
+    console: Console,
+    chosen: Chosen,
+    names: tuple[str, ...],
+    method: str,
+    time_limit: float,
+    seed: int,
+    certificate: Path | None,
+) -> ExitCode:
+    """Prove or refute the properties of a model.
+
+    VERIFIED comes with a certificate that the trusted checker has accepted; FALSIFIED with a
+    trace that replays; UNKNOWN with a reason.
+
+    \b
+    Example:
+      workbench verify platoon
+      workbench verify platoon -p "no collision" --certificate proof.json
+      workbench recheck platoon proof.json
+    """
+    from abstraction.strategy import Task
+    from abstraction.verification import deadline, verify
+
+    model = chosen.load()
+    claims = chosen_claims(model.automaton, names)
+    if certificate is not None and len(claims) != 1:
+        raise click.UsageError("--certificate needs one property: name it with -p")
+    console.warnings(model.warnings, model.sources)
+    verdicts: list[tuple[Verdict, Provenance]] = []
+    for claim in claims:
+        with Progress(console.quiet or console.as_json) as progress:
+            task = Task(model.automaton, claim, deadline(time_limit), seed, progress)
+            verdict = verify(task, method)
+        verdicts.append((verdict, _recorded(verdict, certificate, seed)))
+        if not console.as_json:
+            console.result(_in_words(chosen.label, *verdicts[-1]))
+    if console.as_json:
+        _print_data(console, model.automaton, chosen.label, verdicts)
+    return _worst(verdict for verdict, _ in verdicts)
+
+
+def _recorded(verdict: Verdict, path: Path | None, seed: int) -> Provenance:
+    """Write the certificate, if asked to, and note how the verdict came about."""
+    from models.proof.certificate import encode
+    from models.verdict import Verified
+    from reports.verdict_data import Provenance
+
+    command_line = shlex.join(["workbench", *sys.argv[1:]])
+    if path is None or not isinstance(verdict, Verified):
+        return Provenance(command_line, seed)
+    text = encode(verdict.certificate)
+    write_whole(path, text)
+    return Provenance(command_line, seed, str(path), len(text))
+
+
+def _in_words(label: str, verdict: Verdict, provenance: Provenance) -> str:
+    from models.verdict import Falsified, Verified
+
+    head = f"{label}: {verdict.claim!r}"
+    seconds = sum(verdict.effort.seconds.values())
+    if isinstance(verdict, Verified):
+        scope = "for all time" if verdict.horizon is None else f"up to time {verdict.horizon}"
+        word = click.style("VERIFIED", fg="green", bold=True)
+        lines = [
+            f"{head}: {word} {scope} ({verdict.method}, {seconds:.1f} s)",
+            f"  {verdict.certificate.kind} certificate: {verdict.judgement.obligations} "
+            "obligations, accepted by the trusted checker",
+        ]
+        if provenance.certificate_path:
+            lines.append(f"  written to {provenance.certificate_path}")
+        return "\n".join(lines)
+    if isinstance(verdict, Falsified):
+        word = click.style("FALSIFIED", fg="red", bold=True)
+        lines = [f"{head}: {word} at time {verdict.trace.outcome.time:g} ({verdict.method})"]
+        return "\n".join([*lines, *(f"  confirmed: {c.how}" for c in verdict.confirmations)])
+    word = click.style("UNKNOWN", fg="yellow", bold=True)
+    return f"{head}: {word} ({seconds:.1f} s)\n  {verdict.reason}\n  hint: {verdict.advice}"
+
+
+def _print_data(
+    console: Console,
+    automaton: Automaton,
+    label: str,
+    verdicts: list[tuple[Verdict, Provenance]],
+) -> None:
+    from reports.verdict_data import verdict_data
+
+    found: list[dict[str, Any]] = [
+        verdict_data(automaton, label, verdict, provenance) for verdict, provenance in verdicts
+    ]
+    if len(found) == 1:
+        console.data(**found[0])
+    else:
+        console.data(results=found)
+
+
+def _worst(verdicts: Any) -> ExitCode:
+    from models.verdict import Falsified, Unknown
+
+    found = list(verdicts)
+    if any(isinstance(v, Falsified) for v in found):
+        return ExitCode.FALSIFIED
+    return ExitCode.UNKNOWN if any(isinstance(v, Unknown) for v in found) else ExitCode.OK
