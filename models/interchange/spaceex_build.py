@@ -44,6 +44,7 @@ from models.interchange.spaceex_behaviour import Behaviour, Roles, Stay
 from models.interchange.spaceex_components import refusal
 from models.interchange.spaceex_network import Network
 from models.interchange.spaceex_states import Bounds, plain_bound
+from models.printing import number_text
 from models.source import Span
 
 NO_TIME = Range(ONE, ZERO)
@@ -55,7 +56,7 @@ class Outside:
     """What is known about inputs: plain bounds, and conditions on several at once."""
 
     bounds: Mapping[str, Bounds]
-    assumption: tuple[Expression, ...]
+    assumption: Mapping[Expression, None]
 
 
 def substituted(behaviour: Behaviour, values: Mapping[str, Expression]) -> Behaviour:
@@ -108,12 +109,13 @@ def from_outside(behaviours: Sequence[Behaviour], roles: Roles) -> Outside:
             highs = [b[name].high if name in b else None for b in here]
             low, high = _least(lows), _greatest(highs)
             bounds.setdefault(name, Bounds()).meet(low, high)
+        everywhere = frozenset.intersection(*(frozenset(s.invariant) for s in behaviour.stays))
         for part in behaviour.stays[0].invariant:
             names = free_variables(part)
             about_inputs = names & roles.inputs and names <= free and plain_bound(part) is None
-            if about_inputs and all(part in stay.invariant for stay in behaviour.stays):
+            if about_inputs and part in everywhere:
                 shared[part] = None
-    return Outside(bounds, tuple(shared))
+    return Outside(bounds, shared)
 
 
 def _input_bounds(stay: Stay, inputs: frozenset[str]) -> dict[str, Bounds]:
@@ -158,11 +160,9 @@ def build(
         for j in behaviour.jumps
     )
     read = free_variables(*behaviour.formulas)
-    reads = [
-        n
-        for n in network.declared
-        if n not in owned and n not in roles.constants and (n in read or _takes(behaviour, n))
-    ]
+    taken = {v.name for v in behaviour.instance.values.values() if v.op is Op.VARIABLE}
+    outer = (read | taken) - frozenset(owned) - roles.constants
+    reads = [n for n in network.declared if n in outer]
     return HybridAutomaton(
         name,
         variables,
@@ -176,11 +176,6 @@ def build(
     )
 
 
-def _takes(behaviour: Behaviour, name: str) -> bool:
-    """Whether a variable is bound to a parameter of the instance."""
-    return any(v.op is Op.VARIABLE and v.name == name for v in behaviour.instance.values.values())
-
-
 def _variable(network: Network, name: str) -> Variable:
     declared = network.declared[name]
     if declared.type == "int":
@@ -191,8 +186,20 @@ def _variable(network: Network, name: str) -> Variable:
 def _input(network: Network, name: str, outside: Outside) -> Input:
     declared = network.declared[name]
     known = outside.bounds.get(name, Bounds())
+    check_inhabited(name, known, declared.span)
     kind = INT if declared.type == "int" else REAL
     return Input(name, kind, known.low, known.high, declared.span)
+
+
+def check_inhabited(name: str, bounds: Bounds, span: Span) -> None:
+    """Refuse bounds that leave no value."""
+    if bounds.low is not None and bounds.high is not None and bounds.low > bounds.high:
+        raise refusal(
+            "empty-range",
+            f"the bounds of {name!r} contradict each other: it cannot be both at least "
+            f"{number_text(bounds.low)} and at most {number_text(bounds.high)}",
+            span,
+        )
 
 
 def _kept(resets: tuple[Constraint, ...], roles: Roles) -> tuple[Constraint, ...]:
@@ -290,8 +297,8 @@ def _definitions(
     rest: list[Expression] = []
     needed: set[str] = set()
     for part in invariant:
-        definition = _definition(part, candidates - found.keys() - needed)
-        if definition is None:
+        definition = _definition(part, candidates)
+        if definition is None or definition[0] in found or definition[0] in needed:
             rest.append(part)
             continue
         name, value = definition
@@ -300,9 +307,7 @@ def _definitions(
     return list(found.values()), rest
 
 
-def _definition(
-    part: Expression, candidates: frozenset[str] | set[str]
-) -> tuple[str, Expression] | None:
+def _definition(part: Expression, candidates: frozenset[str]) -> tuple[str, Expression] | None:
     if part.op is Op.EQUAL:
         for name, value in (part.args, part.args[::-1]):
             if (

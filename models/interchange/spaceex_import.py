@@ -41,7 +41,12 @@ from models.expression import (
     substitute,
 )
 from models.interchange.spaceex_behaviour import Behaviour, Roles, assign_roles, read_behaviour
-from models.interchange.spaceex_build import build, from_outside, substituted
+from models.interchange.spaceex_build import (
+    build,
+    check_inhabited,
+    from_outside,
+    substituted,
+)
 from models.interchange.spaceex_components import (
     Component,
     default_system,
@@ -63,7 +68,7 @@ from models.interchange.spaceex_states import (
     sort_initial,
 )
 from models.interchange.xml_door import Element, parse_xml
-from models.source import Diagnostic, Severity, Span
+from models.source import Diagnostic, ModelError, Severity, Span
 
 FORBIDDEN = "forbidden"
 """The name of the property that `forbidden` states."""
@@ -86,10 +91,14 @@ def import_spaceex(
     xml: bytes, config: str | None, file: str, config_file: str | None = None
 ) -> Imported:
     """The automaton of a SpaceEx model together with warnings."""
+    beside = config_file or _beside(file)
     try:
-        return _imported(xml, config, file, config_file or _beside(file))
+        return _imported(xml, config, file, beside)
     except ExpressionTooLargeError as error:
         raise refusal("expression-too-large", str(error), None) from None
+    except ModelError as error:
+        sources = {file: xml.decode("utf-8", "replace"), beside: config or ""}
+        raise ModelError(*error.diagnostics, sources=sources) from None
 
 
 def _beside(file: str) -> str:
@@ -175,6 +184,7 @@ def _parameters(network: Network, roles: Roles, initial: InitialStates) -> Seque
     for name, declared in network.declared.items():
         if name in roles.constants and name not in initial.values:
             known = initial.ranges.get(name, Bounds())
+            check_inhabited(name, known, declared.span)
             kind = INT if declared.type == "int" else REAL
             found.append(Parameter(name, kind, known.low, known.high, declared.span))
     return found

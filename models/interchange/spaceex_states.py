@@ -30,6 +30,10 @@ from models.interchange.spaceex_formulas import read_formula, with_places
 from models.interchange.spaceex_network import Network
 from models.source import ModelError, Span
 
+MAX_ROUNDS = 50
+"""How often constants are replaced in the definitions of others before giving up; what is
+left then stays a condition on parameters, which loses nothing."""
+
 
 @dataclass(slots=True)
 class Bounds:
@@ -109,17 +113,20 @@ def _instance(
 def sort_initial(condition: Expression, constants: frozenset[str]) -> InitialStates:
     """Sort the conjuncts of `initially` by what they speak about."""
     sorted_ = InitialStates()
-    parts = conjuncts(condition)
-    while True:
-        found: dict[str, Expression] = {}
+    parts = list(conjuncts(condition))
+    for _ in range(MAX_ROUNDS):
+        waiting: list[Expression] = []
+        known = len(sorted_.values)
         for part in parts:
-            value = _value(part, constants)
-            if value is not None:
-                found.setdefault(*value)
-        if not found:
+            for piece in conjuncts(substitute(part, sorted_.values)):
+                value = _value(piece, constants)
+                if value is None:
+                    waiting.append(piece)
+                else:
+                    sorted_.values[value[0]] = value[1]
+        parts = waiting
+        if len(sorted_.values) == known:
             break
-        sorted_.values.update(found)
-        parts = tuple(p for part in parts for p in conjuncts(substitute(part, found)))
     rest = []
     for part in parts:
         names = free_variables(part)

@@ -190,6 +190,13 @@ def test_an_error_in_a_formula_points_at_the_character_in_the_file() -> None:
     assert (code, place) == ("syntax", f"model.xml:{line}:{column}")
 
 
+def test_errors_show_the_line_of_the_file() -> None:
+    with pytest.raises(ModelError) as caught:
+        read(one("x' == 1"), 'system = c\ninitially = "x == zz"')
+    shown = caught.value.render()
+    assert 'initially = "x == zz"' in shown and "^^" in shown
+
+
 # Transitions
 
 
@@ -334,6 +341,12 @@ def test_bounds_of_constants_by_other_constants() -> None:
     ]
     found = flat(one("x' == p*q"), 'initially = "p <= q & x == 0"')
     assert found.assumption == e("p <= q")
+
+
+def test_contradictory_bounds_are_refused() -> None:
+    assert refused(one("x' == p"), 'initially = "p <= 1 & p >= 2"')[0] == "empty-range"
+    xml = spaceex(component("c", real("x"), given("u"), location(1, "a", "x' == u", "3 <= u <= 2")))
+    assert refused(xml)[0] == "empty-range"
 
 
 def test_integers_do_not_change_while_time_passes() -> None:
