@@ -9,6 +9,7 @@ does not stop the parser is reported here, at its place.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from models.automaton import EventKind, Kind, PropertyKind
@@ -35,7 +36,7 @@ class Builder(ExpressionBuilder):
 
     # Files
 
-    def start(self, c: list[Any]) -> tuple[syntax.TopLevel, ...]:
+    def start(self, c: Sequence[Any]) -> tuple[syntax.TopLevel, ...]:
         return tuple(x for x in c if x is not None)
 
     def nothing(self, c: list[Any]) -> None:

@@ -24,7 +24,15 @@ from models.language.lexical import END, NAME, UNCLOSED, Token, tokens
 from models.language.reading import check_size, decode_source
 from models.source import Diagnostic, ModelError
 
-__all__ = ["MAX_ERRORS", "MAX_OPEN", "Parsed", "decode_source", "parse_leniently", "parse_source"]
+__all__ = [
+    "MAX_ERRORS",
+    "MAX_OPEN",
+    "Parsed",
+    "decode_source",
+    "open_states",
+    "parse_leniently",
+    "parse_source",
+]
 
 MAX_OPEN = 1_500
 """How many constructs (brackets, operators, blocks) may be open at once."""
@@ -68,6 +76,16 @@ def parse_leniently(text: str, file: str) -> Parsed:
     return Parsed(source, tuple(problems[:MAX_ERRORS]))
 
 
+def open_states(text: str) -> list[int]:
+    """The states of the parser that are open at the end of a text, errors in it passed over:
+    `expected.acceptable` tells from them what can come next."""
+    check_size(len(text), "")
+    stream = (t for t in tokens(text) if t.kind not in (END, UNCLOSED))
+    parser = _Parser(text, Builder(""), stream)
+    parser.run()
+    return parser.states
+
+
 class _Parser:
     """One run over a text: the open states and their values, and the errors so far."""
 
@@ -102,10 +120,10 @@ class _Parser:
         while True:
             before, token = self._advance()
             if token is None:
-                definitions: tuple[syntax.TopLevel, ...] = self.values[-1]
-                return definitions
+                break
             if not self._recover(before, token):
-                return self._definitions_so_far()
+                break
+        return self._definitions_so_far()
 
     def _advance(self) -> tuple[list[int], Token | None]:
         """Read on to the end (then the token is None) or to a token that does not fit (then
@@ -157,7 +175,7 @@ class _Parser:
             self.calm += 1
             if len(states) > MAX_OPEN:
                 return before, token
-        raise AssertionError("the token END is accepted or an error")
+        return states[:], None  # a text without END, see `open_states`
 
     # Errors
 
@@ -188,9 +206,11 @@ class _Parser:
         elif self.calm >= _CALM or token.kind == UNCLOSED:
             self.problems.append(diagnostic)
         self.attempts += 1
-        if token.kind in (END, UNCLOSED) or len(self.problems) >= MAX_ERRORS:
-            return False
         if self.attempts > 5 * MAX_ERRORS:
+            return False
+        if token.kind == END or token.text.startswith("/*"):
+            return self._close_all(token)
+        if len(self.problems) >= MAX_ERRORS:
             return False
         if repair and token.start > self.progress and self._fits(repair[0]):
             self.progress = token.start
@@ -199,6 +219,19 @@ class _Parser:
             return True
         self.calm = 0
         return self._resume(failure)
+
+    def _close_all(self, token: Token) -> bool:
+        """At the end of an unfinished text, close its innermost block (and then the next),
+        so that what is complete inside is not lost; there is nothing more to report."""
+        self._settle()
+        self.calm = -len(self.states)
+        end = Token(END, "", token.start, token.line, token.column)
+        lists = self._lists()
+        if lists[-1:] == self._outermost():
+            self._put_back(end)
+        else:
+            self._put_back(Token("RBRACE", "}", token.start, token.line, token.column), end)
+        return self._close_to(lists[-1:])
 
     def _fits(self, token: Token) -> bool:
         return readable(self.table, self.states, token.kind, token.text) is not None
@@ -219,6 +252,7 @@ class _Parser:
         what was open there."""
         definition, item = failure.definition_inside(), failure.item_inside()
         self.surplus += definition is not None
+        self._settle()
         self._put_back(*(definition or item or [failure.token]))
         depth, line = 0, 0 if definition or item else failure.previous.line
         for token in self.stream:
@@ -240,7 +274,7 @@ class _Parser:
                 self.calm = _CALM
                 return self._close_to(self._lists()[-1:])
             elif depth == 0 and kind == "RBRACE":
-                if len(self._lists()) > 1:
+                if self._lists()[-1:] != self._outermost():
                     self._put_back(token)
                 return self._close_to(self._lists()[-1:])
             elif kind == NAME and begins_line and token.start > self.progress:
@@ -249,7 +283,29 @@ class _Parser:
                     self.progress = token.start
                     self._put_back(token)
                     return self._close_to(home)
-        raise AssertionError("the token END ends the text")
+        return False
+
+    def _settle(self) -> None:
+        """Reduce what is complete whatever comes next, so that a block that was closed is
+        not taken for an open one."""
+        table = self.table
+        while True:
+            steps = set(table.actions[self.states[-1]].values())
+            if len(steps) != 1 or (step := steps.pop()) >= 0:
+                return
+            rule = table.rules[~step]
+            height = len(self.values) - rule.length
+            children = self.values[height:]
+            if rule.spliced:
+                children = _spliced(children, rule.spliced)
+            del self.values[height:]
+            del self.states[height + 1 :]
+            if rule.maker is None:
+                self.values.append(children)
+            else:
+                make = getattr(self.builder, rule.maker or "first")
+                self.values.append(make(children))
+            self.states.append(table.gotos[self.states[-1]][rule.origin])
 
     def _lists(self) -> list[int]:
         """The heights of the stack at which a list of definitions, items or statements is
@@ -282,9 +338,9 @@ class _Parser:
         return True
 
     def _definitions_so_far(self) -> tuple[syntax.TopLevel, ...]:
-        """The complete definitions on the stack when the parser had to stop."""
-        first = self.values[0] if self.values else None
-        return self.builder.start(first) if type(first) is list else ()
+        """The definitions on the stack: all of them, or those complete when it stopped."""
+        first = self.values[0] if self.values else ()
+        return self.builder.start(first) if type(first) in (list, tuple) else ()
 
 
 def _spliced(children: list[Any], positions: tuple[int, ...]) -> list[Any]:

@@ -1,0 +1,153 @@
+"""One layout for every model: `workbench fmt`.
+
+Two spaces of indentation, one statement on a line, a block on one line only if its author
+wrote it so and it fits. Comments and single empty lines between statements are kept. The
+result has the same meaning, and formatting it again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from models.language.layout import Block, Piece, Statement, arrange
+from models.language.lexical import COMMENT, END, Token, tokens
+from models.language.parse import parse_source
+
+WIDTH = 100
+"""The longest line, as far as it can be broken."""
+INDENT = "  "
+
+_TIGHT = frozenset({"*", "/", "^", "..", "."})
+_NO_SPACE_BEFORE = frozenset({";", ",", ")", "]"})
+_NO_SPACE_AFTER = frozenset({"(", "["})
+_BEFORE_OPERAND = frozenset(
+    {"", "(", "[", "{", ",", ";", "=", "==", "!=", "<", "<=", ">", ">=", ":=", "?", ":", "..", "!"}
+    | {"+", "-", "*", "/", "^", "&&", "||", "when", "where", "in", "until"}
+)
+_BREAK_BEFORE = frozenset({"&&", "||", "+", "-", "?", "when", "do"})
+
+
+def format_source(text: str, file: str) -> str:
+    """The text in the one layout; a text with syntax errors raises its `ModelError`."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+    parse_source(text, file)
+    comments: list[Token] = []
+    found = [t for t in tokens(text, comments) if t.kind != END]
+    stream = sorted([*found, *comments], key=lambda t: t.start)
+    lines = list(_lines(arrange(stream), 0))
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _lines(statements: list[Statement], depth: int) -> Iterator[str]:
+    """The lines of a list of statements; blocks are nested as deep as the grammar allows,
+    which is four levels."""
+    for number, statement in enumerate(statements):
+        if statement.spaced and number:
+            yield ""
+        margin = INDENT * depth
+        yield from (margin + _comment(c) for c in statement.above)
+        lines = list(_statement(statement, depth))
+        if statement.beside and lines:
+            lines[-1] += "".join(f"  {_comment(c)}" for c in statement.beside)
+        yield from lines
+
+
+def _comment(token: Token) -> str:
+    return token.text.rstrip()
+
+
+def _statement(statement: Statement, depth: int) -> Iterator[str]:
+    if not statement.pieces:
+        return
+    last = statement.pieces[-1]
+    if not isinstance(last, Block):
+        yield from _wrapped(_words(statement.pieces), depth)
+        return
+    if not last.statements and not last.beside:
+        yield from _wrapped(_words([*statement.pieces[:-1], *_flat(last)]), depth)
+        return
+    if last.on_one_line:
+        whole = list(_wrapped(_words([*statement.pieces[:-1], *_flat(last)]), depth))
+        if len(whole) == 1 and len(whole[0]) <= WIDTH:
+            yield whole[0]
+            return
+    header = list(_wrapped(_words([*statement.pieces[:-1], last.opening]), depth))
+    header[-1] += "".join(f"  {_comment(c)}" for c in last.beside)
+    yield from header
+    yield from _lines(last.statements, depth + 1)
+    yield INDENT * depth + "}"
+
+
+def _flat(block: Block) -> list[Piece]:
+    """The tokens of a block and the blocks inside it, in a row."""
+    assert block.closing is not None
+    pieces: list[Piece] = [block.opening]
+    for statement in block.statements:
+        for piece in statement.pieces:
+            pieces.extend(_flat(piece) if isinstance(piece, Block) else [piece])
+    return [*pieces, block.closing]
+
+
+def _words(pieces: list[Piece]) -> list[tuple[str, str, bool]]:
+    """Each token as (space before it, text, whether a line may be broken before it)."""
+    words: list[tuple[str, str, bool]] = []
+    brackets: list[str] = []  # "[ " for a renaming, else the bracket itself
+    given = [p for p in pieces if isinstance(p, Token)]
+    in_table = bool(given) and given[0].text == "table"
+    previous, unary = "", False
+    for token in given:
+        text = _comment(token) if token.kind == COMMENT else token.text
+        operand = previous in _BEFORE_OPERAND
+        space = _space(previous, text, unary, brackets, in_table)
+        if token.kind == COMMENT:
+            space = "  " if text.startswith("//") else " "
+        may_break = (text in _BREAK_BEFORE and not operand) or previous == ","
+        words.append((space if words else "", text, may_break))
+        if token.kind == COMMENT:
+            continue
+        unary = text in ("-", "!") and (operand or text == "!")
+        if text in ("(", "["):
+            brackets.append("[ " if text == "[" and previous in (")", "]") else text)
+        elif text in (")", "]") and brackets:
+            brackets.pop()
+        previous = text
+    return words
+
+
+def _space(previous: str, text: str, unary: bool, brackets: list[str], in_table: bool) -> str:
+    """What stands between two tokens."""
+    inside = brackets[-1] if brackets else ""
+    if inside == "[ " and (previous == "[" or text == "]"):
+        return " "
+    if text in _NO_SPACE_BEFORE or previous in _NO_SPACE_AFTER or unary:
+        return ""
+    if (previous == ".." and text.startswith(".")) or (text == ".." and previous.endswith(".")):
+        return " "
+    if text in _TIGHT or previous in _TIGHT:
+        return ""
+    if text == ":" and in_table:
+        return "" if previous not in ("{", ";", ",") else " "
+    follows_name = previous[-1:].isalnum() or previous.endswith("_")
+    keyword = previous in ("when", "where", "in", "until")
+    if text in ("(", "[") and follows_name and not keyword:
+        return ""
+    return " "
+
+
+def _wrapped(words: list[tuple[str, str, bool]], depth: int) -> Iterator[str]:
+    """The words in lines of at most `WIDTH`, as far as there are places to break."""
+    margin, more = INDENT * depth, INDENT * (depth + 2)
+    line, possible = margin, 0  # where the line can be broken, if it can
+    for space, text, may_break in words:
+        fresh = not line.strip()
+        if may_break and not fresh:
+            possible = len(line)
+        line += text if fresh else space + text
+        if text.startswith("//"):
+            yield line
+            line, possible = more, 0
+        while len(line) > WIDTH and possible:
+            yield line[:possible]
+            line, possible = more + line[possible:].lstrip(" "), 0
+    if line.strip():
+        yield line
