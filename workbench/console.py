@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 _HEADLINE = re.compile(r"^(?P<place>.*?)(?P<severity>error|warning): (?P<rest>.*)$")
 _CARETS = re.compile(r"^(?P<margin> +\| +)(?P<carets>\^+)$")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_VERDICT_COLOURS = {
+    "VERIFIED": "green",
+    "ACCEPTED": "green",
+    "REFINES": "green",
+    "FALSIFIED": "red",
+    "REJECTED": "red",
+    "REFUTED": "red",
+    "UNKNOWN": "yellow",
+    "NOT PROVED": "yellow",
+}
+_VERDICT = re.compile(rf"\b({'|'.join(_VERDICT_COLOURS)})\b")
 
 
 @dataclass
@@ -34,8 +45,9 @@ class Console:
     debug: bool = False
 
     def result(self, text: str) -> None:
-        """Print a part of the result."""
-        click.echo(harmless(text), color=_colours(sys.stdout))
+        """Print a part of the result; verdict words get their colours."""
+        shown = _VERDICT.sub(_in_verdict_colour, harmless(text))
+        click.echo(shown, color=_colours(sys.stdout))
 
     def raw(self, text: str) -> None:
         """Print a result that is itself a document, unchanged and without a newline."""
@@ -118,6 +130,10 @@ def _coloured_line(line: str) -> str:
     if line.startswith("  hint: "):
         return "  " + click.style("hint:", fg="cyan") + line[len("  hint:") :]
     return line
+
+
+def _in_verdict_colour(match: re.Match[str]) -> str:
+    return click.style(match[0], fg=_VERDICT_COLOURS[match[0]], bold=True)
 
 
 def _colours(stream: TextIO) -> bool:

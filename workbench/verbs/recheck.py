@@ -62,12 +62,10 @@ def command(console: Console, chosen: Chosen, certificate: Path) -> ExitCode:
         )
     elif isinstance(judgement, Accepted):
         scope = "for all time" if judgement.horizon is None else f"up to {judgement.horizon}"
-        word = click.style("ACCEPTED", fg="green", bold=True)
         console.result(
-            f"{chosen.label}: {claim!r} {scope}: {word} "
+            f"{chosen.label}: {claim!r} {scope}: ACCEPTED "
             f"({judgement.obligations} obligations, {seconds:.2f} s)"
         )
     else:
-        word = click.style("REJECTED", fg="red", bold=True)
-        console.result(f"{chosen.label}: {word} at {judgement.obligation}: {judgement.why}")
+        console.result(f"{chosen.label}: REJECTED at {judgement.obligation}: {judgement.why}")
     return ExitCode.OK if accepted else ExitCode.FALSIFIED

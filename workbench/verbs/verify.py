@@ -113,9 +113,8 @@ def _in_words(label: str, verdict: Verdict, provenance: Provenance) -> str:
     seconds = sum(verdict.effort.seconds.values())
     if isinstance(verdict, Verified):
         scope = "for all time" if verdict.horizon is None else f"up to time {verdict.horizon}"
-        word = click.style("VERIFIED", fg="green", bold=True)
         lines = [
-            f"{head}: {word} {scope} ({verdict.method}, {seconds:.1f} s)",
+            f"{head}: VERIFIED {scope} ({verdict.method}, {seconds:.1f} s)",
             f"  {verdict.certificate.kind} certificate: {verdict.judgement.obligations} "
             "obligations, accepted by the trusted checker",
         ]
@@ -123,11 +122,9 @@ def _in_words(label: str, verdict: Verdict, provenance: Provenance) -> str:
             lines.append(f"  written to {provenance.certificate_path}")
         return "\n".join(lines)
     if isinstance(verdict, Falsified):
-        word = click.style("FALSIFIED", fg="red", bold=True)
-        lines = [f"{head}: {word} at time {verdict.trace.outcome.time:g} ({verdict.method})"]
+        lines = [f"{head}: FALSIFIED at time {verdict.trace.outcome.time:g} ({verdict.method})"]
         return "\n".join([*lines, *(f"  confirmed: {c.how}" for c in verdict.confirmations)])
-    word = click.style("UNKNOWN", fg="yellow", bold=True)
-    return f"{head}: {word} ({seconds:.1f} s)\n  {verdict.reason}\n  hint: {verdict.advice}"
+    return f"{head}: UNKNOWN ({seconds:.1f} s)\n  {verdict.reason}\n  hint: {verdict.advice}"
 
 
 def _print_data(
