@@ -122,7 +122,7 @@ def _load_charon(path: Path, agent: str | None, parameters: Mapping[str, Fractio
 
 
 def _load_spaceex(path: Path) -> Model:
-    from models.interchange.spaceex_import import read_spaceex
+    from models.interchange.spaceex_import import import_spaceex
     from models.language.project import read_bytes, read_text
 
     data = read_bytes(path, str(path), MAX_BYTES)
@@ -131,8 +131,8 @@ def _load_spaceex(path: Path) -> Model:
     sources = {str(path): data.decode("utf-8", errors="replace")}
     if config is not None:
         sources[str(beside)] = config
-    automaton = read_spaceex(data, config, str(path))
-    return Model(path.stem, automaton, None, (), sources)
+    found = import_spaceex(data, config, str(path), str(beside))
+    return Model(path.stem, found.automaton, None, found.warnings, sources)
 
 
 def _load_json(path: Path) -> Model:
