@@ -11,8 +11,6 @@ from fractions import Fraction
 from typing import NoReturn, TypeVar
 
 from models.automaton import (
-    BOOL,
-    INT,
     REAL,
     TIME,
     UNCONSTRAINED,
@@ -31,23 +29,30 @@ from models.automaton import (
     Range,
     ValueType,
     Variable,
-    enumeration,
     primed,
 )
 from models.composition import Interaction, Product
 from models.dialect import FUNCTIONS
 from models.expression import FALSE, TRUE, Expression, Op, postorder
 from models.expression_text import parse_expression
+from models.interchange.json_declarations import (
+    read_declared,
+    read_event,
+    read_horizon,
+    read_input,
+    read_parameter,
+    read_property_kind,
+    read_tables,
+    read_variable,
+)
 from models.interchange.json_door import Cursor, Members, shortened
 from models.printing import number_text
 from models.sorts import Sort, require_sort, sort_of, sort_of_type
 from models.source import ModelError
-from models.table import Interpolation, Table
+from models.table import Table
 
 SCHEMA = "charon-workbench/automaton/1"
 
-_PLAIN_TYPES = {"real": REAL, "int": INT, "bool": BOOL}
-_SIGNAL = ("type", "low", "high")
 _CLAIMS = ("assumption", "properties", "predicates", "horizon")
 _AUTOMATON = (
     "variables",
@@ -62,7 +67,6 @@ _AUTOMATON = (
 _PRODUCT = ("interactions", "initialCondition", "parameters", *_CLAIMS)
 _DOCUMENT = ("tables", "externals")
 
-Signal = TypeVar("Signal", Input, Parameter)
 Named = TypeVar("Named", Variable, Input, Parameter, Location, HybridAutomaton)
 
 
@@ -92,7 +96,7 @@ class _Reader:
 
     def __init__(self, cursor: Cursor, fields: Members) -> None:
         self.file = cursor.file
-        self.tables: dict[str, Table] = fields.get("tables", _tables, dict[str, Table]())
+        self.tables: dict[str, Table] = fields.get("tables", read_tables, dict[str, Table]())
         self.externals = frozenset(fields.items("externals", Cursor.name))
         for name in (*self.tables, *self.externals):
             if name in FUNCTIONS or (name in self.tables and name in self.externals):
@@ -106,7 +110,7 @@ class _Reader:
     def declare(self, fields: Members) -> None:
         """Note the names of an automaton's variables, inputs and parameters."""
         for key in ("variables", "inputs", "parameters"):
-            for signal in fields.items(key, _declared):
+            for signal in fields.items(key, read_declared):
                 self.sorts[signal[0]] = sort_of_type(signal[1])
 
     def sort_of_name(self, name: str) -> Sort | None:
@@ -135,15 +139,15 @@ class _Reader:
             predicates=fields.items("predicates", self.truth),
             initial_condition=fields.get("initialCondition", self.truth, TRUE),
             assumption=fields.get("assumption", self.truth, TRUE),
-            parameters=_distinct(fields, "parameters", _parameter),
-            horizon=fields.optional("horizon", _horizon),
+            parameters=_distinct(fields, "parameters", read_parameter),
+            horizon=fields.optional("horizon", read_horizon),
         )
 
     def automaton(self, fields: Members) -> HybridAutomaton:
         """An automaton whose names are declared."""
-        variables = _distinct(fields, "variables", _variable)
-        inputs = _distinct(fields, "inputs", _input)
-        parameters = _distinct(fields, "parameters", _parameter)
+        variables = _distinct(fields, "variables", read_variable)
+        inputs = _distinct(fields, "inputs", read_input)
+        parameters = _distinct(fields, "parameters", read_parameter)
         _unlike(fields, variables, inputs, parameters)
         own = {v.name: v for v in variables}
         places = _location_names(fields)
@@ -159,7 +163,7 @@ class _Reader:
             properties=fields.items("properties", self.property),
             predicates=fields.items("predicates", self.truth),
             alphabet=frozenset(fields.items("alphabet", Cursor.name)),
-            horizon=fields.optional("horizon", _horizon),
+            horizon=fields.optional("horizon", read_horizon),
         )
 
     # Parts
@@ -197,7 +201,7 @@ class _Reader:
             resets=self.resets(fields),
             label=fields.optional("label", Cursor.name),
             urgent=fields.get("urgent", Cursor.flag, False),
-            event=fields.get("event", _event, EventKind.UNILATERAL),
+            event=fields.get("event", read_event, EventKind.UNILATERAL),
             name=fields.get("name", Cursor.text, ""),
         )
 
@@ -209,7 +213,7 @@ class _Reader:
             guard=self.truth(fields["guard"]),
             resets=self.resets(fields),
             urgent=fields.get("urgent", Cursor.flag, False),
-            event=fields.get("event", _event, EventKind.UNILATERAL),
+            event=fields.get("event", read_event, EventKind.UNILATERAL),
         )
 
     def initial(self, cursor: Cursor, places: frozenset[str]) -> Initial:
@@ -225,7 +229,7 @@ class _Reader:
         return Property(
             name=fields["name"].text(),
             condition=self.truth(fields["condition"]),
-            kind=fields.get("kind", _property_kind, PropertyKind.ASSERTION),
+            kind=fields.get("kind", read_property_kind, PropertyKind.ASSERTION),
             where=fields.get("where", self.truth, TRUE),
         )
 
@@ -312,89 +316,6 @@ class _Reader:
                     cursor.fail(
                         f"component {shortened(component)} has no location {shortened(location)}"
                     )
-
-
-# Declarations
-
-
-def _declared(cursor: Cursor) -> tuple[str, ValueType]:
-    fields = cursor.members(("name",), (*_SIGNAL, "kind"))
-    return fields["name"].name(), fields.get("type", _type, REAL)
-
-
-def _variable(cursor: Cursor) -> Variable:
-    fields = cursor.members(("name",), ("type", "kind"))
-    kind = fields.get("kind", _kind, Kind.ANALOG)
-    return Variable(fields["name"].name(), fields.get("type", _type, REAL), kind)
-
-
-def _input(cursor: Cursor) -> Input:
-    return _signal(cursor, Input)
-
-
-def _parameter(cursor: Cursor) -> Parameter:
-    return _signal(cursor, Parameter)
-
-
-def _signal(cursor: Cursor, make: type[Signal]) -> Signal:
-    fields = cursor.members(("name",), _SIGNAL)
-    kind = fields.get("type", _type, REAL)
-    low = fields.optional("low", Cursor.rational)
-    high = fields.optional("high", Cursor.rational)
-    if not kind.is_numeric and (low is not None or high is not None):
-        cursor.fail("only numbers have bounds")
-    if low is not None and high is not None and low > high:
-        cursor.fail(f"the lower bound {shortened(low)} is above the upper bound {shortened(high)}")
-    return make(fields["name"].name(), kind, low, high)
-
-
-def _type(cursor: Cursor) -> ValueType:
-    if isinstance(cursor.value, str):
-        if cursor.value not in _PLAIN_TYPES:
-            cursor.fail(f'expected "real", "int", "bool" or an enum, not {cursor.described()}')
-        return _PLAIN_TYPES[cursor.value]
-    values = cursor.members(("enum",))["enum"].items(Cursor.name)
-    if not values or len(set(values)) != len(values):
-        cursor.fail("an enumeration needs values, all different")
-    return enumeration(*values)
-
-
-def _kind(cursor: Cursor) -> Kind:
-    return cursor.choice(Kind)
-
-
-def _event(cursor: Cursor) -> EventKind:
-    return cursor.choice(EventKind)
-
-
-def _property_kind(cursor: Cursor) -> PropertyKind:
-    return cursor.choice(PropertyKind)
-
-
-def _horizon(cursor: Cursor) -> Fraction:
-    value = cursor.rational()
-    if value < 0:
-        cursor.fail("the horizon must not be negative")
-    return value
-
-
-def _tables(cursor: Cursor) -> dict[str, Table]:
-    if not isinstance(cursor.value, Mapping):
-        cursor.fail(f"expected an object of tables by name, not {cursor.described()}")
-    return {str(k): _table(cursor.child(str(k), v), str(k)) for k, v in cursor.value.items()}
-
-
-def _table(cursor: Cursor, name: str) -> Table:
-    fields = cursor.members(("axes", "values"), ("interpolation",))
-    how = fields.get("interpolation", lambda c: c.choice(Interpolation), Interpolation.LINEAR)
-
-    def row(c: Cursor) -> tuple[Fraction, ...]:
-        return c.items(Cursor.rational)
-
-    try:
-        return Table(name, fields["axes"].items(row), fields["values"].items(row), how)
-    except ValueError as error:
-        cursor.fail(str(error))
 
 
 # Names
