@@ -8,6 +8,7 @@ how configurations refer to them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -18,6 +19,8 @@ from models.interchange.spaceex_formulas import no_places, read_formula
 from models.interchange.spaceex_notes import Notes
 from models.interchange.xml_door import Element
 from models.source import Diagnostic, Severity, Span
+
+_NUMBERED = re.compile(r"x(\d{1,6})", re.ASCII)
 
 MAX_INSTANCES = 20_000
 MAX_DEPTH = 200
@@ -87,6 +90,30 @@ class Network:
             return self.original[name]
         ends = [new for old, new in self.original.items() if old.endswith("." + name)]
         return ends[0] if len(ends) == 1 else None
+
+    def by_position(self, name: str, span: Span | None) -> str | None:
+        """The k-th variable for a name `xk`, where no variable has a name of that form.
+
+        Some configurations in the wild number the variables, because their tool does. The
+        reading is warned about.
+        """
+        match = _NUMBERED.fullmatch(name)
+        if match is None or any(_NUMBERED.fullmatch(n) for n in self.original):
+            return None
+        names = [p.name for p in self.system.params if not p.is_label and not p.constant]
+        if not 0 < int(match[1]) <= len(names):
+            return None
+        found = names[int(match[1]) - 1]
+        warning = Diagnostic(
+            "variable-by-position",
+            f"{self.system.id!r} has no variable {name!r}: it is taken as its variable "
+            f"number {match[1]}, {found!r}",
+            span,
+            severity=Severity.WARNING,
+        )
+        if all(w.message != warning.message for w in self.warnings):
+            self.warnings.append(warning)
+        return self.original[found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def read_states(network: Network, behaviours: list[Behaviour], entry: Entry) -> 
     """A set of states: a condition on variables and places of components."""
 
     def resolve(name: str, span: Span | None) -> Expression:
-        found = network.find(name)
+        found = network.find(name) or network.by_position(name, span)
         if found is None:
             raise refusal(
                 "unknown-name",

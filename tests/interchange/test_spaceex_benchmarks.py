@@ -42,6 +42,8 @@ class Shape:
 F = Fraction
 EXPECTED = {
     ("bball_cora/bball.xml", None): Shape(2, 1, 1),
+    # The configuration calls the variables x and v by number: x1 and x2.
+    ("bball_cora/bball.xml", "bball.cfg"): Shape(2, 1, 1, properties=1, horizon=F(40), warnings=2),
     ("bball_nondet/bball_nondet_revised.xml", "bball_nondet_revised.cfg"): Shape(
         2, 1, 1, inputs=2, horizon=F(40)
     ),
@@ -90,8 +92,6 @@ EXPECTED = {
 }
 
 REFUSED = {
-    # The configuration speaks of x1 and x2, the model of x and v.
-    ("bball_cora/bball.xml", "bball.cfg"): "unknown-name",
     # The configuration belongs to another model, whose system is called `top`.
     ("tank6_hier/tank6.xml", "three_hier.cfg"): "unknown-component",
 }

@@ -601,6 +601,16 @@ my-option = 3
     assert [w.code for w in found.warnings] == ["unknown-option"]
 
 
+def test_variables_called_by_number_are_warned_about() -> None:
+    xml = spaceex(component("c", real("pos", "vel"), location(1, "a", "pos' == vel & vel' == 0")))
+    found = import_spaceex(xml, 'initially = "x1 == 5 & x2 >= 0"', "model.xml")
+    assert [w.code for w in found.warnings] == ["variable-by-position"] * 2
+    assert next(found.automaton.initial_sets()).condition == e("pos == 5 && vel >= 0")
+    assert refused(xml, 'initially = "x3 == 5"')[0] == "unknown-name"
+    other = spaceex(component("c", real("x1", "y"), location(1, "a", "x1' == y & y' == 0")))
+    assert refused(other, 'initially = "x2 == 5"')[0] == "unknown-name"
+
+
 @pytest.mark.parametrize(
     ("text", "code", "place"),
     [
