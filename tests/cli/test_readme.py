@@ -61,10 +61,16 @@ def test_every_verb_is_in_the_command_line_page() -> None:
         assert f"| `{verb} " in page, verb
 
 
-def test_the_models_of_the_language_page_load(tmp_path: Path, workbench: Run) -> None:
+def language_models() -> list[str]:
+    """The complete models of the language page."""
     page = (Path(__file__).resolve().parents[2] / "docs" / "language.md").read_text()
-    first = re.findall(r"```charon\n(.*?)```", page, re.DOTALL)[0]
-    path = tmp_path / "first.charon"
-    path.write_text(first)
+    blocks: list[str] = re.findall(r"```charon\n(.*?)```", page, re.DOTALL)
+    return [block for block in blocks if "\nagent " in block]
+
+
+@pytest.mark.parametrize("source", language_models())
+def test_the_models_of_the_language_page_load(tmp_path: Path, workbench: Run, source: str) -> None:
+    path = tmp_path / "model.charon"
+    path.write_text(source)
     result = workbench("check", path)
     assert (result.code, result.err) == (0, "")
