@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.language.layout import Block, Piece, Statement, arrange
+from models.language.layout import Block, Piece, Statement, arrange, last_line
 from models.language.lexical import COMMENT, END, Token, tokens
 from models.language.parse import parse_source
 
@@ -45,7 +45,11 @@ def _lines(statements: list[Statement], depth: int) -> Iterator[str]:
         if statement.spaced and number:
             yield ""
         margin = INDENT * depth
-        yield from (margin + _comment(c) for c in statement.above)
+        for i, comment in enumerate(statement.above):
+            yield margin + _comment(comment)
+            below = [*statement.above[i + 1 :], *statement.pieces][:1]
+            if below and isinstance(below[0], Token) and below[0].line > last_line(comment) + 1:
+                yield ""
         lines = list(_statement(statement, depth))
         if statement.beside and lines:
             lines[-1] += "".join(f"  {_comment(c)}" for c in statement.beside)
@@ -67,15 +71,25 @@ def _statement(statement: Statement, depth: int) -> Iterator[str]:
         yield from _wrapped(_words([*statement.pieces[:-1], *_flat(last)]), depth)
         return
     if last.on_one_line:
-        whole = list(_wrapped(_words([*statement.pieces[:-1], *_flat(last)]), depth))
+        head, block = statement.pieces[:-1], _flat(last)
+        whole = list(_wrapped(_words([*head, *block]), depth))
         if len(whole) == 1 and len(whole[0]) <= WIDTH:
             yield whole[0]
+            return
+        action = list(_wrapped(_words([*head[-1:], *block]), depth + 2))
+        if _is(head[-1], "do") and len(action) == 1 and len(action[0]) <= WIDTH:
+            yield from _wrapped(_words(head[:-1]), depth)
+            yield action[0]
             return
     header = list(_wrapped(_words([*statement.pieces[:-1], last.opening]), depth))
     header[-1] += "".join(f"  {_comment(c)}" for c in last.beside)
     yield from header
     yield from _lines(last.statements, depth + 1)
     yield INDENT * depth + "}"
+
+
+def _is(piece: Piece, text: str) -> bool:
+    return isinstance(piece, Token) and piece.text == text
 
 
 def _flat(block: Block) -> list[Piece]:
