@@ -14,7 +14,7 @@ from models.proof.polyhedral import (
     FacetObligation,
     Impossible,
     InCell,
-    Inward,
+    Kept,
     Region,
     obligations,
 )
@@ -50,7 +50,7 @@ def _dependencies(
     for obligation, evidence in zip(
         obligations(problem, proof.regions), proof.evidence, strict=True
     ):
-        if isinstance(obligation, FacetObligation) and isinstance(evidence, Inward):
+        if isinstance(obligation, FacetObligation) and isinstance(evidence, Kept):
             own = (obligation.region.location, obligation.own)
             uses.setdefault(own, set()).update(_rows(obligation.region, evidence.multipliers))
         elif isinstance(obligation, CoverObligation) and obligation.source is not None:

@@ -20,10 +20,11 @@ from models.proof.polyhedral import (
     Decided,
     Evidence,
     FacetObligation,
+    FacetReason,
     Impossible,
     ImpossibleObligation,
     InCell,
-    Inward,
+    Kept,
     Obligation,
     Region,
     Split,
@@ -61,7 +62,7 @@ def evidence_for(obligation: Obligation) -> Evidence | None:
         multipliers = refutation(obligation.rows)
         return None if multipliers is None else Impossible(multipliers)
     if isinstance(obligation, FacetObligation):
-        return inward(obligation)
+        return kept(obligation)
     return cover(obligation)
 
 
@@ -96,22 +97,27 @@ def implication(rows: Rows, goal: Row) -> Multipliers | None:
     return tuple(sorted(solution.items()))
 
 
-def inward(obligation: FacetObligation) -> Inward | None:
-    """The flow identity, or else that of an empty facet."""
-    for empty in (False, True):
-        target = {CONSTANT: Fraction(1)} if empty else _column(obligation.growth)
-        program = ExactProgram(target)
+def kept(obligation: FacetObligation) -> Kept | None:
+    """Why the flow does not leave through the facet."""
+    cell_size = len(obligation.region.predicates)
+    own_row = obligation.rows[obligation.own]
+    implied = implication(obligation.rows[cell_size:], own_row)
+    if implied is not None:
+        shifted = tuple((i + cell_size, factor) for i, factor in implied)
+        return Kept(FacetReason.INVARIANT, Fraction(0), shifted)
+    for reason in (FacetReason.INWARD, FacetReason.EMPTY):
+        empty = reason is FacetReason.EMPTY
+        program = ExactProgram({CONSTANT: Fraction(1)} if empty else _column(obligation.growth))
         for row in obligation.rows:
             program.add(_column(row.form), 1)
-        own = _column(obligation.rows[obligation.own].form)
+        own = _column(own_row.form)
         minus = program.add({name: -value for name, value in own.items()}, 1)
-        if not empty:
-            program.add({CONSTANT: Fraction(-1)})
+        slack = minus if empty else program.add({CONSTANT: Fraction(-1)})
         solution = program.solve()
         if solution is not None:
             mu = solution.pop(obligation.own, Fraction(0)) - solution.pop(minus, Fraction(0))
-            solution.pop(minus + 1, None)
-            return Inward(empty, mu, tuple(sorted(solution.items())))
+            solution.pop(slack, None)
+            return Kept(reason, mu, tuple(sorted(solution.items())))
     return None
 
 

@@ -21,9 +21,10 @@ from models.proof.polyhedral import (
     Cell,
     Cover,
     Evidence,
+    FacetReason,
     Impossible,
     InCell,
-    Inward,
+    Kept,
     Region,
     Split,
 )
@@ -127,9 +128,9 @@ def _evidence_json(evidence: Evidence) -> list[dict[str, Any]]:
         node = pending.pop()
         if isinstance(node, Impossible):
             nodes.append({"impossible": _multipliers_json(node.multipliers)})
-        elif isinstance(node, Inward):
-            word = "empty" if node.empty else "inward"
-            nodes.append({word: _multipliers_json(node.multipliers), "own": str(node.own)})
+        elif isinstance(node, Kept):
+            factors = _multipliers_json(node.multipliers)
+            nodes.append({"facet": str(node.reason), "own": str(node.own), "multipliers": factors})
         elif isinstance(node, InCell):
             proofs = [_multipliers_json(m) for m in node.proofs]
             nodes.append({"region": node.region, "cell": node.cell, "proofs": proofs})
@@ -307,10 +308,12 @@ def _node(reader: _Reader, below: list[Evidence]) -> Evidence:
     node: Evidence
     if reader.has("impossible"):
         node = Impossible(_multipliers(reader.field("impossible"), reader.where))
-    elif reader.has("inward") or reader.has("empty"):
-        empty = reader.has("empty")
-        factors = _multipliers(reader.field("empty" if empty else "inward"), reader.where)
-        node = Inward(empty, reader.number("own"), factors)
+    elif reader.has("facet"):
+        reason = reader.text("facet")
+        if reason not in list(FacetReason):
+            raise MalformedCertificateError(f"{reader.where}: unknown reason {reason[:40]!r}")
+        factors = _multipliers(reader.field("multipliers"), reader.where)
+        node = Kept(FacetReason(reason), reader.number("own"), factors)
     elif reader.has("cell"):
         node = InCell(
             reader.whole("region"), reader.whole("cell"), reader.each("proofs", _multipliers)
@@ -327,7 +330,7 @@ def _node(reader: _Reader, below: list[Evidence]) -> Evidence:
 
 
 def _case(evidence: Evidence, reader: _Reader) -> Cover:
-    if isinstance(evidence, Inward):
+    if isinstance(evidence, Kept):
         raise MalformedCertificateError(f"{reader.where}: a flow identity inside a split")
     return evidence
 

@@ -12,7 +12,8 @@ four kinds of obligations, each a linear fact with Farkas evidence:
    d/dt(s_p h_p) <= 0, or the facet is empty. What is checked is the identity
        d/dt(s_p h_p) = mu s_p h_p + sum_q l_q s_q h_q + sum_j n_j g_j - c,
    l, n, c >= 0, mu of any sign, g_j <= 0 the rows of invariant, inputs and derivatives; or,
-   for an empty facet, the same right-hand side with a positive number on the left.
+   for an empty facet, the same right-hand side with a positive number on the left; or, for
+   a predicate that the invariant itself implies, s_p h_p = sum_j n_j g_j - c.
 3. *Jumps*: from every cell, every successor over every edge lies in a cell of a region of the
    target.
 4. *Safety*: no cell contains a bad state.
@@ -29,13 +30,15 @@ zero set). One with s_p h_p > 0 has its flip outside U, or flipping it would low
 minimum; so the identity applies to it. In the identity every s_q h_q is at most phi,
 |mu s_p h_p| <= |mu| phi and g_j <= 0: hence d/dt(s_p h_p) <= K phi. In the case of the empty
 facet the identity says that a positive number is at most K phi, impossible while phi is
-small. So phi' <= K phi wherever phi is small, phi starts at 0, and stays 0 (Gronwall).
+small; and what the invariant implies is never violated. So phi' <= K phi wherever phi is
+small, phi starts at 0, and stays 0 (Gronwall).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -73,11 +76,19 @@ class Impossible:
     multipliers: Multipliers
 
 
-@dataclass(frozen=True, slots=True)
-class Inward:
-    """The identity of obligation 2, or, if `empty`, that of an empty facet; `own` is mu."""
+class FacetReason(StrEnum):
+    """Why a flow does not leave a cell through a facet; see obligation 2."""
 
-    empty: bool
+    INWARD = "inward"
+    EMPTY = "empty"
+    INVARIANT = "invariant"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The identity of obligation 2, of the kind that `reason` says; `own` is mu."""
+
+    reason: FacetReason
     own: Fraction
     multipliers: Multipliers
 
@@ -106,7 +117,7 @@ class Split:
 
 
 Cover: TypeAlias = Impossible | InCell | Split
-Evidence: TypeAlias = Impossible | Inward | Cover
+Evidence: TypeAlias = Kept | Cover
 
 
 # Obligations
@@ -190,13 +201,19 @@ class FacetObligation:
 
     def holds(self, evidence: Evidence) -> bool:
         """Whether the identity multiplies out."""
-        if not isinstance(evidence, Inward):
+        if not isinstance(evidence, Kept):
             return False
         combined = combine(self.rows, evidence.multipliers)
         if combined is None:
             return False
-        right = combined.form + self.rows[self.own].form.scaled(evidence.own)
-        if evidence.empty:
+        own = self.rows[self.own].form
+        if evidence.reason is FacetReason.INVARIANT:
+            if any(i < len(self.region.predicates) for i, _ in evidence.multipliers):
+                return False
+            slack = combined.form - own
+            return not slack.coefficients and slack.constant >= 0
+        right = combined.form + own.scaled(evidence.own)
+        if evidence.reason is FacetReason.EMPTY:
             return not right.coefficients and right.constant > 0
         slack = right - self.growth
         return not slack.coefficients and slack.constant >= 0
