@@ -26,7 +26,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "check": ("workbench.verbs.check", "Parse, type-check and examine a model."),
     "show": ("workbench.verbs.show", "Show agents, modes and variables; --svg draws them."),
     "verify": ("workbench.verbs.verify", "Prove or refute the properties of a model."),
-    "recheck": ("workbench.verbs.recheck", "Check a certificate, with the trusted checker alone."),
+    "recheck": (
+        "workbench.verbs.recheck",
+        "Check a certificate against a model, in exact arithmetic.",
+    ),
     "fmt": ("workbench.verbs.fmt", "Format model files, keeping comments."),
     "import": ("workbench.verbs.import_model", "Turn a SpaceEx model into .charon or JSON."),
     "export": ("workbench.verbs.export_model", "Write a model as SpaceEx XML or JSON."),
