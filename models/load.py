@@ -101,6 +101,7 @@ def _not_a_model(text: str, path: Path) -> Diagnostic:
 
 
 def _load_charon(path: Path, agent: str | None, parameters: Mapping[str, Fraction]) -> Model:
+    from models.expression import ExpressionTooLargeError
     from models.flatten import flatten
     from models.language.elaborate import elaborate
     from models.language.findings import Findings
@@ -114,9 +115,12 @@ def _load_charon(path: Path, agent: str | None, parameters: Mapping[str, Fractio
     findings.extend(made.warnings)
     try:
         automaton = flatten(made.agent, name, made.horizon)
+        check_automaton(automaton, findings)
     except ModelError as problem:
         raise ModelError(*problem.diagnostics, sources=project.sources) from None
-    check_automaton(automaton, findings)
+    except ExpressionTooLargeError as problem:
+        reason = f"putting the parts of the model together leads to {problem}"
+        raise ModelError(Diagnostic("constant-too-large", reason)) from None
     findings.raise_errors(project.sources)
     return Model(name, automaton, made.agent, findings.warnings, project.sources)
 

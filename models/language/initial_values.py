@@ -34,7 +34,7 @@ def with_initial_values(
             chosen = value_range(context, setting.value, declaration.type, scope, what)
             if chosen is None:
                 continue
-            if name in set_at or declaration.initial is not None:
+            if name in set_at or (name in found and declaration.initial is not None):
                 _twice(context, setting, set_at.get(name), declaration)
             set_at[name] = setting
             if name in found and _is_plain(chosen):

@@ -141,23 +141,24 @@ def _hidden(
     found = {v.name: v for v in variables}
     for block in _items(definition, Hide):
         for hidden in block.names:
-            own = found.get(hidden.name)
-            shared = _shared(parts, hidden.name) if own is None else own
-            if shared is None:
+            elements = [n for n in found if n.partition("[")[0] == hidden.name]
+            shared = None if elements else _shared(parts, hidden.name)
+            if shared is not None:
+                found[hidden.name] = replace(shared, name=hidden.name, initial=None)
+                elements = [hidden.name]
+            elif not elements and not scope.is_unmeasured(hidden.name):
                 context.findings.error(
                     "unknown-name",
                     f"there is no variable `{hidden.name}` to hide",
                     hidden.span,
                     did_you_mean(hidden.name, found),
                 )
-                continue
-            private = replace(shared, name=hidden.name, access=Access.PRIVATE, initial=None)
-            if own is not None:
-                private = replace(own, access=Access.PRIVATE)
-            found[hidden.name] = private
-            scope.names[hidden.name] = Binding(
-                variable(hidden.name), private.type, Role.VARIABLE, hidden.span, private
-            )
+            for name in elements:
+                private = replace(found[name], access=Access.PRIVATE)
+                found[name] = private
+                scope.names[name] = Binding(
+                    variable(name), private.type, Role.VARIABLE, hidden.span, private
+                )
     return list(found.values())
 
 

@@ -401,3 +401,59 @@ def test_unused_definitions_are_not_judged_by_values_they_do_not_have() -> None:
     with pytest.raises(ModelError, match="several agents could be the whole model"):
         elaborated(text)
     assert elaborated(text + "system Main();").agent.definition == "Main"
+
+
+NESTED = """
+const real k in [1, 2];
+mode T() { write analog real x; private analog real e; diff { d(x) == k; d(e) == 1; } }
+agent Car() { private analog real x; init { x = 0; } mode top = T(); }
+agent Pair() {
+  agent car[i in 1..2] = Car();
+  init { car[1].e in [0, 1]; }
+  assert "in" { car[1].x < 5 && car[2].e <= 3 }
+  predicate { car[1].x > 2 }
+}
+agent Main() {
+  agent left = Pair();
+  agent right = Pair();
+  assert "out" { left.car[1].x <= right.car[2].e }
+}
+"""
+
+
+def test_paths_into_parts_hold_at_every_level() -> None:
+    automaton = automaton_of(NESTED)
+    conditions = {p.name: str(p.condition) for p in automaton.properties}
+    assert conditions == {
+        "out": "left.car[1].x <= right.car[2].e",
+        "left: in": "left.car[1].x < 5 && left.car[2].e <= 3",
+        "right: in": "right.car[1].x < 5 && right.car[2].e <= 3",
+    }
+    assert [str(p) for p in automaton.predicates] == ["left.car[1].x > 2", "right.car[1].x > 2"]
+    (start,) = automaton.initial_sets()
+    assert {"left.car[1].e", "right.car[1].e"} <= free_variables(start.condition)
+
+
+@pytest.mark.parametrize("text", [*EXAMPLES.values(), NESTED])
+def test_everything_the_flat_automaton_mentions_is_declared(text: str) -> None:
+    automaton = automaton_of(text)
+    known = {v.name for v in automaton.variables} | {i.name for i in automaton.inputs}
+    known |= {p.name for p in automaton.parameters}
+    said = [p.condition for p in automaton.properties]
+    for component in automaton.components:
+        said += [i.condition for i in component.initial] + [e.guard for e in component.edges]
+        for place in component.locations:
+            said.append(place.invariant)
+            for constraint in (*place.flows, *place.algebraic):
+                said += [b for b in (constraint.range.low, constraint.range.high) if b is not None]
+    assert free_variables(*said) <= known
+
+
+def test_hiding_an_array_hides_its_elements() -> None:
+    text = """
+    mode T() { write analog real x; diff { d(x) == 1; } }
+    agent Car() { write analog real x = 0; mode top = T(); }
+    agent Main() { write analog real v[1..2]; hide v; agent c[i in 1..2] = Car() [ x := v[i] ]; }
+    """
+    assert {v.access for v in agent_of(text).variables} == {Access.PRIVATE}
+    assert codes(text.replace("hide v", "hide w")) == ["unknown-name"]
