@@ -31,16 +31,9 @@ from models.expression import (
     free_variables,
 )
 from models.hierarchy import Agent, Claim
+from models.mode_tree import Path, flat_constraint, flat_expression, flat_range
 from models.ranges import bounds, merge_constraints, value_in
-from models.unfolding import (
-    Path,
-    Place,
-    Step,
-    Unfolding,
-    flat_constraint,
-    flat_expression,
-    flat_range,
-)
+from models.unfolding import Place, Step, Unfolding
 
 
 @dataclass(frozen=True, slots=True)

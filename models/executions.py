@@ -22,9 +22,9 @@ from models.automaton import Kind
 from models.evaluation import Scalar, holds
 from models.flatten import placed_agents
 from models.hierarchy import DEFAULT_ENTRY, DEFAULT_EXIT, Access, Agent
+from models.mode_tree import flat_expression
 from models.polynomial_flow import Polynomial, value_at
 from models.semantics import Candidates, MacroStep, ModeSemantics, Valuation, both_ends
-from models.unfolding import flat_expression
 
 
 @dataclass(frozen=True, slots=True)

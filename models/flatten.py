@@ -18,9 +18,9 @@ Decisions, where a flat automaton must say more, or something else, than CHARON 
   0 meanwhile, which is unobservable, so that engines can eliminate it.
 - An algebraic variable has the value of its equation from the start; a declared first value
   counts only in locations without an equation for it.
-- All initial macro-steps happen at once, from one initial valuation. A model in which one
-  agent's initial transition reads what another's writes is refused, because CHARON's
-  result would depend on the order.
+- All initial macro-steps happen at once, from one initial valuation and before any other
+  step. A model in which one agent's initial transitions read or write what another's write
+  is refused, because CHARON's result would depend on the order.
 - Bounds `u >= c`, `u <= c` on inputs of the whole, found in `assume`, become bounds of the
   inputs. What an inner agent assumes about variables that others write is no assumption of
   the whole but a property to be shown: "assumption of <path>".
@@ -61,10 +61,10 @@ from models.expression import (
     variable,
 )
 from models.hierarchy import Access, Agent, renamed
+from models.mode_tree import flat_constraint, flat_expression, flat_range
 from models.ranges import bounds, value_in
 from models.resets import simultaneous
 from models.source import Diagnostic, ModelError
-from models.unfolding import flat_constraint, flat_expression, flat_range
 
 MAX_AGENT_DEPTH = 400
 
@@ -115,7 +115,7 @@ def flatten(agent: Agent, name: str, horizon: Fraction | None = None) -> Automat
             parameters=tuple(whole.parameters.values()),
             horizon=horizon,
         )
-    _refuse_ordered_starts(components)
+    _refuse_ordered_starts(components, _given_conditions(whole))
     return Product(
         name,
         tuple(components),
@@ -155,8 +155,21 @@ def placed_agents(root: Agent) -> Iterator[Placed]:
             stack.append((Placed(path, inner.agent, names), depth + 1))
 
 
+def _with_parts(placed: Placed) -> Mapping[str, str]:
+    """The agent's names, and those of variables inside its parts that it mentions by path:
+    `car[1].x` in the agent `left` is `left.car[1].x`."""
+    agent = placed.agent
+    if not placed.path or agent.is_atomic:
+        return placed.names
+    said = (c.condition for c in agent.claims)
+    mentioned = free_variables(*said, *agent.predicates, agent.initial, agent.assumption)
+    parts = {inner.name for inner in agent.agents}
+    inside = (n for n in mentioned if n not in placed.names and n.partition(".")[0] in parts)
+    return {**placed.names, **{n: f"{placed.path}.{n}" for n in inside}}
+
+
 def _collect(placed: Placed, whole: _Collected) -> None:
-    agent, names = placed.agent, placed.names
+    agent, names = placed.agent, _with_parts(placed)
     for declared in agent.variables:
         flat = names[declared.name]
         if declared.initial is not None:
@@ -340,25 +353,39 @@ def _named(claims: Iterable[tuple[str, Property]]) -> tuple[Property, ...]:
     return tuple(found)
 
 
-def _refuse_ordered_starts(components: Sequence[HybridAutomaton]) -> None:
+def _given_conditions(whole: _Collected) -> frozenset[Expression]:
+    """What the author says of the first valuation, as opposed to what transitions ask."""
+    said = [c for values in whole.values.values() for c in values]
+    said += [flat_expression(p.agent.initial, p.names) for p in whole.atomic]
+    return frozenset(part for c in said for part in conjuncts(c))
+
+
+def _refuse_ordered_starts(
+    components: Sequence[HybridAutomaton], given: frozenset[Expression]
+) -> None:
     """Refuse a model whose initial transitions depend on each other's assignments."""
     writes = {
         c.name: frozenset(r.variable for start in c.initial for r in start.resets)
         for c in components
     }
-    assigned = frozenset().union(*writes.values())
-    if not assigned:
+    if not any(writes.values()):
         return
     for reader in components:
-        read = frozenset().union(*(reads(start) for start in reader.initial)) & assigned
+        asked = (
+            part
+            for start in reader.initial
+            for part in (*conjuncts(start.condition), *bounds(*start.resets))
+            if part not in given
+        )
+        used = free_variables(*asked) | writes[reader.name]
         for writer in components:
-            common = sorted(read & writes[writer.name])
+            common = sorted(used & writes[writer.name])
             if writer is not reader and common:
                 raise ModelError(
                     Diagnostic(
                         "initial-order",
-                        f"the initial transition of {reader.name} reads {', '.join(common)}, "
-                        f"which the initial transition of {writer.name} assigns",
+                        f"the initial transition of {reader.name} reads or assigns "
+                        f"{', '.join(common)}, which that of {writer.name} assigns",
                         hint="give the variable its first value in `init` instead",
                     )
                 )

@@ -363,7 +363,7 @@ def test_initial_steps_that_depend_on_each_other_are_refused() -> None:
         transitions=(trans("init", "a.de", "x > 0"),),
     ))  # fmt: skip
     agent = Agent("A", declare("private", "x"), agents=parts(w=writer, r=reader))
-    with pytest.raises(ModelError, match="the initial transition of r reads x"):
+    with pytest.raises(ModelError, match="the initial transition of r reads or assigns x"):
         flatten(agent, "m")
 
 

@@ -147,7 +147,7 @@ numbers = st.integers(-5, 5).map(Fraction)
 shares = st.fractions(0, 1, max_denominator=4)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(action_lists(), st.tuples(numbers, numbers, numbers), shares)
 def test_simultaneous_form_reaches_what_sequential_execution_reaches(
     steps: tuple[Constraint, ...], start: tuple[Fraction, ...], share: Fraction
@@ -158,7 +158,7 @@ def test_simultaneous_form_reaches_what_sequential_execution_reaches(
     assert found == oracle
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(action_lists(), action_lists(), st.tuples(numbers, numbers, numbers), shares)
 def test_composition_is_running_one_after_the_other(
     first: tuple[Constraint, ...],
@@ -174,7 +174,7 @@ def test_composition_is_running_one_after_the_other(
     assert found == oracle
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(action_lists(), st.tuples(numbers, numbers, numbers))
 def test_primed_names_are_reset_before_they_are_read(
     steps: tuple[Constraint, ...], start: tuple[Fraction, ...]
