@@ -9,8 +9,9 @@ The search climbs from below (supports of the initial set and of sampled points)
 iteration; every few rounds it jumps ahead along rows that still grow, and tries a *policy*:
 the dual multipliers of the supports are held fixed, which turns the conditions into one linear
 program in h. Any solution of that program is inductive, because dual multipliers bound the
-supports for every h; so it does no harm that the jumps overshoot. From a solution the policy
-is improved downwards until the bad sets are excluded.
+supports for every h; so it does no harm that the jumps overshoot. (Images that were still
+empty have no multipliers, so a solution is looked at once more.) From a solution the policy is
+improved downwards until the bad sets are excluded.
 
 All of this is floating point and untrusted: the result is rounded to rationals and proved
 exactly by `reach.evidence` and the trusted checker.
@@ -38,8 +39,12 @@ RowKey = tuple[int, int]
 """A group of locations and the number of a direction."""
 
 OFFSET_GRID = 10**6
-SLACKS = (1e-5, 1e-7, 0.0)
-"""Margins, relative to the size of h, that leave room for rounding to rationals."""
+SLACKS = (1e-5, 0.0)
+"""Margins, relative to the size of h, that leave room for rounding to rationals; without one
+only exact numbers survive the rounding, but some invariants have no room at all."""
+TOUCHING = 1e-8
+"""A strict bad set whose states are all closer than this to its edge counts as missed; the
+exact proof decides."""
 NEGLIGIBLE = 1e-10
 """Multipliers below this are rounding noise of the solver."""
 
@@ -108,9 +113,13 @@ def find_invariant(
         offsets = grown
         if number % search.rounds_per_policy == 0:
             found = _descended(setting, bounds, offsets, search.descents, stop)
-            if found is not None:
+            if found is None:
+                offsets = offsets + _jump(growth, before, search.longest_jump)
+                continue
+            images = _grown(found, _image_bounds(setting, found))
+            if not np.any(_difference(images, found) > TOUCHING * _size(setting.start)):
                 return _regions(setting, found)
-            offsets = offsets + _jump(growth, before, search.longest_jump)
+            offsets = np.where(np.isfinite(found), images, offsets)
     return None
 
 
@@ -238,37 +247,40 @@ def _descended(
 ) -> Array | None:
     """The policy's solution, improved until it misses the bad sets; None if it does not."""
     for _ in range(descents):
-        solution = _policy_solution(setting, bounds, offsets)
-        if solution is None or stop():
+        solutions = _policy_solutions(setting, bounds, offsets)
+        if not solutions or stop():
             return None
-        if not _meets_bad(setting, solution):
-            return solution
-        if not np.any(_difference(offsets, solution) > 1e-3 * _size(setting.start)):
+        for solution in solutions:
+            if not _meets_bad(setting, solution):
+                return solution
+        if not np.any(_difference(offsets, solutions[0]) > 1e-3 * _size(setting.start)):
             return None
-        offsets = solution
+        offsets = solutions[0]
         bounds = _image_bounds(setting, offsets)
     return None
 
 
-def _policy_solution(setting: _Setting, bounds: list[Bound], offsets: Array) -> Array | None:
-    """The least offsets that satisfy all bounds of the rows that the policy can hold."""
+def _policy_solutions(setting: _Setting, bounds: list[Bound], offsets: Array) -> list[Array]:
+    """The least offsets that satisfy all bounds of the rows that the policy can hold, with
+    each of the slacks that leave a solution."""
     live = _holdable(setting, bounds, offsets)
-    if not live:
-        return None
     index = {row: k for k, row in enumerate(sorted(live))}
     usable = [b for b in bounds if b.target in index]
+    if not usable:
+        return []
     matrix, right = _program(usable, index)
     rigid = np.array([matrix[k, index[b.target]] > -1e-7 for k, b in enumerate(usable)])
     low = _lower_limits(setting, index)
+    found: list[Array] = []
     for slack in SLACKS:
         margin = np.where(rigid, 0.0, slack * _size(setting.start))
         solution = minimise(np.ones(len(index)), matrix, right - margin, low)
         if solution is not None:
-            found = np.full_like(offsets, np.inf)
+            candidate = np.full_like(offsets, np.inf)
             for row, k in index.items():
-                found[row] = max(solution[k], setting.start[row])
-            return found
-    return None
+                candidate[row] = max(solution[k], setting.start[row])
+            found.append(candidate)
+    return found
 
 
 def _holdable(setting: _Setting, bounds: list[Bound], offsets: Array) -> set[RowKey]:
@@ -333,7 +345,12 @@ def _meets_bad(setting: _Setting, offsets: Array) -> bool:
     """Whether some bad set has a point in the polyhedron of its location."""
     for location, polyhedron in setting.system.bad:
         inside = _inside(setting, offsets[setting.group[location]], polyhedron)
-        if inside is not None and inside.oracle(np.zeros(len(polyhedron.names))) is not None:
+        if inside is None:
+            continue
+        margin = np.zeros(len(polyhedron.names))
+        margin[-1] = 1.0
+        supported = inside.oracle(margin)
+        if supported is not None and supported.value > TOUCHING * _size(setting.start):
             return True
     return False
 

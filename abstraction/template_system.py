@@ -64,7 +64,10 @@ class Start:
 
 @dataclass(frozen=True)
 class TemplateSystem:
-    """Everything the search needs, with the locations in order of discovery."""
+    """Everything the search needs, with the locations in order of discovery.
+
+    A bad set is over (x, rest, margin): it has states where the margin can be positive.
+    """
 
     names: tuple[str, ...]
     locations: tuple[str, ...]
@@ -107,7 +110,7 @@ def template_system(problem: LinearProblem) -> TemplateSystem:
         for dynamics in problem.dynamics(location)
     )
     bad = tuple(
-        (location, _polyhedron((*names, *_others(names, rows)), rows))
+        (location, _with_margin(_polyhedron((*names, *_others(names, rows)), rows), rows))
         for location in found
         for rows in problem.bad(location)
     )
@@ -154,6 +157,16 @@ def _polyhedron(names: tuple[str, ...], rows: Rows) -> Polyhedron:
     forms = [row.form for row in rows]
     bound = np.array([-float(form.constant) for form in forms])
     return Polyhedron(names, _matrix(forms, names), bound)
+
+
+def _with_margin(polyhedron: Polyhedron, rows: Rows) -> Polyhedron:
+    """A last unknown, at most 1, by which all strict rows hold."""
+    strict = np.array([float(row.strict) for row in rows])
+    matrix = np.hstack([polyhedron.matrix, strict[:, None]])
+    limit = np.zeros((1, matrix.shape[1]))
+    limit[0, -1] = 1.0
+    names = (*polyhedron.names, "margin")
+    return Polyhedron(names, np.vstack([matrix, limit]), np.append(polyhedron.bound, 1.0))
 
 
 def _matrix(forms: list[Form], names: tuple[str, ...]) -> Array:
