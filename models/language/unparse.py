@@ -310,7 +310,7 @@ class _Writer:
         when = "" if guard == TRUE else f" when {self.text(guard)}"
         actions = sequential(resets, self.automaton.variables, self.names)
         do = f" do {{ {' '.join(actions)} }}" if actions else ""
-        yield f"  {head}{when}{do}"
+        yield f"  {head}{when}{do or ';'}"
 
     def _common_start(self) -> Expression:
         """The initial condition, if there is only one."""

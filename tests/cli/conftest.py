@@ -27,7 +27,7 @@ mode Falling() {
 mode BallTop() {
   write analog real height, speed;
   mode falling = Falling();
-  trans from init to falling
+  trans from init to falling;
   trans #bounce from falling to falling when height <= 0 && speed < 0 do { speed = -0.75*speed; }
 }
 

@@ -147,7 +147,7 @@ def test_flows_invariants_and_guards_are_the_same(tmp_path: Path, found: list[Ex
     automaton = at_rest(
         Location("one", flows, invariant=conjunction(x <= d, y >= z)),
         Location("two", invariant=TRUE),
-        edges=(Edge("one", "two", e <= f, name="go"), Edge("two", "one", x >= 0, urgent=True)),
+        edges=(Edge("one", "two", x + e <= f, name="go"), Edge("two", "one", x >= 0, urgent=True)),
     )
     again = reloaded(automaton, tmp_path)
     assert again.variables == automaton.variables
