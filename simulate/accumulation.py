@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 STEADY = 6
 """So many successive intervals must shrink by the same ratio before Zeno is reported."""
@@ -42,8 +43,8 @@ class Accumulation:
         times = self.by_edge[edge]
         if len(times) < STEADY + 2:
             return None
-        gaps = [b - a for a, b in zip(times, list(times)[1:], strict=False)]
-        ratios = [b / a for a, b in zip(gaps, gaps[1:], strict=False)]
+        gaps = [b - a for a, b in pairwise(times)]
+        ratios = [b / a for a, b in pairwise(gaps)]
         low, high = min(ratios), max(ratios)
         if high >= 1.0 - RATIO_SPREAD or high - low > RATIO_SPREAD:
             return None

@@ -12,8 +12,9 @@ atom is smooth; beyond `MAX_CASES` they are left inside the atom.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from models.automaton import TIME, EventKind
 from models.expression import (
@@ -68,28 +69,25 @@ class ConditionBuilder:
         """The condition in postfix form over this builder's atoms."""
         condition = split_cases(condition)
         made: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
-        for node in postorder(condition):
+        for node in _skeleton(condition):
             if node.op in (Op.AND, Op.OR):
                 parts = [made[id(a)] for a in node.args]
                 outer, inner = (AND, OR) if node.op is Op.AND else (OR, AND)
-                yes, no = (
-                    _joined([p[0] for p in parts], outer),
-                    _joined([p[1] for p in parts], inner),
-                )
-                made[id(node)] = (yes, no)
+                yes = _joined([p[0] for p in parts], outer)
+                made[id(node)] = (yes, _joined([p[1] for p in parts], inner))
             elif node.op is Op.NOT:
                 made[id(node)] = made[id(node.args[0])][::-1]
             elif node.op is Op.BOOLEAN:
                 made[id(node)] = ((TRUE,), (FALSE,)) if node.value else ((FALSE,), (TRUE,))
-            elif node.op in COMPARISONS or (node.op is Op.VARIABLE and _is_truth(node, condition)):
+            else:
                 made[id(node)] = ((self._atom(node, kind, 1),), (self._atom(node, kind, -1),))
-        if id(condition) not in made:  # a bare Boolean variable or external
-            return (self._atom(condition, kind, 1),)
         return made[id(condition)][0]
 
     def _atom(self, node: Expression, kind: EventKind, polarity: int) -> int:
         if not free_variables(node) & self.moving:
             return self._number(Atom(node, polarity, EventKind.UNILATERAL, frozen=True))
+        if node.op not in COMPARISONS:  # an external function as a truth value
+            return self._number(Atom(subtract(node, Fraction(1, 2)), polarity, kind))
         left, right = node.args
         difference = subtract(left, right)
         if node.op in (Op.EQUAL, Op.NOT_EQUAL):
@@ -106,16 +104,16 @@ class ConditionBuilder:
         return self._numbers[atom]
 
 
-def _is_truth(node: Expression, root: Expression) -> bool:
-    """Whether a variable stands where a truth value is expected."""
-    if node is root:
-        return True
-    return any(
-        node is a
-        for parent in postorder(root)
-        if parent.op in (Op.AND, Op.OR, Op.NOT)
-        for a in parent.args
-    )
+def _skeleton(root: Expression) -> Iterator[Expression]:
+    """The Boolean operators of a condition and the atoms below them, atoms first."""
+    stack = [(root, False)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded or node.op not in (Op.AND, Op.OR, Op.NOT):
+            yield node
+        else:
+            stack.append((node, True))
+            stack.extend((a, False) for a in reversed(node.args))
 
 
 def _joined(parts: list[tuple[int, ...]], connective: int) -> tuple[int, ...]:

@@ -72,11 +72,13 @@ def box_of(condition: Expression) -> Box:
         if truth.op is Op.VARIABLE:
             defined[truth.name] = boolean(truth is part)
             continue
-        op, left, right = part.op, *(part.args if len(part.args) == 2 else (None, None))
-        if op in _MIRRORED and right is not None and right.op is Op.VARIABLE:
-            if left is not None and left.op is not Op.VARIABLE:
-                op, left, right = _MIRRORED[op], right, left
-        if left is None or right is None or op not in _MIRRORED or left.op is not Op.VARIABLE:
+        if part.op not in _MIRRORED:
+            rest.append(part)
+            continue
+        op, (left, right) = part.op, part.args
+        if right.op is Op.VARIABLE and left.op is not Op.VARIABLE:
+            op, left, right = _MIRRORED[op], right, left
+        if left.op is not Op.VARIABLE:
             rest.append(part)
         elif right.is_constant and op is not Op.EQUAL:
             bound, better = (low, max) if op in (Op.GREATER, Op.GREATER_EQUAL) else (high, min)

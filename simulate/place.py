@@ -7,13 +7,13 @@ and the conditions on inclusions that are held at a boundary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 from typing import Any
 
-from models.automaton import TIME, Automaton, Edge, EventKind, Kind, Range, primed
+from models.automaton import TIME, Automaton, Edge, EventKind, Initial, Kind, Range, primed
 from models.differentiate import NotDifferentiableError, differentiate
 from models.dynamics import Eliminated, eliminate_algebraic
 from models.expression import (
@@ -81,6 +81,16 @@ class Place:
     def number(self) -> Mapping[tuple[Role, int], int]:
         """The watch number of a role."""
         return {role: i for i, role in enumerate(self.roles)}
+
+    @cached_property
+    def edge_names(self) -> tuple[str, ...]:
+        """What the edges are called in traces."""
+        return tuple(edge_name(e) for e in self.edges)
+
+    @cached_property
+    def exit_names(self) -> tuple[str, ...]:
+        """What the parts of the invariant are called in traces."""
+        return tuple(to_text(part) for part in self.exits)
 
     @cached_property
     def always(self) -> tuple[int, ...]:
@@ -158,12 +168,30 @@ class Prepared:
         self._jumps: dict[tuple[str, int], Jump] = {}
         self._invariants: dict[str, TolerantCondition] = {}
         self._guards: dict[tuple[str, int], TolerantCondition] = {}
-        self.starts: dict[int, Any] = {}
+        self._holders: dict[
+            tuple[str, tuple[Hold, ...], int], tuple[tuple[str, Calculator], ...]
+        ] = {}
+        self._rates: dict[tuple[str, Expression], Calculator] = {}
+        self._initial_sets = self.view.initial_sets()
+        self._starts: list[Initial] = []
+        self.finders: dict[int, Any] = {}
 
     @cached_property
     def properties(self) -> tuple[str, ...]:
         """The names of the properties, in order."""
         return tuple(p.name for p in self.view.properties)
+
+    def starts(self) -> Iterator[Initial]:
+        """The initial sets, read from the model only as far as they are needed."""
+        index = 0
+        while True:
+            if index == len(self._starts):
+                following = next(self._initial_sets, None)
+                if following is None:
+                    return
+                self._starts.append(following)
+            yield self._starts[index]
+            index += 1
 
     def place(self, name: str, holds: tuple[Hold, ...] = ()) -> Place:
         """The compiled location; `holds` keeps parts of the invariant by giving way."""
@@ -218,6 +246,44 @@ class Prepared:
                     if c.range.exact is None:
                         found[c.variable] = None
         return tuple(found)
+
+    def turns_inward(self, target: str, part: Expression, values: Mapping[str, float]) -> bool:
+        """Whether, after a jump, a part of the invariant is no longer about to be violated:
+        the target does not have it, or its flow leads away from the boundary."""
+        place = self.place(target)
+        if part not in place.exits:
+            return True
+        key = (target, part)
+        if key not in self._rates:
+            flows = self.flows(target, ())
+            try:
+                g = inward(part)
+                rate = differentiate(g, TIME)
+                for name in sorted(free_variables(g) & flows.keys()):
+                    rate = rate + differentiate(g, name) * flows[name]
+            except (NotDifferentiableError, ValueError):
+                return True
+            self._rates[key] = Calculator([rate], self.symbols, self.externals)
+        return self._rates[key](values)[0] >= 0.0
+
+    def holders(
+        self, name: str, holds: tuple[Hold, ...], part: int
+    ) -> tuple[tuple[str, Calculator], ...]:
+        """The variables that may keep a part of the invariant by giving way, each with its
+        bounds and the rate that is needed: (low, rate, high)."""
+        key = (name, holds, part)
+        if key not in self._holders:
+            condition = self.place(name).exits[part]
+            free = [n for n in self.loose_in(name) if n not in {h for h, _ in holds}]
+            found = []
+            for held in may_hold(condition, free):
+                rate = holding_rate(condition, held, self.flows(name, holds))
+                given = self.flow_range(name, held)
+                low = given.low if given.low is not None else rate
+                high = given.high if given.high is not None else rate
+                found.append((held, Calculator([low, rate, high], self.symbols, self.externals)))
+            self._holders[key] = tuple(found)
+        return self._holders[key]
 
     def loose_in(self, name: str) -> tuple[str, ...]:
         """The variables whose derivative lies in an inclusion in a location."""
@@ -354,8 +420,10 @@ def _resolved(name: str, given: Range) -> Expression:
 
 def _symbols(automaton: Automaton) -> dict[str, int]:
     found: dict[str, int] = {}
-    for declared in (*automaton.variables, *automaton.inputs, *automaton.parameters):
-        for value in declared.type.values:
+    types = [v.type for v in automaton.variables]
+    types += [i.type for i in automaton.inputs] + [p.type for p in automaton.parameters]
+    for value_type in types:
+        for value in value_type.values:
             found.setdefault(value, len(found))
     return found
 
@@ -363,8 +431,3 @@ def _symbols(automaton: Automaton) -> dict[str, int]:
 def edge_name(edge: Edge) -> str:
     """What an edge is called in traces."""
     return edge.name or edge.label or f"{edge.source} -> {edge.target}"
-
-
-def part_name(part: Expression) -> str:
-    """What a part of an invariant is called in traces."""
-    return to_text(part)

@@ -32,7 +32,7 @@ from simulate.stretch import Stop, Stretch
 from simulate.tape import OPAQUE_DEGREE
 
 MAX_ORDER = 12
-START_ORDER = 4
+START_ORDER = 6
 RESIDUAL = 1e-6
 """An event's residual is at most this part of the guard's tolerance, plus rounding."""
 
@@ -154,25 +154,24 @@ class _Core:
         return stack[-1]
 
     def beyond(self, values: Sequence[float]) -> list[int]:
-        """The active unilateral watches that are true strictly beyond their guards; atoms
-        that are not numbers count as true."""
+        """The active unilateral watches that are true strictly beyond their guards.
+
+        Atoms that are not numbers count as true; one that already lies beyond by less than
+        its tolerance, by rounding or because the boundary is held, may stay there."""
         truth = []
         for k, (_, sign, _, flags) in enumerate(self.p.atoms):
-            v = values[k]
+            v, old = values[k], self.values[k]
             if flags & FROZEN:
                 truth.append((v != 0.0) == (sign > 0))
             elif not flags & EQUALITY:
-                truth.append(not v <= 0.0)
+                slack = self.eps[k] if 0.0 < old <= self.eps[k] else 0.0
+                truth.append(not v <= slack)
             elif sign > 0:
-                old = self.values[k]
                 truth.append(not (self.departing[k] or abs(old) <= self.eps[k] or v * old > 0.0))
             else:
                 truth.append(v != 0.0)
-        found = []
-        for w in self.active:
-            if self.p.watches[w].kind == UNILATERAL and self.holds(w, truth):
-                found.append(w)
-        return found
+        watches = self.p.watches
+        return [w for w in self.active if watches[w].kind == UNILATERAL and self.holds(w, truth)]
 
     # Looking ahead
 
@@ -233,9 +232,8 @@ class _Core:
         if flags & EQUALITY:
             return self.equality(k, sign, c, degree, h, rest), h
         if kind == CROSSING:
-            delta = self.delta(k, c, 2.0 * eps)
             if v <= 0.0:
-                c[0] = v - delta
+                c[0] = v - self.wanted(k, c, 2.0 * eps)
             return nonnegative(c, degree, h), h
         if abs(v) > eps:
             self.departing[k] = False
@@ -256,19 +254,20 @@ class _Core:
         return nonnegative(c, degree, h), h
 
     def delta(self, k: int, c: Sequence[float], least: float) -> float:
-        """The distance kept from the guard: its tolerance times the expected error of a
-        step as short as the way to it, at most half the present distance."""
-        gap = abs(c[0])
-        reach = gap / abs(c[1]) if len(c) > 1 and abs(c[1]) > 0.0 else math.inf
+        """The distance kept from the guard: as wanted, at most half the present distance."""
+        wanted, half = self.wanted(k, c, least), 0.5 * abs(c[0])
+        return wanted if wanted < half else half
+
+    def wanted(self, k: int, c: Sequence[float], least: float) -> float:
+        """The guard's tolerance times the expected error of a step as short as the way."""
+        reach = abs(c[0]) / abs(c[1]) if len(c) > 1 and abs(c[1]) > 0.0 else math.inf
         ratio = reach / self.h_before
         part = 1.0
         if ratio < 1.0:
             for _ in range(self.order + 1):
                 part *= ratio
         wanted = self.scale[k] * part
-        if wanted < least:
-            wanted = least
-        return wanted if wanted < 0.5 * gap else 0.5 * gap
+        return least if wanted < least else wanted
 
     @staticmethod
     def direction(c: Sequence[float], degree: int, h: float, eps: float) -> int:
@@ -446,7 +445,7 @@ class _Core:
             order = self.taylor_series(min(START_ORDER, self.method_order()))
             if order == 0 and n:
                 return False
-            h = 0.5 * self.series_step(order) if n else math.inf
+            h = 0.8 * self.series_step(order) if n else math.inf
         else:
             f = self.flow(self.t, self.x)
             if not _finite(f):
@@ -567,7 +566,7 @@ class _Core:
         if q < self.method_order() and len(self.times) > q:
             _, milne = self.integrals(q + 1, h)
             higher = self.growth(self.error(rows[q + 1], milne, x), q + 1)
-            if higher > 1.1 * best:
+            if higher > best:
                 best, order = higher, q + 1
         self.order = order
         self.h = h * max(0.2, min(best, 2.5))

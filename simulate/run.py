@@ -18,6 +18,7 @@ Every run ends with an `Outcome`; nothing here raises for what a model does.
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Mapping
 from random import Random
 
@@ -25,7 +26,6 @@ from models.automaton import TIME, Automaton
 from models.source import Diagnostic, ModelError
 from models.trace import Counts, Ending, Event, EventType, Outcome, Scalar, Segment, Trace
 from simulate.accumulation import Accumulation
-from simulate.calculator import Calculator
 from simulate.engine import advance
 from simulate.initial import NoStart, StartFinder
 from simulate.methods import Adams, Method
@@ -35,10 +35,7 @@ from simulate.place import (
     Prepared,
     Role,
     edge_name,
-    holding_rate,
     inclusion_share,
-    may_hold,
-    part_name,
     slope_of,
 )
 from simulate.policy import Decisions, Policy
@@ -47,6 +44,8 @@ from simulate.signals import Formula, Signal, Steps, constant_signal, line_at, n
 from simulate.stretch import Stop, Stretch
 from simulate.tape import number
 
+DEFAULT_METHOD = Adams()
+DEFAULT_POLICY = Policy()
 INSTANT_LIMIT = 1000
 """So many events without time passing are a livelock."""
 
@@ -74,8 +73,8 @@ def simulate(
     automaton: Automaton | Prepared,
     *,
     until: float,
-    method: Method = Adams(),
-    policy: Policy = Policy(),
+    method: Method = DEFAULT_METHOD,
+    policy: Policy = DEFAULT_POLICY,
     inputs: Mapping[str, Signal | float] | None = None,
     initial: Mapping[str, Given] | None = None,
     location: str | None = None,
@@ -91,8 +90,8 @@ def simulate(
 
     `initial` fixes initial values, `location` the initial location, `parameters` uncertain
     constants, `inputs` signals (a number is a constant signal). Randomness comes from
-    `generator`, or from a new one with the given seed. Without `dense` the trace has the
-    ends of its segments only.
+    `generator`, or from a new one with the given seed. Without `dense` the trace has straight
+    lines between the ends of its segments.
     """
     signals = _signals(inputs)
     prepared = (
@@ -130,6 +129,7 @@ class _Run:
         self.t = 0.0
         self.env: dict[str, float] = {TIME: 0.0}
         self.segments: list[Segment] = []
+        self.tail: Segment | None = None
         self.events: list[Event] = []
         self.counts = Counts()
         self.parameters: dict[str, float] = {}
@@ -161,6 +161,8 @@ class _Run:
             outcome = ended.outcome
         except ExternalError as failed:
             outcome = Outcome(Ending.EXTERNAL_FAILED, self.t, f"{failed}.", failed.name)
+        if self.tail is not None:
+            self.segments.append(self.tail)
         return Trace(
             self.prepared.base.name,
             tuple(v.name for v in self.prepared.base.variables),
@@ -192,12 +194,12 @@ class _Run:
         self.set_signals()
         given = {name: self.number(value) for name, value in initial.items()}
         reasons = []
-        for index, start in enumerate(p.view.initial_sets()):
+        for index, start in enumerate(p.starts()):
             if location is not None and start.location != location:
                 continue
-            finder = p.starts.get(index)
+            finder = p.finders.get(index)
             if finder is None:
-                finder = p.starts[index] = StartFinder(p, start)
+                finder = p.finders[index] = StartFinder(p, start)
             found = finder.find(given, self.env, self.decisions)
             if isinstance(found, NoStart):
                 reasons.append(found.reason)
@@ -326,18 +328,15 @@ class _Run:
         held: dict[str, Scalar] = {n: self.env[n] for n in outside}
         if place.derived:
             held.update({n: v for n, v in self.env.items() if n not in p.known})
-        self.segments.append(
-            Segment(
-                place.name,
-                flowing,
-                result.times,
-                result.degrees,
-                result.coefficients,
-                held,
-                result.x,
-                place.derived,
-            )
-        )
+        pieces = (result.times, result.degrees, result.coefficients)
+        if not self.dense and result.t > self.t:
+            pieces = _secant(self.t, [self.env[n] for n in flowing], result)
+        segment = Segment(place.name, flowing, *pieces, held, result.x, place.derived)
+        if result.t > self.t:
+            self.segments.append(segment)
+            self.tail = None
+        else:  # kept only if the run ends here: no time has passed
+            self.tail = segment
 
     def failed(self, result: Stretch) -> _Ended:
         t = f"t = {self.t:.10g}"
@@ -402,23 +401,23 @@ class _Run:
             if role is Role.BAD:
                 self.violated(place, j, residual, together)
             elif role is Role.RISE:
-                edge = place.edges[j]
+                edge, name = place.edges[j], place.edge_names[j]
                 wait = 0.0 if edge.urgent else self.decisions.wait(self.until)
                 if side == "grazing":
-                    self.log(EventType.GRAZING, edge_name(edge), "", residual, side, together)
+                    self.log(EventType.GRAZING, name, "", residual, side, together)
                     if wait > 0.0:
                         continue
                 else:
-                    self.log(EventType.ENABLED, edge_name(edge), "", residual, side, together)
+                    self.log(EventType.ENABLED, name, "", residual, side, together)
                 self.enabled[j] = self.t + wait
                 if edge.urgent:
                     urgent.append(j)
             elif role is Role.FALL:
                 self.enabled.pop(j, None)
                 self.last_chance = (len(self.segments), self.t, dict(self.env), j)
-                self.log(EventType.DISABLED, edge_name(place.edges[j]), "", residual, side)
+                self.log(EventType.DISABLED, place.edge_names[j], "", residual, side)
             elif role is Role.EXIT:
-                name = part_name(place.exits[j])
+                name = place.exit_names[j]
                 self.log(EventType.BOUNDARY, name, "", residual, side, together)
                 forced.append(j)
             elif role is Role.RELEASE:
@@ -435,9 +434,9 @@ class _Run:
         if kind is Role.BAD:
             return self.prepared.properties[j]
         if kind in (Role.RISE, Role.FALL):
-            return edge_name(place.edges[j])
+            return place.edge_names[j]
         part = j if kind is Role.EXIT else place.holds[j][1]
-        return part_name(place.exits[part])
+        return place.exit_names[part]
 
     @staticmethod
     def residual(place: Place, result: Stretch, role: tuple[Role, int]) -> float:
@@ -477,24 +476,25 @@ class _Run:
             for j in due:
                 self.enabled[j] = math.inf
             return
-        if self.hold(place, forced):
+        unheld = self.hold(place, forced)
+        if not unheld:
             return
-        possible = [
-            j for j in range(len(place.edges)) if j not in due and self.guard_holds(place, j)
-        ]
-        if self.take(place, [*possible, *due], True):
+        possible = [j for j in range(len(place.edges)) if self.guard_holds(place, j)]
+        if self.take(place, possible, True, unheld) or self.take(place, possible, False):
             return
         if self.last_chance is not None:
             self.rewind()
             return
-        raise self.blocked(place, forced)
+        raise self.blocked(place, unheld)
 
     def guard_holds(self, place: Place, j: int) -> bool:
         return self.prepared.guard(place.name, j)(self.env, self.method.rtol, self.method.atol)
 
-    def take(self, place: Place, options: list[int], anyway: bool) -> bool:
+    def take(
+        self, place: Place, options: list[int], anyway: bool, forced: list[int] | None = None
+    ) -> bool:
         """Jump along one of the edges, if the target's invariant allows it; an instant is
-        not repeated unless `anyway`."""
+        not repeated unless `anyway`, and what is `forced` must be resolved by the jump."""
         options = list(options)
         while options:
             j = self.decisions.choose(options)
@@ -511,6 +511,11 @@ class _Run:
                 )
             target = self.prepared.place(edge.target)
             if not self.prepared.invariant(edge.target)(values, self.method.rtol, self.method.atol):
+                continue
+            if not all(
+                self.prepared.turns_inward(edge.target, place.exits[part], values)
+                for part in forced or ()
+            ):
                 continue
             key = self.key(edge.target, values)
             if not anyway and (key in self.visited or (key == self.key(place.name, self.env))):
@@ -551,27 +556,30 @@ class _Run:
     def key(self, location: str, values: Mapping[str, float]) -> tuple[object, ...]:
         return (location, *(values.get(n, 0.0) for n in self.prepared.names))
 
-    def hold(self, place: Place, forced: list[int]) -> bool:
-        """Let inclusions give way so that the invariant stays satisfied on its boundary."""
+    def hold(self, place: Place, forced: list[int]) -> list[int]:
+        """Let inclusions give way so that the invariant stays satisfied on its boundary;
+        the parts that cannot be kept in this way (and then none is)."""
         p, holds = self.prepared, list(place.holds)
+        unheld = []
         for part in forced:
-            free = [n for n in p.loose_in(place.name) if n not in {h for h, _ in holds}]
-            flows = p.flows(place.name, tuple(holds))
-            for name in may_hold(place.exits[part], free):
-                rate = holding_rate(place.exits[part], name, flows)
-                given = p.flow_range(place.name, name)
-                low = given.low if given.low is not None else rate
-                high = given.high if given.high is not None else rate
-                found = Calculator([low, rate, high], p.symbols, p.externals)(self.env)
-                if found[0] <= found[1] <= found[2]:
-                    holds.append((name, part))
-                    break
+            name = self.giving_way(place, part, tuple(holds))
+            if name is None:
+                unheld.append(part)
             else:
-                return False
-        self.place = p.place(place.name, tuple(holds))
-        for name, part in holds[len(place.holds) :]:
-            self.log(EventType.HELD, f"d({name}) keeps {part_name(place.exits[part])}")
-        return True
+                holds.append((name, part))
+        if not unheld:
+            self.place = p.place(place.name, tuple(holds))
+            for name, part in holds[len(place.holds) :]:
+                self.log(EventType.HELD, f"d({name}) keeps {place.exit_names[part]}")
+        return unheld
+
+    def giving_way(self, place: Place, part: int, holds: tuple[Hold, ...]) -> str | None:
+        """A variable whose inclusion contains the rate that keeps a part of the invariant."""
+        for name, calculate in self.prepared.holders(place.name, holds, part):
+            low, rate, high = calculate(self.env)
+            if low <= rate <= high:
+                return name
+        return None
 
     def release(self, place: Place, index: int) -> None:
         hold: Hold = place.holds[index]
@@ -591,7 +599,7 @@ class _Run:
             raise self.blocked(self.place, [])
 
     def blocked(self, place: Place, forced: list[int]) -> _Ended:
-        parts = ", ".join(f"`{part_name(place.exits[i])}`" for i in forced) or "an urgent edge"
+        parts = ", ".join(f"`{place.exit_names[i]}`" for i in forced) or "an urgent edge"
         reasons = []
         for j, edge in enumerate(place.edges):
             if self.guard_holds(place, j):
@@ -605,6 +613,16 @@ class _Run:
             f" pass, and {why}.",
             parts.strip("`"),
         )
+
+
+def _secant(
+    start: float, x: list[float], result: Stretch
+) -> tuple[array[float], array[int], array[float]]:
+    """Straight lines between the ends of a stretch, in place of dense output."""
+    coefficients = array("d")
+    for a, b in zip(x, result.x, strict=True):
+        coefficients.extend((a, (b - a) / (result.t - start)))
+    return array("d", (start, result.t)), array("i", (1,)), coefficients
 
 
 def _between(low: object, high: object, share: Callable[[], float]) -> float:

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
 from models.automaton import TIME
@@ -113,7 +114,7 @@ def _exact(value: float) -> Expression:
 
 def _check_grid(times: tuple[float, ...], values: tuple[float, ...]) -> None:
     good = len(times) == len(values) > 0 and all(map(math.isfinite, (*times, *values)))
-    if not good or any(a >= b for a, b in zip(times, times[1:], strict=False)):
+    if not good or any(a >= b for a, b in pairwise(times)):
         raise ModelError(
             Diagnostic(
                 "signal-grid", "a signal needs finite values at one or more increasing times"

@@ -291,7 +291,9 @@ class _Compilation:
             return self.emit(Code.SELECT, *args)
         if op is Op.LOOKUP:
             table = self.builder.table(node.table)
-            return self.emit(Code.LOOKUP1 if len(args) == 1 else Code.LOOKUP2, *args, table)
+            if len(args) == 1:
+                return self.emit(Code.LOOKUP1, args[0], table)
+            return self.emit(Code.LOOKUP2, args[0], args[1], table)
         if op is Op.EXTERNAL:
             return self.call(node, args)
         raise ModelError(

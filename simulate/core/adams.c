@@ -114,7 +114,7 @@ static int start_adams(Core *core, double shorter, int *good)
             return 0;
         }
         if (n)
-            h = 0.5 * series_step(core, order);
+            h = 0.8 * series_step(core, order);
     } else {
         double worst = 0.0;
         if (core_flow(core, core->t, core->x, core->f) < 0)

@@ -96,7 +96,7 @@ static int beyond(Core *core, const double *values)
         if (flags & FLAG_FROZEN)
             core->truth[k] = (v != 0.0) == (sign > 0);
         else if (!(flags & FLAG_EQUALITY))
-            core->truth[k] = !(v <= 0.0);
+            core->truth[k] = !(v <= (0.0 < old && old <= core->eps[k] ? core->eps[k] : 0.0));
         else if (sign > 0)
             core->truth[k] = !(core->departing[k] || fabs(old) <= core->eps[k] || v * old > 0.0);
         else
@@ -183,7 +183,7 @@ static void choose(Core *core, double error, double h, const double *x)
     if (q < core->method->max_order && core->points > q) {
         integrals(core, q + 1, h, &whole, &milne);
         other = growth(error_of(core, q + 1, milne, x), q + 1);
-        if (other > 1.1 * best) {
+        if (other > best) {
             best = other;
             order = q + 1;
         }

@@ -6,7 +6,7 @@
 #include "tape.h"
 
 #define MAX_ORDER 12
-#define START_ORDER 4
+#define START_ORDER 6
 #define HISTORY (MAX_ORDER + 3)
 
 enum { TOKEN_AND = -1, TOKEN_OR = -2, TOKEN_TRUE = -3, TOKEN_FALSE = -4 };

@@ -116,20 +116,26 @@ static void set_one(Intervals *found, double low, double high)
     found->at[0].high = high;
 }
 
-static double keep_away(const Core *core, int k, const double *c, int degree, double least)
+/* The guard's tolerance times the expected error of a step as short as the way to it. */
+static double wanted(const Core *core, int k, const double *c, int degree, double least)
 {
-    double gap = fabs(c[0]), reach = INFINITY, ratio, part = 1.0, wanted;
+    double reach = INFINITY, ratio, part = 1.0, distance;
     int j;
     if (degree >= 1 && fabs(c[1]) > 0.0)
-        reach = gap / fabs(c[1]);
+        reach = fabs(c[0]) / fabs(c[1]);
     ratio = reach / core->h_before;
     if (ratio < 1.0)
         for (j = 0; j < core->order + 1; j++)
             part *= ratio;
-    wanted = core->scale[k] * part;
-    if (wanted < least)
-        wanted = least;
-    return wanted < 0.5 * gap ? wanted : 0.5 * gap;
+    distance = core->scale[k] * part;
+    return distance < least ? least : distance;
+}
+
+/* The distance kept from the guard: at most half the present one. */
+static double keep_away(const Core *core, int k, const double *c, int degree, double least)
+{
+    double distance = wanted(core, k, c, degree, least), half = 0.5 * fabs(c[0]);
+    return distance < half ? distance : half;
 }
 
 static int direction(const double *c, int degree, double h, double eps)
@@ -239,9 +245,8 @@ static double intervals(Core *core, int k, double h, Intervals *found)
         return h;
     }
     if (atom->kind == CROSSING) {
-        double delta = keep_away(core, k, c, degree, 2.0 * eps);
         if (v <= 0.0)
-            c[0] = v - delta;
+            c[0] = v - wanted(core, k, c, degree, 2.0 * eps);
         nonnegative(c, degree, h, found);
         return h;
     }
