@@ -15,7 +15,7 @@ KEYWORDS = frozenset(
     discrete do entry enum exit extern false forall forbid from hide import in init input int
     interaction inv let linear local mode output predicate previous private read readwrite
     real sum system table time to top trans true unilateral until urgent when where write
-    """.split()  # noqa: SIM905 - readable as words
+    """.split()
 )
 """Words with a meaning somewhere in the language; as names they would only confuse."""
 
