@@ -25,7 +25,6 @@ from fractions import Fraction
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
-from models.affine import affine_form, from_affine
 from models.automaton import (
     Automaton,
     Constraint,
@@ -42,32 +41,50 @@ from models.automaton import (
 )
 from models.expression import (
     FALSE,
+    ONE,
     TRUE,
     ZERO,
     Expression,
     Op,
+    add,
     at_location,
     compare,
     conditional,
     conjunction,
     free_variables,
+    multiply,
     substitute,
-    subtract,
     symbol,
     variable,
 )
 from models.ranges import bounds, value_in
 from models.source import Diagnostic, ModelError, Span
 
-SHARE, EXCESS, FREE = "share", "excess", "free"
+SHARE, EXCESS, FREE, ASSIGNED = "share", "excess", "free", "assigned"
 """What an auxiliary input stands for: the place between two bounds, the distance from one
-bound, or the value itself."""
+bound, or the value itself; and, inside resets, what was assigned to a defined variable."""
 
 
 def eliminate_algebraic(automaton: Automaton) -> Automaton:
     """The automaton without algebraic constraints; see the module's docstring."""
-    used = (c for part in automaton.components for x in part.locations for c in x.algebraic)
-    return automaton if next(used, None) is None else Eliminated(automaton)
+    parts = automaton.components
+    defined = {c.variable for part in parts for x in part.locations for c in x.algebraic}
+    if not defined:
+        return automaton
+    names = {v.name for v in automaton.variables} | {p.name for p in automaton.parameters}
+    names |= {i.name for i in automaton.inputs}
+    for name in sorted(defined):
+        for word in (SHARE, EXCESS, FREE, ASSIGNED):
+            if f"{name}.{word}" in names:
+                raise ModelError(
+                    Diagnostic(
+                        "reserved-name",
+                        f"{name}.{word} is needed as an auxiliary name, because {name} is "
+                        "defined by an equation",
+                        hint=f"call the variable {word} something else",
+                    )
+                )
+    return Eliminated(automaton)
 
 
 @dataclass(frozen=True)
@@ -236,18 +253,19 @@ class Eliminated:
         """What defines each algebraic variable, as conditionals on where components are."""
         raw: dict[str, Expression] = {}
         spans: dict[str, Span | None] = {}
-        for part in self.base.components:
+        for part in reversed(self.base.components):
             cases: dict[str, list[tuple[str, Expression]]] = {}
             for location in part.locations:
                 flowing = {c.variable for c in location.flows}
                 for given in location.algebraic:
-                    spans.setdefault(given.variable, given.span)
+                    spans[given.variable] = given.span
                     if given.variable not in flowing:
                         case = (location.name, _value(given))
                         cases.setdefault(given.variable, []).append(case)
             for name, known in cases.items():
-                everywhere = len(known) == len(part.locations)
-                raw.setdefault(name, _by_location(part.name, name, known, everywhere))
+                covers = len(known) == len(part.locations)
+                otherwise = known.pop()[1] if covers else raw.get(name, variable(name))
+                raw[name] = _by_location(part.name, known, otherwise)
         return _resolved(raw, spans)
 
     def _build_location(self, location: Location) -> Location:
@@ -312,10 +330,10 @@ def _needed(resets: list[Constraint], defined: Set[str]) -> list[Constraint]:
     lost = {r.variable for r in resets} & defined
     if not lost:
         return resets
-    renaming = {primed(name): variable(primed(f"{name}.assigned")) for name in lost}
+    renaming = {primed(name): variable(primed(f"{name}.{ASSIGNED}")) for name in lost}
     found: list[Constraint] = []
     for reset in resets:
-        name = f"{reset.variable}.assigned" if reset.variable in lost else reset.variable
+        name = f"{reset.variable}.{ASSIGNED}" if reset.variable in lost else reset.variable
         found.append(Constraint(name, reset.range.substitute(renaming), reset.span))
     needed: list[Constraint] = []
     read: set[str] = set()
@@ -343,9 +361,21 @@ def _value(given: Constraint) -> Expression:
 
 
 def _width(low: Expression, high: Expression) -> Expression:
-    """`high - low`, as a literal where it is constant, so that y stays affine."""
-    form = affine_form(subtract(high, low))
-    return subtract(high, low) if form is None else from_affine(*form)
+    """`high - low` with like terms gathered: a literal where it is constant, so that y stays
+    affine."""
+    factors: dict[Expression, Fraction] = {}
+    waiting = [(low, Fraction(-1)), (high, Fraction(1))]
+    while waiting:
+        term, factor = waiting.pop()
+        if term.op is Op.ADD:
+            waiting.extend((part, factor) for part in reversed(term.args))
+        elif term.op is Op.MULTIPLY and term.args[0].is_constant:
+            waiting.append((multiply(*term.args[1:]), factor * term.args[0].constant))
+        elif term.is_constant:
+            factors[ONE] = factors.get(ONE, Fraction(0)) + factor * term.constant
+        else:
+            factors[term] = factors.get(term, Fraction(0)) + factor
+    return add(*(multiply(factor, rest) for rest, factor in factors.items() if factor != 0))
 
 
 def _auxiliary_input(given: Constraint) -> Input:
@@ -364,14 +394,13 @@ def _inhabited(given: Range) -> Expression:
 
 
 def _by_location(
-    component: str, name: str, cases: list[tuple[str, Expression]], everywhere: bool
+    component: str, cases: list[tuple[str, Expression]], otherwise: Expression
 ) -> Expression:
-    """The value of a variable as a conditional on where its component is."""
-    if everywhere and len({value for _, value in cases}) == 1:
-        return cases[0][1]
-    found = cases[-1][1] if everywhere else variable(name)
-    for location, value in reversed(cases[:-1] if everywhere else cases):
-        found = conditional(at_location(component, location), value, found)
+    """A value that depends on where a component is."""
+    found = otherwise
+    for location, value in reversed(cases):
+        if value != found:
+            found = conditional(at_location(component, location), value, found)
     return found
 
 

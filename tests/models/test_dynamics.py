@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -216,3 +217,25 @@ def test_the_view_has_the_values_of_the_original(data: st.DataObject) -> None:
     assert holds(edge.guard, here) is holds(limit >= 0, values)
     new = edge.resets[0].range.exact
     assert new is not None and evaluate(new, here) == evaluate(reset, values)
+
+
+def test_a_variable_that_two_components_define_in_turn() -> None:
+    def half(name: str, value: str) -> HybridAutomaton:
+        places = (Location("define", (), constraints(y=value)), Location("rest"))
+        starts = (Initial("define"), Initial("rest"))
+        return HybridAutomaton(name, (Variable("y"),), places, (), starts)
+
+    product = Product(
+        "p", (half("a", "1"), half("b", "2")), properties=(Property("p", expr("y <= 5")),)
+    )
+    (claim,) = eliminate_algebraic(product).properties
+    for where in ("define|rest", "rest|define"):
+        assert claim.bad_states(product.occupied(where)) == FALSE
+    assert claim.bad_states(product.occupied("rest|rest")) == expr("!(y <= 5)")
+
+
+def test_auxiliary_names_must_be_free() -> None:
+    given_ = automaton(Location("a", constraints(x="y", z="0"), constraints(y="x")))
+    clash = replace(given_, variables=(*given_.variables, Variable("y.share")))
+    with pytest.raises(ModelError, match=r"y\.share is needed"):
+        eliminate_algebraic(clash)
