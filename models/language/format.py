@@ -24,7 +24,12 @@ _BEFORE_OPERAND = frozenset(
     {"", "(", "[", "{", ",", ";", "=", "==", "!=", "<", "<=", ">", ">=", ":=", "?", ":", "..", "!"}
     | {"+", "-", "*", "/", "^", "&&", "||", "when", "where", "in", "until"}
 )
-_BREAK_BEFORE = frozenset({"&&", "||", "+", "-", "?", "when", "do"})
+_BREAK_BEFORE = {"when": -1_000_000, "do": -1_000_000, "||": 0, "&&": 0, "?": 0, "+": 2, "-": 2}
+"""Where long lines are broken, the better places first; inside brackets it is worse."""
+_BREAK_AFTER_COMMA = 1
+_BREAK_BEFORE_RENAMING = -2
+_BREAK_AFTER_QUANTIFIER = -1
+_WORSE_IN_BRACKETS = 4
 
 
 def format_source(text: str, file: str) -> str:
@@ -76,12 +81,18 @@ def _statement(statement: Statement, depth: int) -> Iterator[str]:
         if len(whole) == 1 and len(whole[0]) <= WIDTH:
             yield whole[0]
             return
-        action = list(_wrapped(_words([*head[-1:], *block]), depth + 2))
+        action = list(_wrapped(_words([*head[-1:], *block]), depth + 1))
         if _is(head[-1], "do") and len(action) == 1 and len(action[0]) <= WIDTH:
             yield from _wrapped(_words(head[:-1]), depth)
             yield action[0]
             return
     header = list(_wrapped(_words([*statement.pieces[:-1], last.opening]), depth))
+    if len(header) > 1 and _is(statement.pieces[-2], "do"):
+        depth += 1
+        header = [
+            *_wrapped(_words(statement.pieces[:-2]), depth - 1),
+            *_wrapped(_words([statement.pieces[-2], last.opening]), depth),
+        ]
     header[-1] += "".join(f"  {_comment(c)}" for c in last.beside)
     yield from header
     yield from _lines(last.statements, depth + 1)
@@ -102,21 +113,31 @@ def _flat(block: Block) -> list[Piece]:
     return [*pieces, block.closing]
 
 
-def _words(pieces: list[Piece]) -> list[tuple[str, str, bool]]:
-    """Each token as (space before it, text, whether a line may be broken before it)."""
-    words: list[tuple[str, str, bool]] = []
+def _words(pieces: list[Piece]) -> list[tuple[str, str, int | None]]:
+    """Each token as (space before it, text, how bad it is to break the line before it, or
+    None where that must not be)."""
+    words: list[tuple[str, str, int | None]] = []
     brackets: list[str] = []  # "[ " for a renaming, else the bracket itself
     given = [p for p in pieces if isinstance(p, Token)]
     in_table = bool(given) and given[0].text == "table"
-    previous, unary = "", False
+    previous, unary, quantified = "", False, False
     for token in given:
         text = _comment(token) if token.kind == COMMENT else token.text
         operand = previous in _BEFORE_OPERAND
         space = _space(previous, text, unary, brackets, in_table)
         if token.kind == COMMENT:
             space = "  " if text.startswith("//") else " "
-        may_break = (text in _BREAK_BEFORE and not operand) or previous == ","
-        words.append((space if words else "", text, may_break))
+        badness = _BREAK_AFTER_COMMA if previous == "," else None
+        if text in _BREAK_BEFORE and not operand:
+            badness = _BREAK_BEFORE[text]
+        elif text == "[" and previous in (")", "]"):
+            badness = _BREAK_BEFORE_RENAMING
+        elif previous == ":" and quantified:
+            badness = _BREAK_AFTER_QUANTIFIER
+        quantified = quantified or text in ("forall", "sum")
+        if badness is not None:
+            badness += _WORSE_IN_BRACKETS * len(brackets)
+        words.append((space if words else "", text, badness))
         if token.kind == COMMENT:
             continue
         unary = text in ("-", "!") and (operand or text == "!")
@@ -148,20 +169,26 @@ def _space(previous: str, text: str, unary: bool, brackets: list[str], in_table:
     return " "
 
 
-def _wrapped(words: list[tuple[str, str, bool]], depth: int) -> Iterator[str]:
+def _wrapped(words: list[tuple[str, str, int | None]], depth: int) -> Iterator[str]:
     """The words in lines of at most `WIDTH`, as far as there are places to break."""
-    margin, more = INDENT * depth, INDENT * (depth + 2)
-    line, possible = margin, 0  # where the line can be broken, if it can
-    for space, text, may_break in words:
+    margin, more = INDENT * depth, INDENT * (depth + 1)
+    line = margin
+    places: list[tuple[int, int]] = []  # (how bad, minus the position), of this line
+    for space, text, badness in words:
         fresh = not line.strip()
-        if may_break and not fresh:
-            possible = len(line)
+        if badness is not None and not fresh:
+            places.append((badness, -len(line)))
         line += text if fresh else space + text
         if text.startswith("//"):
             yield line
-            line, possible = more, 0
-        while len(line) > WIDTH and possible:
-            yield line[:possible]
-            line, possible = more + line[possible:].lstrip(" "), 0
+            line, places = more, []
+        while len(line) > WIDTH and places:
+            best = min(places)
+            at = -best[1]
+            yield line[:at]
+            rest = line[at:].lstrip(" ")
+            shift = len(more) - (len(line) - len(rest))
+            places = [(b, p - shift) for b, p in places if p < best[1]]
+            line = more + rest
     if line.strip():
         yield line

@@ -100,7 +100,7 @@ def make_table(text: str) -> dict[str, Any]:
 
 def _rule_data(rule: Any) -> list[Any]:
     spliced = [i for i, s in enumerate(rule.expansion) if s.name.startswith("_")]
-    maker = rule.alias or rule.origin.name
+    maker: str | None = str(rule.alias or rule.origin.name)
     if rule.origin.name.startswith("_"):
         maker = None
     elif rule.options.expand1 and rule.alias is None and len(rule.expansion) == 1 and not spliced:

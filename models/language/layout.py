@@ -116,14 +116,11 @@ def _place_comment(
         return
     ends_line = following is None or following.line > last_line(token)
     same_line = previous is not None and last_line(previous) == token.line
-    if same_line and ends_line and not current.above:
-        if target:
-            target[-1].beside.append(token)
-        elif open_blocks:
-            open_blocks[-1].beside.append(token)
-        else:
-            current.above.append(token)
-        return
+    if same_line and ends_line and not current.above and "\n" not in token.text:
+        beside = target[-1].beside if target else open_blocks[-1].beside if open_blocks else None
+        if beside is not None and not beside:
+            beside.append(token)
+            return
     if not current.above:
         current.spaced = gap
     current.above.append(token)
@@ -142,7 +139,7 @@ def _close(block: Block, brace: Token, current: Statement) -> None:
     if behind:
         last = current.pieces[-1]
         assert isinstance(last, Token)
-        if behind[0].line == last.line:
+        if behind[0].line == last.line and "\n" not in behind[0].text:
             current.beside.append(behind.pop(0))
         if behind:
             block.statements.append(Statement(above=behind))
