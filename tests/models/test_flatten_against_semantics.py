@@ -46,11 +46,13 @@ def modes(draw: st.DrawFn, depth: int = 2, top: bool = True) -> Mode:
     submode a way out."""
     names = ("a", "b", "c")[: draw(st.integers(2, 3))] if top or draw(st.booleans()) else ()
     inner = {n: draw(modes(depth=depth - 1, top=False)) for n in names if depth}
-    entries = ("e",) if inner and not top else ()
-    exits = ("x",) if inner and not top and draw(st.booleans()) else ()
+    if not inner:
+        return draw(atoms())
+    entries = () if top else ("e",)
+    exits = ("x",) if not top and draw(st.booleans()) else ()
     ways = list(_points(inner, ("init",) if top else ("de", *entries), leaving=True))
     goals = list(_points(inner, exits, leaving=False))
-    chosen = [*ways, *draw(st.lists(st.sampled_from(ways), max_size=3))] if inner else []
+    chosen = [*ways, *draw(st.lists(st.sampled_from(ways), max_size=3))]
     return Mode(
         "M",
         (*SHARED, *INPUT, *declare("private", "p", Kind.DISCRETE, "0")),
@@ -58,6 +60,21 @@ def modes(draw: st.DrawFn, depth: int = 2, top: bool = True) -> Mode:
         entries,
         exits,
         tuple(_transition(draw, source, goals) for source in chosen),
+    )
+
+
+@st.composite
+def atoms(draw: st.DrawFn) -> Mode:
+    """An atomic mode; some change variables, or leave through an exit, by themselves."""
+    exits, entries = draw(st.sampled_from([(), ("x",)])), draw(st.sampled_from([(), ("e",)]))
+    sources = draw(st.lists(st.sampled_from(["de", *entries]), max_size=2))
+    return Mode(
+        "M",
+        (*SHARED, *INPUT, *declare("private", "p", Kind.DISCRETE, "0")),
+        (),
+        entries,
+        exits,
+        tuple(_transition(draw, source, ["dx", *exits]) for source in sources),
     )
 
 
@@ -118,9 +135,18 @@ def _observed(path: str, values: dict[str, Scalar] | Values) -> tuple[str, Value
 
 
 def _semantic_steps(mode: ModeSemantics, entry: str, values: Values) -> set[Values]:
-    found = mode.macro_steps(entry, dict(values), bound=400)
-    assume(found.livelock is None)
-    return {frozenset(s.values.items()) for s in found.found if s.exit == "dx"}
+    """What a macro-step from an entry point, and more of them from the default entry,
+    without time in between, can reach."""
+    seen: set[Values] = set()
+    queue = [(entry, values)]
+    while queue:
+        point_, before = queue.pop()
+        found = mode.macro_steps(point_, dict(before), bound=400)
+        assume(found.livelock is None and len(seen) < 300)
+        for after in {frozenset(s.values.items()) for s in found.found if s.exit == "dx"} - seen:
+            seen.add(after)
+            queue.append(("de", after))
+    return seen
 
 
 def _flat_steps(automaton: Automaton, starts: set[tuple[str, Values]]) -> set[tuple[str, Values]]:
