@@ -101,28 +101,11 @@ def _not_a_model(text: str, path: Path) -> Diagnostic:
 
 
 def _load_charon(path: Path, agent: str | None, parameters: Mapping[str, Fraction]) -> Model:
-    from models.expression import ExpressionTooLargeError
-    from models.flatten import flatten
-    from models.language.elaborate import elaborate
-    from models.language.findings import Findings
+    from models.language.checked import checked_model
     from models.language.project import read_project
-    from models.language.wellposed import check_automaton
 
-    project = read_project(path)
-    made = elaborate(project.files, agent=agent, parameters=parameters, sources=project.sources)
     name = path.stem if agent is None else f"{path.stem}:{agent}"
-    findings = Findings()
-    findings.extend(made.warnings)
-    try:
-        automaton = flatten(made.agent, name, made.horizon)
-        check_automaton(automaton, findings)
-    except ModelError as problem:
-        raise ModelError(*problem.diagnostics, sources=project.sources) from None
-    except ExpressionTooLargeError as problem:
-        reason = f"putting the parts of the model together leads to {problem}"
-        raise ModelError(Diagnostic("constant-too-large", reason)) from None
-    findings.raise_errors(project.sources)
-    return Model(name, automaton, made.agent, findings.warnings, project.sources)
+    return checked_model(read_project(path), name, agent=agent, parameters=parameters)
 
 
 def _load_spaceex(path: Path) -> Model:

@@ -24,7 +24,7 @@ from models.source import Span
 MAX_DEPTH = 64
 """How deep agents and modes may be nested in each other."""
 
-MAX_INSTANCES = 20_000
+MAX_INSTANCES = 10_000
 """How many agents and modes a model may consist of, each instance counted."""
 
 ModeKey: TypeAlias = tuple[str, tuple[Expression, ...] | None, tuple[tuple[str, str], ...], bool]
@@ -56,16 +56,19 @@ class Context:
         return self.sizes.get(id(part), 1)
 
     def record_size(self, part: Agent | Mode, inner: Sequence[Agent | Mode], span: Span) -> None:
-        """Count a part that has just been made; too large a model is an error."""
-        total = 1 + sum(self.size(p) for p in inner)
-        self.sizes[id(part)] = total
+        """Count a part that has just been made."""
+        self.sizes[id(part)] = total = 1 + sum(self.size(p) for p in inner)
+        self.limit_size(part.definition, total, span)
+
+    def limit_size(self, name: str, total: int, span: Span) -> None:
+        """Refuse too large a model, once."""
         if total > MAX_INSTANCES and not self.too_large:
             self.too_large = True
             self.findings.error(
                 "too-many-instances",
-                f"`{part.definition}` consists of {total} agents and modes"
-                f" (the limit is {MAX_INSTANCES})",
+                f"`{name}` consists of more than {MAX_INSTANCES} agents and modes",
                 span,
+                "use fewer copies",
             )
 
     def may_enter(self, name: str, trail: Trail, span: Span | None) -> bool:

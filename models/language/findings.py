@@ -10,6 +10,9 @@ from models.source import Diagnostic, ModelError, Severity, Span
 MAX_ERRORS = 100
 """After this many errors the run stops: the rest are most likely consequences."""
 
+MAX_PER_PLACE = 5
+"""How often one kind of mistake is told at one place: copies of an agent repeat it."""
+
 MAX_CANDIDATES = 2_000
 """How many names are compared with a misspelt one."""
 
@@ -23,6 +26,7 @@ class Findings:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, Span | None], Diagnostic] = {}
+        self._at_place: dict[tuple[str, Span | None], int] = {}
         self._errors = 0
         self.ignore_warnings = False
 
@@ -49,9 +53,12 @@ class Findings:
                 self._errors += 1
 
     def _add(self, diagnostic: Diagnostic) -> bool:
+        place = (diagnostic.code, diagnostic.span)
         key = (diagnostic.code, diagnostic.message, diagnostic.span)
-        if key in self._found:
+        if key in self._found or self._at_place.get(place, 0) >= MAX_PER_PLACE:
             return False
+        if diagnostic.span is not None:
+            self._at_place[place] = self._at_place.get(place, 0) + 1
         self._found[key] = diagnostic
         return True
 

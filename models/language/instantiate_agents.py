@@ -95,6 +95,7 @@ def _parts(
     """The sub-agents, replicated ones copy by copy."""
     found: list[AgentInstance] = []
     names: set[str] = set()
+    total = 1
     for instance in definition.agents:
         if instance.name.name in names:
             context.findings.error(
@@ -110,7 +111,10 @@ def _parts(
                 break
             found.append(part)
             scope.instances[name] = part
+            total += context.size(part.agent)
+            context.limit_size(definition.name.name, total, instance.span)
             if context.too_large:
+                scope.unmeasured.add(instance.name.name)
                 break
     return tuple(found)
 

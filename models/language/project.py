@@ -30,8 +30,11 @@ class Project:
     sources: dict[str, str]
 
 
-def read_project(path: Path) -> Project:
-    """Parse a file and everything it imports; `ModelError` with all that is wrong."""
+def read_project(path: Path, text: str | None = None) -> Project:
+    """Parse a file and everything it imports; `ModelError` with all that is wrong.
+
+    `text`, where given, is taken instead of the file's: an editor's unsaved changes.
+    """
     findings = Findings()
     sources: dict[str, str] = {}
     files: list[SourceFile] = []
@@ -45,9 +48,12 @@ def read_project(path: Path) -> Project:
                 raise ModelError(
                     Diagnostic("too-many-files", f"the model has more than {MAX_FILES} files")
                 )
-            text = read_text(current, name, MAX_BYTES - sum(map(len, sources.values())))
-            sources[name] = text
-            parsed = parse_leniently(text, name)
+            if current is path and text is not None:
+                sources[name] = text
+            else:
+                left = MAX_BYTES - sum(map(len, sources.values()))
+                sources[name] = read_text(current, name, left)
+            parsed = parse_leniently(sources[name], name)
         except ModelError as problem:
             findings.extend(problem.diagnostics)
             continue

@@ -17,7 +17,7 @@ from models.language.members import find_member
 from models.language.scope import Scope
 from models.language.syntax import Identifier, Instance, InteractionBlock
 
-MAX_PAIRS = 50_000
+MAX_PAIRS = 10_000
 """How many pairs one interaction may be unrolled to."""
 
 

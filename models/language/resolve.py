@@ -34,7 +34,13 @@ from models.language.findings import Findings, did_you_mean, listed
 from models.language.members import find_member, member_names
 from models.language.scope import CONSTANT_ROLES, Binding, Role, Scope
 from models.language.syntax import ExternDeclaration, TypeName
-from models.language.typecheck import is_symbolic, require, result_type, symbol_type
+from models.language.typecheck import (
+    has_value,
+    is_symbolic,
+    require,
+    result_type,
+    symbol_type,
+)
 from models.source import Span
 
 Typed: TypeAlias = tuple[Expression, ValueType | None]
@@ -121,27 +127,7 @@ class Resolver:
             and {args[0].op, args[1].op} in ({Op.SYMBOL}, {Op.BOOLEAN})
         ):
             result = boolean((args[0] == args[1]) is (node.op is Op.EQUAL), node.span)
-        return (result, kind) if self._defined(result, node.span) else POISON
-
-    def _defined(self, node: Expression, span: Span | None) -> bool:
-        """Report operations on literals that have no value."""
-        first = node.args[0] if node.args else ZERO
-        message = None
-        if node.op is Op.DIVIDE and node.args[1].is_constant:
-            message = "this divides by zero"
-        elif node.op is Op.SQRT and first.is_constant and first.constant < 0:
-            message = "this takes the square root of a negative number"
-        elif node.op is Op.LOG and first.is_constant and first.constant <= 0:
-            message = "this takes the logarithm of a number that is not positive"
-        elif node.op is Op.POWER and first.is_constant and node.args[1].is_constant:
-            if first.constant == 0 and node.args[1].constant <= 0:
-                message = "zero to this power has no value"
-            elif node.args[1].constant.denominator == 1:
-                self.findings.error("constant-too-large", "this power is too large a number", span)
-                return False
-        if message is not None:
-            self.findings.error("undefined-value", message, span)
-        return message is None
+        return (result, kind) if has_value(self.findings, result, node.span) else POISON
 
     # Names
 
@@ -360,11 +346,12 @@ class Resolver:
             )
             return POISON
         self.quantifier_depth += 1
+        parts: list[Typed] = []
         try:
-            parts = [
-                self._resolve(body, self.indexed(scope, str(node.value), number))
-                for number in range(low, high + 1)
-            ]
+            for number in range(low, high + 1):
+                parts.append(self._resolve(body, self.indexed(scope, str(node.value), number)))
+                if parts[-1][1] is None:
+                    return POISON
         finally:
             self.quantifier_depth -= 1
         context = f"the body of `{node.op}`"
@@ -375,8 +362,6 @@ class Resolver:
                 return POISON
             if not require(self.findings, kind, wanted, body.span or node.span, context):
                 return POISON
-        if any(kind is None for _, kind in parts):
-            return POISON
         if is_sum:
             whole = all(kind == INT for _, kind in parts)
             return add(*(part for part, _ in parts), span=node.span), INT if whole else REAL

@@ -9,7 +9,7 @@ expression that was already reported: it fits everywhere, so one mistake is told
 from __future__ import annotations
 
 from models.automaton import BOOL, INT, REAL, ValueType
-from models.expression import BOOLEAN_OPERATORS, COMPARISONS, Expression, Op
+from models.expression import BOOLEAN_OPERATORS, COMPARISONS, ZERO, Expression, Op
 from models.language.findings import Findings, did_you_mean, listed
 from models.source import Span
 
@@ -165,3 +165,27 @@ def _conditional(
         node.span or args[1].span,
     )
     return None
+
+
+def has_value(findings: Findings, node: Expression, span: Span | None) -> bool:
+    """Whether an operation on literals has a value; if not, that is reported."""
+    first, *others = node.args or (ZERO,)
+    if not all(arg.is_constant for arg in others[-1:] or [first]):
+        return True
+    message = None
+    if node.op is Op.DIVIDE:
+        message = "this divides by zero"
+    elif node.op is Op.SQRT and first.constant < 0:
+        message = "this takes the square root of a negative number"
+    elif node.op is Op.LOG and first.constant <= 0:
+        message = "this takes the logarithm of a number that is not positive"
+    elif node.op is Op.POWER and first.is_constant:
+        exponent = others[0].constant
+        if first.constant == 0 and exponent <= 0:
+            message = "zero to this power has no value"
+        elif exponent.denominator == 1:
+            findings.error("constant-too-large", "this power is too large a number", span)
+            return False
+    if message is not None:
+        findings.error("undefined-value", message, span)
+    return message is None

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (messages are compared whole)
 """Mistakes that beginners make, each in one place of a sound model: the whole message."""
 
 from __future__ import annotations

@@ -11,11 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models.catalogue
-from models.flatten import flatten
-from models.language.elaborate import elaborate
-from models.language.findings import Findings
-from models.language.parse import parse_leniently
-from models.language.wellposed import check_automaton
+from models.language.checked import checked_model
+from models.language.project import read_project
 from models.source import ModelError
 
 TOKEN = re.compile(r'[A-Za-z_]\w*|\d+(?:\.\d+)?|"[^"\n]*"|[<>=!:&|.]{2}|[^\s\w]')
@@ -61,13 +58,7 @@ TEXTS = [*EXAMPLES.values(), REPLICATED]
 def accepted(text: str) -> bool:
     """Whether the text is a model; any other end than a `ModelError` fails the test."""
     try:
-        parsed = parse_leniently(text, FILE)
-        if parsed.diagnostics:
-            raise ModelError(*parsed.diagnostics, sources={FILE: text})
-        made = elaborate([parsed.source], sources={FILE: text})
-        findings = Findings()
-        check_automaton(flatten(made.agent, "model", made.horizon), findings)
-        findings.raise_errors({FILE: text})
+        checked_model(read_project(Path(FILE), text), "model")
     except ModelError as problem:
         check_usable(problem, text)
         return False

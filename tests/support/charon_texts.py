@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 
 from models.automaton import Automaton
 from models.flatten import flatten
 from models.hierarchy import Agent
+from models.language.checked import diagnose
 from models.language.elaborate import Elaborated, elaborate
-from models.language.findings import Findings
 from models.language.parse import parse_source
-from models.language.wellposed import check_automaton
-from models.source import Diagnostic, ModelError
+from models.source import Diagnostic
 
 FILE = "model.charon"
 
@@ -245,15 +245,7 @@ def automaton_of(text: str, **parameters: int | Fraction) -> Automaton:
 
 def diagnostics(text: str) -> tuple[Diagnostic, ...]:
     """Everything that checking a text says, errors and warnings."""
-    try:
-        made = elaborated(text)
-        findings = Findings()
-        findings.extend(made.warnings)
-        check_automaton(flatten(made.agent, "model", made.horizon), findings)
-        findings.raise_errors({FILE: text})
-    except ModelError as problem:
-        return problem.diagnostics
-    return findings.warnings
+    return diagnose(text, Path(FILE))
 
 
 def codes(text: str) -> list[str]:

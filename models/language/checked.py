@@ -1,0 +1,49 @@
+"""From parsed files to a model that passed every check, or to all that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from models.expression import ExpressionTooLargeError
+from models.flatten import flatten
+from models.language.elaborate import elaborate
+from models.language.findings import Findings
+from models.language.project import Project, read_project
+from models.language.wellposed import check_automaton
+from models.model import Model
+from models.source import Diagnostic, ModelError
+
+
+def checked_model(
+    project: Project,
+    name: str,
+    *,
+    agent: str | None = None,
+    parameters: Mapping[str, Fraction] | None = None,
+) -> Model:
+    """The model of a project, elaborated, flattened and checked; see `elaborate` for `agent`
+    and `parameters`. Raises `ModelError`."""
+    sources = project.sources
+    made = elaborate(project.files, agent=agent, parameters=parameters, sources=sources)
+    findings = Findings()
+    findings.extend(made.warnings)
+    try:
+        automaton = flatten(made.agent, name, made.horizon)
+        check_automaton(automaton, findings)
+    except ModelError as problem:
+        raise ModelError(*problem.diagnostics, sources=sources) from None
+    except ExpressionTooLargeError as problem:
+        reason = f"putting the parts of the model together leads to {problem}"
+        raise ModelError(Diagnostic("constant-too-large", reason), sources=sources) from None
+    findings.raise_errors(sources)
+    return Model(name, automaton, made.agent, findings.warnings, sources)
+
+
+def diagnose(text: str, path: Path) -> tuple[Diagnostic, ...]:
+    """Every error and warning of a text that stands, or will stand, in the file `path`."""
+    try:
+        return checked_model(read_project(path, text), path.stem).warnings
+    except ModelError as problem:
+        return problem.diagnostics
