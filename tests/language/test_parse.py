@@ -239,7 +239,7 @@ def flat_texts(draw: st.DrawFn, depth: int = 4) -> str:
                 f"abs({a} - {b})",
                 f"({a} <= {b} && !({b} > 1) ? {a} : {b})",
             ]
-        )  # fmt: skip
+        )
     )
 
 

@@ -1,4 +1,3 @@
-
 """Slips of the pen: each gives the message that helps, where it helps, and no others."""
 
 from __future__ import annotations
