@@ -109,6 +109,8 @@ def _chained(
         return None
     if node.op in _OUTER:
         return (_OUTER[node.op](node),), moving[0]
+    if node.op is Op.ADD:
+        return (), moving[0]
     if node.op is Op.MULTIPLY:
         return tuple(arg for arg in node.args if arg is not moving[0]), moving[0]
     if node.op is Op.POWER and moving[0] is node.args[0]:

@@ -213,7 +213,7 @@ def _nest(kind: str, depth: int) -> Expression:
     for i in range(depth):
         match kind:
             case "sum":
-                e = 2 * (e + y)
+                e = z * (e + y)
             case "function":
                 e = function(Op.SIN, e)
             case "minus":
