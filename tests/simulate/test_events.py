@@ -358,5 +358,5 @@ def test_external_functions_are_called_and_may_fail() -> None:
     def broken(x: float) -> float:
         raise RuntimeError("no signal")
 
-    with pytest.raises(ExternalError, match="speed.*no signal"):
+    with pytest.raises(ExternalError, match=r"speed.*no signal"):
         go(program(flows, externals={"speed": broken}), [0.0])

@@ -1,0 +1,163 @@
+"""The compiled core and the Python reference take the same decisions, bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.automaton import EventKind
+from models.expression import (
+    Expression,
+    Op,
+    conditional,
+    conjunction,
+    constant,
+    disjunction,
+    divide,
+    equal,
+    function,
+    lookup,
+    maximum,
+    minimum,
+    variable,
+)
+from models.table import Table
+from simulate import engine, reference
+from simulate.methods import Adams, Detection, Method, Taylor
+from simulate.program import Program, compile_program
+from simulate.stretch import Stretch
+
+pytestmark = pytest.mark.skipif(not engine.is_compiled(), reason="the extension is not built")
+
+NAMES = ("x", "y", "z")
+X, Y, Z, U, T = map(variable, (*NAMES, "u", "time"))
+SMALL = st.fractions(-2, 2, max_denominator=5)
+BEND = Table("bend", ((Fraction(-1), Fraction(0), Fraction(2)),), ((0,), (1,), (-1,)))  # type: ignore[arg-type]
+SHEET = Table(
+    "sheet",
+    ((Fraction(-1), Fraction(1)), (Fraction(0), Fraction(2))),
+    ((Fraction(0), Fraction(1)), (Fraction(2), Fraction(-1))),
+)
+
+
+@st.composite
+def terms(draw: st.DrawFn) -> Expression:
+    a, b = draw(st.sampled_from([X, Y, Z, U, T])), draw(st.sampled_from([X, Y, Z]))
+    k = draw(SMALL)
+    make = draw(
+        st.sampled_from(
+            [
+                lambda: a * k,
+                lambda: a * b * k,
+                lambda: function(Op.SIN, a + b) * k,
+                lambda: function(Op.COS, a * k),
+                lambda: function(Op.SQRT, a * a + 1) * k,
+                lambda: divide(a, b * b + 1),
+                lambda: function(Op.ATAN, b) * k,
+                lambda: function(Op.EXP, -(a * a)) * k,
+                lambda: minimum(a, b) + k,
+                lambda: maximum(a, k) * k,
+                lambda: function(Op.ABSOLUTE, a),
+                lambda: conditional(a <= b, a, b * k),
+                lambda: lookup(BEND, a),
+                lambda: lookup(SHEET, a, b),
+                lambda: function(Op.ATAN2, a, b * b + 1),
+                lambda: constant(k),
+            ]
+        )
+    )
+    return make()
+
+
+@st.composite
+def guards(draw: st.DrawFn) -> Expression:
+    def atom() -> Expression:
+        e, k = draw(terms()), draw(SMALL)
+        return draw(st.sampled_from([e >= k, e <= k, e > k, equal(e, k)]))
+
+    parts = [atom() for _ in range(draw(st.integers(1, 3)))]
+    join = draw(st.sampled_from([conjunction, disjunction]))
+    return join(*parts)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    flows = [draw(terms()) + draw(terms()) - variable(n) * Fraction(1, 4) for n in NAMES]
+    kinds = st.sampled_from(list(EventKind))
+    watches = [(draw(guards()), draw(kinds)) for _ in range(draw(st.integers(0, 3)))]
+    return compile_program(flowing=NAMES, held=["u"], flows=flows, watches=watches)
+
+
+METHODS: list[Method] = [
+    Adams(),
+    Adams(rtol=1e-3, atol=1e-5, max_order=3),
+    Adams(rtol=1e-9, atol=1e-11, max_order=12),
+    Taylor(),
+    Adams(detection=Detection.INTERPOLATION),
+    Adams(detection=Detection.ENDPOINT),
+    Taylor(detection=Detection.INTERPOLATION),
+]
+
+
+def bits(stretch: Stretch) -> tuple[object, ...]:
+    """Everything in a stretch with floating-point numbers as their bytes."""
+    return (
+        stretch.stop,
+        stretch.t.hex(),
+        stretch.fired,
+        stretch.grazing,
+        stretch.counts,
+        *(
+            [v.hex() if v == v else "nan" for v in part]
+            for part in (stretch.x, stretch.values, stretch.tolerances, stretch.times)
+        ),
+        list(stretch.degrees),
+        [v.hex() for v in stretch.coefficients],
+    )
+
+
+@settings(max_examples=150)
+@given(
+    programs(),
+    st.sampled_from(METHODS),
+    st.tuples(*[st.floats(-2, 2)] * 3),
+    st.floats(-1, 1),
+    st.floats(0.1, 6),
+)
+def test_same_bits(
+    program: Program,
+    method: Method,
+    x: tuple[float, float, float],
+    u: float,
+    until: float,
+) -> None:
+    method = replace(method, max_steps=300)
+    active = range(len(program.watches))
+    slow = reference.advance(program, method, 0.0, x, [u], until, active)
+    fast = engine.advance(program, method, 0.0, x, [u], until, active)
+    assert bits(slow) == bits(fast)
+
+
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=9), st.floats(0.01, 5))
+def test_dense_output_meets_at_the_joints(x: list[float], until: float) -> None:
+    """Every piece ends where the next begins, to rounding."""
+    names = [f"v{i}" for i in range(len(x))]
+    flows = [variable(names[i - 1]) - variable(n) for i, n in enumerate(names)]
+    p = compile_program(flowing=names, held=[], flows=flows, watches=[])
+    found = engine.advance(p, Adams(), 0.0, x, [], until, [])
+    place, n = 0, len(x)
+    previous = list(x)
+    for i, degree in enumerate(found.degrees):
+        h = found.times[i + 1] - found.times[i]
+        ends = []
+        for j in range(n):
+            c = found.coefficients[place : place + degree + 1]
+            assert c[0] == pytest.approx(previous[j], rel=1e-12, abs=1e-12)
+            ends.append(sum(c[k] * h**k for k in range(degree + 1)))
+            place += degree + 1
+        previous = ends
+    assert previous == pytest.approx(list(found.x), rel=1e-12, abs=1e-12)

@@ -1,0 +1,502 @@
+"""Runs of small automata whose behaviour is known by hand."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from models.automaton import (
+    BOOL,
+    TIME,
+    Constraint,
+    Edge,
+    HybridAutomaton,
+    Initial,
+    Input,
+    Kind,
+    Location,
+    Parameter,
+    Property,
+    Range,
+    Variable,
+    enumeration,
+    primed,
+)
+from models.expression import (
+    TRUE,
+    Expression,
+    Op,
+    conjunction,
+    constant,
+    divide,
+    equal,
+    external,
+    function,
+    negation,
+    symbol,
+    variable,
+)
+from models.load import load
+from models.source import ModelError
+from models.trace import Ending, EventType, Trace
+from simulate import engine
+from simulate.methods import Adams, Taylor
+from simulate.policy import Level, Policy, Switching
+from simulate.run import prepare, simulate
+from simulate.signals import Formula, Lines, Steps, from_csv, sine
+
+X, Y, V, H, U = map(variable, ("x", "y", "v", "h", "u"))
+
+
+def flow(name: str, value: Expression | int) -> Constraint:
+    value = constant(value) if isinstance(value, int) else value
+    return Constraint(name, Range.exactly(value))
+
+
+def between(name: str, low: Fraction | int, high: Fraction | int) -> Constraint:
+    return Constraint(name, Range(constant(low), constant(high)))
+
+
+def ball(*, naive: bool = False, restitution: Fraction = Fraction(4, 5)) -> HybridAutomaton:
+    guard = H <= 0 if naive else conjunction(H <= 0, V <= 0)
+    return HybridAutomaton(
+        "ball",
+        (Variable("h"), Variable("v")),
+        (Location("fall", (flow("h", V), flow("v", constant(Fraction(-981, 100)))), (), H >= 0),),
+        (Edge("fall", "fall", guard, (flow("v", -restitution * V),), name="bounce"),),
+        (Initial("fall", equal(H, 1) & equal(V, 0)),),
+    )
+
+
+def clock(*edges: Edge, places: tuple[Location, ...]) -> HybridAutomaton:
+    return HybridAutomaton(
+        "clock", (Variable("x"),), places, edges, (Initial(places[0].name, equal(X, 0)),)
+    )
+
+
+# Events and accumulation
+
+
+@pytest.mark.parametrize("method", [Adams(), Taylor()], ids=["adams", "taylor"])
+@pytest.mark.parametrize("naive", [False, True])
+def test_ball_events_are_exact_and_accumulate(method: Adams | Taylor, naive: bool) -> None:
+    """Bounce k is at t1 (1 + 2 (e + ... + e^k)); they accumulate at t1 (1 + e)/(1 - e)."""
+    trace = simulate(ball(naive=naive), until=10.0, method=method)
+    first = math.sqrt(2 / 9.81)
+    expected, t, factor = [], first, 1.0
+    for _ in trace.jumps:
+        expected.append(t)
+        factor *= 0.8
+        t += 2 * first * factor
+    assert [e.time for e in trace.jumps] == pytest.approx(expected, abs=1e-8)
+    assert trace.outcome.ending is Ending.ZENO and trace.outcome.name == "bounce"
+    assert trace.outcome.accumulation == pytest.approx(first * 9, abs=1e-6)
+    assert trace.outcome.accumulation == pytest.approx(4.063713, abs=1e-6)
+    assert trace.counts.beyond == 0
+    lowest = min(trace.at(i * trace.end / 5000)["h"] for i in range(5001))
+    assert lowest >= -1e-12  # rounding of the dense output only
+    assert all(e.residual <= 0.0 for e in trace.events)
+
+
+def test_ball_that_does_not_accumulate() -> None:
+    trace = simulate(ball(restitution=Fraction(1)), until=10.0)
+    assert trace.outcome.ending is Ending.HORIZON
+    assert len(trace.jumps) == math.floor((10.0 / math.sqrt(2 / 9.81) + 1) / 2)
+
+
+def test_sliding_is_reported_as_chattering_or_livelock() -> None:
+    model = HybridAutomaton(
+        "relay",
+        (Variable("x"),),
+        (
+            Location("above", (flow("x", -1),), (), X >= 0),
+            Location("below", (flow("x", 1),), (), X <= 0),
+        ),
+        (
+            Edge("above", "below", X <= 0, name="down"),
+            Edge("below", "above", X >= 0, name="up"),
+        ),
+        (Initial("above", equal(X, 1)),),
+    )
+    trace = simulate(model, until=5.0)
+    assert trace.outcome.ending in (Ending.CHATTERING, Ending.LIVELOCK)
+    assert trace.end == pytest.approx(1.0, abs=1e-6)
+    assert "down" in trace.outcome.sentence or "up" in trace.outcome.sentence
+
+
+def test_discrete_loop_without_time() -> None:
+    model = clock(
+        Edge("a", "b", TRUE, urgent=True, name="go"),
+        Edge("b", "a", TRUE, urgent=True, name="back"),
+        places=(Location("a", (flow("x", 1),)), Location("b", (flow("x", 1),))),
+    )
+    trace = simulate(model, until=1.0)
+    assert trace.outcome.ending in (Ending.LIVELOCK, Ending.CHATTERING)
+    assert "go" in trace.outcome.sentence or "back" in trace.outcome.sentence
+
+
+# Switching
+
+
+BAND = clock(
+    Edge("a", "b", (X >= 1) & (X <= 3), name="go"),
+    places=(Location("a", (flow("x", 1),), (), X <= 4), Location("b", (flow("x", 0),))),
+)
+
+
+def test_earliest_and_latest_switches() -> None:
+    assert simulate(BAND, until=9.0).jumps[0].time == pytest.approx(1.0, abs=1e-9)
+    latest = simulate(BAND, until=9.0, policy=Policy(Switching.LATEST))
+    assert latest.jumps[0].time == pytest.approx(3.0, abs=1e-9)
+    assert latest.outcome.completed and latest.final()["x"] == pytest.approx(3.0, abs=1e-9)
+
+
+def test_random_switches_lie_in_the_guard_and_repeat_exactly() -> None:
+    policy, times = Policy(Switching.RANDOM, wait=0.7), []
+    for seed in range(30):
+        trace = simulate(BAND, until=9.0, policy=policy, seed=seed)
+        times.append(trace.jumps[0].time)
+        assert 1.0 - 1e-9 <= times[-1] <= 3.0 + 1e-9
+        script = Policy(Switching.RANDOM, wait=0.7, script=trace.decisions)
+        assert simulate(BAND, until=9.0, policy=script, seed=99) == trace
+    assert len(set(times)) > 20
+
+
+def test_urgent_edge_lets_no_time_pass() -> None:
+    model = clock(
+        Edge("a", "b", X >= 2, urgent=True),
+        Edge("b", "c", TRUE, (flow("x", X + 10),), urgent=True),
+        places=(
+            Location("a", (flow("x", 1),)),
+            Location("b", (flow("x", 1),)),
+            Location("c", (flow("x", 0),)),
+        ),
+    )
+    trace = simulate(model, until=5.0, policy=Policy(Switching.LATEST))
+    assert [(e.source, e.target) for e in trace.jumps] == [("a", "b"), ("b", "c")]
+    assert trace.jumps[1].time == trace.jumps[0].time == pytest.approx(2.0)
+    assert trace.final()["x"] == pytest.approx(12.0)
+    assert trace.before(trace.jumps[0].time)["x"] == pytest.approx(2.0)
+
+
+def test_target_invariant_forbids_an_edge() -> None:
+    model = clock(
+        Edge("a", "b", X >= 1, name="wrong"),
+        Edge("a", "c", X >= 1, name="right"),
+        places=(
+            Location("a", (flow("x", 1),), (), X <= 1),
+            Location("b", (), (), X <= 0),
+            Location("c"),
+        ),
+    )
+    assert simulate(model, until=3.0).jumps[0].name == "right"
+
+
+def test_blocking_is_explained() -> None:
+    model = clock(
+        Edge("a", "a", X >= 7, name="far"),
+        places=(Location("a", (flow("x", 1),), (), X <= 2),),
+    )
+    trace = simulate(model, until=5.0)
+    assert trace.outcome.ending is Ending.BLOCKED
+    assert trace.end == pytest.approx(2.0) and trace.final()["x"] <= 2.0
+    assert "x <= 2" in trace.outcome.sentence and "`far`" in trace.outcome.sentence
+
+
+def test_discrete_guards_are_exact() -> None:
+    """`n > 2` is false at n = 2, however close floating-point tolerances come."""
+    n = variable("n")
+    model = HybridAutomaton(
+        "counter",
+        (Variable("x"), Variable("n", kind=Kind.DISCRETE)),
+        (Location("count", (flow("x", 1),), (), X <= 1), Location("done")),
+        (
+            Edge("count", "done", (X >= 1) & (n > 2), name="enough"),
+            Edge("count", "count", (X >= 1) & (n <= 2), (flow("x", 0), flow("n", n + 1))),
+        ),
+        (Initial("count", equal(X, 0) & equal(n, 0)),),
+    )
+    trace = simulate(model, until=20.0)
+    assert trace.jumps[-1].name == "enough" and trace.final()["n"] == 3.0
+    assert trace.jumps[-1].time == pytest.approx(4.0)
+
+
+def test_resets_are_simultaneous_and_read_primed_values() -> None:
+    model = HybridAutomaton(
+        "swap",
+        (Variable("x"), Variable("y")),
+        (Location("a"), Location("b")),
+        (
+            Edge(
+                "a",
+                "b",
+                TRUE,
+                (flow("x", Y), flow("y", X + 1), flow("sum", variable(primed("y")) * 2)),
+                urgent=True,
+            ),
+        ),
+        (Initial("a", equal(X, 1) & equal(Y, 5)),),
+    )
+    assert simulate(model, until=1.0).final() == {"x": 5.0, "y": 2.0}
+
+
+def test_ranged_resets_follow_the_level() -> None:
+    model = clock(
+        Edge("a", "b", TRUE, (between("x", 10, 20),), urgent=True),
+        places=(Location("a"), Location("b")),
+    )
+    for level, value in ((Level.LOW, 10), (Level.MID, 15), (Level.HIGH, 20)):
+        assert simulate(model, until=1.0, policy=Policy(level=level)).final()["x"] == value
+    found = {
+        simulate(model, until=1.0, policy=Policy(level=Level.RANDOM), seed=s).final()["x"]
+        for s in range(10)
+    }
+    assert len(found) == 10 and all(10 <= v <= 20 for v in found)
+
+
+# Inputs, inclusions, parameters
+
+
+def driven(rate: Expression) -> HybridAutomaton:
+    return HybridAutomaton(
+        "driven",
+        (Variable("x"),),
+        (Location("run", (flow("x", rate),)),),
+        (),
+        (Initial("run", equal(X, 0)),),
+        inputs=(Input("u", low=Fraction(-1), high=Fraction(3)),),
+        parameters=(Parameter("k", low=Fraction(2), high=Fraction(4)),),
+    )
+
+
+def test_signals() -> None:
+    model = driven(U)
+
+    def end(signal: object) -> float:
+        trace = simulate(model, until=2.0, inputs={"u": signal})  # type: ignore[dict-item]
+        return float(trace.final()["x"])
+
+    assert end(1.5) == pytest.approx(3.0)
+    assert end(Steps((0.0, 0.5), (1.0, -1.0))) == pytest.approx(-1.0, abs=1e-9)
+    assert end(Lines((0.0, 1.0), (0.0, 1.0))) == pytest.approx(1.5, abs=1e-9)
+    assert end(sine(1.0, 2.0, 3.0)) == pytest.approx(2 + 2 / 3 * (1 - math.cos(6)), abs=1e-4)
+    assert end(Formula(variable(TIME) ** 2)) == pytest.approx(8 / 3, abs=1e-6)
+    table = from_csv(["t,u,w", "0,0,9", "1,1,9"], "u")
+    assert table == Lines((0.0, 1.0), (0.0, 1.0))
+    with pytest.raises(ModelError, match="no column"):
+        from_csv(["t,u", "0,0"], "speed")
+    with pytest.raises(ModelError, match="line 3"):
+        from_csv(["t,u", "0,0", "1"], "u")
+    with pytest.raises(ModelError, match="increasing"):
+        Steps((1.0, 1.0), (0.0, 0.0))
+    with pytest.raises(ModelError, match="no input"):
+        simulate(model, until=1.0, inputs={"nothing": 1.0})
+
+
+def test_levels_of_inputs_and_parameters() -> None:
+    model = driven(U * variable("k"))
+    low = simulate(model, until=1.0, policy=Policy(level=Level.LOW))
+    assert low.final()["x"] == pytest.approx(-2.0) and low.parameters == {"k": 2.0}
+    chosen = simulate(model, until=1.0, parameters={"k": 3.5}, inputs={"u": 2.0})
+    assert chosen.final()["x"] == pytest.approx(7.0)
+    with pytest.raises(ModelError, match="no parameter"):
+        simulate(model, until=1.0, parameters={"q": 1.0})
+
+
+FRONT = HybridAutomaton(
+    "front",
+    (Variable("v"), Variable("x")),
+    (Location("drive", (between("v", -5, 3), flow("x", V)), (), V >= 0),),
+    (),
+    (Initial("drive", equal(V, 10) & equal(X, 0)),),
+)
+
+
+def test_an_inclusion_gives_way_at_the_invariant() -> None:
+    """Braking hard stops at v = 0 instead of blocking: 10/5 s, 10 m."""
+    trace = simulate(FRONT, until=5.0, policy=Policy(level=Level.LOW))
+    assert trace.outcome.completed
+    assert trace.final()["v"] == pytest.approx(0.0, abs=1e-9)
+    assert trace.final()["x"] == pytest.approx(10.0, abs=1e-7)
+    (held,) = [e for e in trace.events if e.type is EventType.HELD]
+    assert held.time == pytest.approx(2.0, abs=1e-9)
+
+
+def test_a_held_inclusion_is_released() -> None:
+    share = {"v.inclusion": Steps((0.0, 3.0), (0.0, 1.0))}
+    trace = simulate(FRONT, until=4.0, inputs=share)
+    assert trace.final()["v"] == pytest.approx(3.0, abs=1e-8)
+    assert any(e.type is EventType.RELEASED for e in trace.events)
+
+
+def test_random_levels_stay_in_the_inclusion() -> None:
+    prepared = prepare(FRONT)
+    for seed in range(20):
+        trace = simulate(prepared, until=8.0, policy=Policy.random(), seed=seed)
+        assert trace.outcome.completed
+        values = [trace.at(i / 50)["v"] for i in range(401)]
+        rates = [(b - a) * 50 for a, b in pairwise(values)]
+        assert min(values) >= -1e-9 and min(rates) >= -5 - 1e-6 and max(rates) <= 3 + 1e-6
+        again = Policy(Switching.RANDOM, Level.RANDOM, script=trace.decisions)
+        assert simulate(prepared, until=8.0, policy=again) == trace
+
+
+# Starts
+
+
+def test_initial_sets() -> None:
+    model = HybridAutomaton(
+        "box",
+        (Variable("x"), Variable("y")),
+        (Location("a"),),
+        (),
+        (Initial("a", conjunction(X >= 2, X <= 4, equal(Y, X * 2), X * X >= 9)),),
+    )
+    for seed in range(20):
+        start = simulate(model, until=0.0, policy=Policy.random(), seed=seed).at(0.0)
+        assert 3.0 <= start["x"] <= 4.0 and start["y"] == pytest.approx(2 * start["x"])
+    assert simulate(model, until=0.0, initial={"x": 3.5}).at(0.0) == {"x": 3.5, "y": 7.0}
+    refused = simulate(model, until=0.0, initial={"x": 1.0})
+    assert refused.outcome.ending is Ending.EMPTY_INITIAL and "x = 1" in refused.outcome.sentence
+    with pytest.raises(ModelError, match="no variable"):
+        simulate(model, until=0.0, initial={"q": 1.0})
+
+
+def test_empty_initial_set() -> None:
+    model = HybridAutomaton(
+        "none", (Variable("x"),), (Location("a"),), (), (Initial("a", (X >= 2) & (X <= 1)),)
+    )
+    trace = simulate(model, until=1.0)
+    assert trace.outcome.ending is Ending.EMPTY_INITIAL and not trace.segments
+    assert "empty" in trace.outcome.sentence
+
+
+def test_a_thin_initial_set_is_found_by_the_solver() -> None:
+    thin = conjunction(X >= 0, X <= 1, Y >= 0, Y <= 1, equal(X + Y, Fraction(3, 2)))
+    model = HybridAutomaton(
+        "thin", (Variable("x"), Variable("y")), (Location("a"),), (), (Initial("a", thin),)
+    )
+    start = simulate(model, until=0.0).at(0.0)
+    assert start["x"] + start["y"] == pytest.approx(1.5)
+
+
+def test_symbols_and_truth_values() -> None:
+    colour, on = variable("colour"), variable("on")
+    model = HybridAutomaton(
+        "lamp",
+        (
+            Variable("x"),
+            Variable("colour", enumeration("red", "green"), Kind.DISCRETE),
+            Variable("on", BOOL, Kind.DISCRETE),
+        ),
+        (Location("a", (flow("x", 1),)), Location("b")),
+        (
+            Edge("a", "b", conjunction(X >= 1, equal(colour, symbol("green")), negation(on))),
+            Edge("a", "a", (X >= 1) & on, (flow("x", 0), flow("on", negation(on)))),
+        ),
+        (Initial("a", conjunction(equal(X, 0), equal(colour, symbol("green")), on)),),
+    )
+    trace = simulate(model, until=5.0)
+    assert [e.target for e in trace.jumps] == ["a", "b"]
+    assert trace.jumps[1].time == pytest.approx(2.0)
+
+
+# Endings
+
+
+def test_assertions_stop_the_run_and_leave_the_trace() -> None:
+    low = Property("low", X <= 2)
+    model = clock(places=(Location("a", (flow("x", 1),)),))
+    model = HybridAutomaton(
+        "asserted", model.variables, model.locations, (), model.initial, properties=(low,)
+    )
+    trace = simulate(model, until=5.0)
+    assert trace.outcome.ending is Ending.VIOLATION and trace.outcome.name == "low"
+    assert trace.end == pytest.approx(2.0, abs=1e-5) and trace.final()["x"] > 2.0
+    assert simulate(model, until=5.0, stop_on_violation=False).outcome.completed
+
+
+@pytest.mark.parametrize(
+    ("rate", "ending"),
+    [
+        (X * X + 1, {Ending.STEP_TOO_SMALL, Ending.NOT_FINITE}),
+        (divide(1, 1 - X), {Ending.STEP_TOO_SMALL, Ending.NOT_FINITE}),
+        (function(Op.LOG, X), {Ending.NOT_FINITE}),
+        (function(Op.EXP, function(Op.EXP, X * 9)), {Ending.STEP_TOO_SMALL, Ending.NOT_FINITE}),
+    ],
+    ids=["blow-up", "pole", "undefined", "explosion"],
+)
+def test_numerical_trouble_is_an_outcome(rate: Expression, ending: set[Ending]) -> None:
+    trace = simulate(clock(places=(Location("a", (flow("x", rate),)),)), until=10.0)
+    assert trace.outcome.ending in ending and trace.outcome.sentence
+
+
+def test_stiffness_ends_at_the_step_limit() -> None:
+    model = clock(places=(Location("a", (flow("x", 1 - 10**8 * X),)),))
+    trace = simulate(model, until=10.0, method=Adams(max_steps=2000))
+    assert trace.outcome.ending is Ending.STEP_LIMIT and "stiff" in trace.outcome.sentence
+
+
+def test_external_functions() -> None:
+    model = clock(places=(Location("a", (flow("x", external("f", X)),)),))
+    fine = simulate(model, until=1.0, externs={"f": lambda x: 1.0 - x})
+    assert fine.final()["x"] == pytest.approx(1 - math.exp(-1), abs=1e-5)
+
+    def fails(x: float) -> float:
+        if x > 0.5:
+            raise ValueError("out of range")
+        return 1.0
+
+    trace = simulate(model, until=1.0, externs={"f": fails})
+    assert trace.outcome.ending is Ending.EXTERNAL_FAILED
+    assert trace.outcome.name == "f" and "out of range" in trace.outcome.sentence
+    wrong = simulate(model, until=1.0, externs={"f": lambda x: "fast"})  # type: ignore[dict-item]
+    assert wrong.outcome.ending is Ending.EXTERNAL_FAILED
+    with pytest.raises(ModelError, match="no such function"):
+        simulate(model, until=1.0)
+
+
+def test_horizon_of_zero() -> None:
+    trace = simulate(ball(), until=0.0)
+    assert trace.outcome.completed and trace.end == 0.0 and trace.final() == {"h": 1.0, "v": 0.0}
+
+
+def test_too_many_jumps() -> None:
+    trace = simulate(ball(restitution=Fraction(1)), until=100.0, max_jumps=5)
+    assert trace.outcome.ending is Ending.JUMP_LIMIT and len(trace.jumps) == 5
+
+
+# The library
+
+
+def test_platoon_switches_when_the_figure_says() -> None:
+    trace = simulate(load("platoon_figure10").automaton, until=12.0)
+    assert trace.jumps[0].time == pytest.approx(8.20, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["platoon", "thermostat_timer", "bouncing_ball", "fischer"])
+def test_whole_runs_equal_the_reference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fallback without the extension makes the same run, bit for bit."""
+    model = load(name).automaton
+    policy = Policy.random()
+    fast = simulate(model, until=8.0, policy=policy, seed=5)
+    monkeypatch.setattr(engine, "_core", None)
+    slow = simulate(model, until=8.0, policy=policy, seed=5)
+    assert slow == fast and slow.counts == fast.counts
+
+
+def test_prepared_models_are_reused() -> None:
+    prepared, generator = prepare(load("platoon").automaton), Random(4)
+    traces = [
+        simulate(prepared, until=20.0, policy=Policy.random(), generator=generator, dense=False)
+        for _ in range(30)
+    ]
+    assert len({t.decisions for t in traces}) == 30
+    assert all(isinstance(t, Trace) and t.outcome.sentence for t in traces)
+    for trace in traces:
+        assert not any(e.type is EventType.VIOLATION for e in trace.events)
+        assert float(trace.final()["dist"]) > 0.0  # type: ignore[arg-type]

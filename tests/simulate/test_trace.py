@@ -1,0 +1,110 @@
+"""Traces: asking, saving, reading back, comparing."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import pytest
+
+from models.load import load
+from models.source import ModelError
+from models.trace import EventType, Trace, compare_traces
+from models.trace_files import from_json, to_csv, to_json
+from simulate.methods import Adams, Taylor
+from simulate.policy import Policy
+from simulate.run import simulate
+
+
+@pytest.fixture(scope="module")
+def platoon() -> Trace:
+    return simulate(load("platoon").automaton, until=15.0, policy=Policy.random(), seed=3)
+
+
+@pytest.fixture(scope="module")
+def ball() -> Trace:
+    model = load("bouncing_ball").automaton
+    return simulate(model, until=5.0, initial={"height": 10.1})
+
+
+def test_values_between_steps_are_those_of_the_parabola(ball: Trace) -> None:
+    for k in range(100):
+        t = k * 0.014
+        assert ball.at(t)["height"] == pytest.approx(10.1 - 9.81 / 2 * t * t, abs=1e-9)
+
+
+def test_both_values_at_a_jump(ball: Trace) -> None:
+    t = ball.jumps[0].time
+    speed = math.sqrt(2 * 9.81 * 10.1)
+    assert ball.before(t)["velocity"] == pytest.approx(-speed)
+    assert ball.at(t)["velocity"] == pytest.approx(0.8 * speed)
+
+
+def test_equations_define_values(platoon: Trace) -> None:
+    for t in (0.0, 3.3, 7.7, 15.0):
+        v = platoon.at(t)
+        error = v["dist"] - v["velOther"] - 10
+        assert v["follower.controller.error"] == pytest.approx(error)
+
+
+def test_json_reads_back_equal(platoon: Trace, ball: Trace) -> None:
+    for trace in (platoon, ball):
+        assert from_json(to_json(trace)) == trace
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[]", "null", '{"schema": "other"}', "[" * 100_000, '{"schema": "charon-trace/1"}'],
+)
+def test_other_files_are_refused(text: str) -> None:
+    with pytest.raises(ModelError):
+        from_json(text)
+
+
+def test_damaged_pieces_are_refused(ball: Trace) -> None:
+    document = json.loads(to_json(ball))
+    document["segments"][0]["coefficients"].pop()
+    with pytest.raises(ModelError, match="do not fit"):
+        from_json(json.dumps(document))
+
+
+def test_csv_has_both_sides_of_a_jump(ball: Trace) -> None:
+    rows = list(csv.DictReader(to_csv(ball).splitlines()))
+    assert list(rows[0]) == ["time", "location", "height", "velocity"]
+    t = repr(ball.jumps[0].time)
+    speeds = [float(r["velocity"]) for r in rows if r["time"] == t]
+    assert speeds[0] < 0 < speeds[-1]
+    regular = list(csv.DictReader(to_csv(ball, step=0.5, names=["height"]).splitlines()))
+    assert [float(r["time"]) for r in regular[:3]] == [0.0, 0.5, 1.0]
+
+
+def test_two_methods_agree() -> None:
+    model = load("van_der_pol").automaton
+    start = {"x": 1.3, "y": 2.3}
+    a = simulate(model, until=6.0, initial=start, method=Adams(rtol=1e-9, atol=1e-11))
+    b = simulate(model, until=6.0, initial=start, method=Taylor(rtol=1e-12, atol=1e-13, order=18))
+    found = compare_traces(a, b)
+    assert found.largest < 1e-6 and found.first_jump == -1
+
+
+def test_comparison_finds_the_parting(ball: Trace) -> None:
+    other = simulate(load("bouncing_ball").automaton, until=5.0, initial={"height": 10.0})
+    found = compare_traces(ball, other)
+    assert found.largest > 0.05 and found.variable in ("height", "velocity")
+    short = simulate(load("bouncing_ball").automaton, until=2.0, initial={"height": 10.1})
+    assert compare_traces(ball, short).first_jump == len(short.jumps)
+
+
+def test_log_names_sides_and_residuals(ball: Trace) -> None:
+    enabled = [e for e in ball.events if e.type is EventType.ENABLED]
+    assert len(enabled) == len(ball.jumps) > 0
+    for event in enabled:
+        assert event.name == "bounce" and -1e-9 <= event.residual <= 0.0
+        assert event.together == ("bounce", "height >= 0")
+
+
+def test_samples_cover_the_run(platoon: Trace) -> None:
+    times = [t for t, _, _ in platoon.samples(0.25)]
+    assert times[0] == 0.0 and times[-1] == platoon.end == 15.0
+    assert times == sorted(times)
