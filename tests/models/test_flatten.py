@@ -400,3 +400,16 @@ def test_fifty_vehicles_flatten_quickly() -> None:
     product.location(first.location)
     product.edges_from(first.location)
     assert time.process_time() - start < 1
+
+
+def test_absurd_nesting_is_a_message() -> None:
+    mode = atomic("A")
+    for _ in range(3000):
+        mode = Mode("M", (), subs(a=mode), transitions=(trans("de", "a.de"),))
+    with pytest.raises(ModelError, match="nested"):
+        flatten(Agent("A", top=mode), "m")
+    agent = Agent("A", top=atomic("A"))
+    for _ in range(3000):
+        agent = Agent("B", agents=parts(a=agent))
+    with pytest.raises(ModelError, match="nested"):
+        flatten(agent, "m")
