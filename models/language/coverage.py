@@ -2,8 +2,9 @@
 
 - At a named entry or exit point control cannot rest: the guards of the transitions that
   leave it must cover all states.
-- The guards of the transitions from `init` must cover the initial set, which must not be
-  empty, and in some initial state the invariant must hold.
+- Every variable should have a first value; the guards of the transitions from `init` must
+  cover the initial set, which must not be empty, and in some initial state the invariant
+  must hold.
 - A transition must be possible somewhere: its guard, the invariant around its source and
   that of its target must not contradict each other. (That a guard also holds where the
   target's invariant does not is common and harmless: the transition is blocked there.)
@@ -21,6 +22,7 @@ from models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
+    Kind,
     Location,
     Parameter,
     ValueType,
@@ -140,11 +142,13 @@ class FlatCheck:
             automaton.assumption,
         ]
         self._facts = Facts(self._known)
+        self._is_single = len(automaton.components) == 1
 
     def check(self) -> None:
         """Report what is wrong with the start and with the edges."""
         starts = list(self._start_conditions())
         if self._check_start(starts):
+            self._check_first_values(starts)
             facts = Facts(starts)
             for component in self._automaton.components:
                 self._check_first_guards(component, facts)
@@ -186,6 +190,31 @@ class FlatCheck:
             "correct the `init` blocks",
         )
         return False
+
+    def _check_first_values(self, starts: list[Expression]) -> None:
+        """Every variable should start somewhere. Variables of submodes, which may be set on
+        entering, and free ones, which are told otherwise, are left out."""
+        said = free_variables(*starts)
+        told: set[Span | None] = set()
+        for component in self._automaton.components:
+            known = said | free_variables(*(i.condition for i in component.initial))
+            flowing = {f.variable for place in component.locations for f in place.flows}
+            for declared in component.variables:
+                name = declared.name
+                own = name.removeprefix(f"{component.name}.")
+                is_deeper = "." in own and (own != name or self._is_single)
+                is_free = declared.kind is Kind.ANALOG and name not in flowing
+                if name in known or is_deeper or is_free or declared.span in told:
+                    continue
+                if all(_sets(component, initial, name) for initial in component.initial):
+                    continue
+                told.add(declared.span)
+                self._findings.warn(
+                    "no-first-value",
+                    f"`{name}` may start with any value",
+                    declared.span,
+                    "say where it starts: `= value` where it is declared, or in an `init` block",
+                )
 
     def _check_first_guards(self, component: HybridAutomaton, starts: Facts) -> None:
         common = set(_common(component.initial))
@@ -257,6 +286,12 @@ class FlatCheck:
                     edge.span,
                     "compare the guard with the invariant; is one of them the wrong way round?",
                 )
+
+
+def _sets(component: HybridAutomaton, initial: Initial, name: str) -> bool:
+    """Whether entering sets a variable, or an equation does."""
+    defined = component.location(initial.location).algebraic
+    return any(c.variable == name for c in (*initial.resets, *defined))
 
 
 def _common(initial: tuple[Initial, ...]) -> tuple[Expression, ...]:

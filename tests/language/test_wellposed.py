@@ -300,3 +300,35 @@ def test_a_submode_entered_by_default_says_where_it_starts() -> None:
     assert found.hint is not None
     assert "`i.go`" in found.hint
     assert codes(text.replace("from init to i ", "from init to i.go ")) == []
+
+
+@pytest.mark.parametrize(
+    ("agent_items", "mode_items", "expected"),
+    [
+        ("", "", ["no-first-value"]),
+        ("init { x = 0; }", "", []),
+        ("init { where x >= 0 && x <= 1; }", "", []),
+        ("", "mode a = Leaf(); trans from init to a do { x = 0; }", []),
+        ("", "mode a = Leaf(); trans from init to a do { x in [0, 1]; }", []),
+        ("", "alge { x == 3; }", []),
+        ("init { x = 0; }", "private discrete int n; inv { n >= x }", ["no-first-value"]),
+        ("init { x = 0; }", "private discrete int n = 9; inv { n >= x }", []),
+    ],
+)
+def test_variables_have_a_first_value(
+    agent_items: str, mode_items: str, expected: list[str]
+) -> None:
+    text = atomic(agent_items, mode_items=mode_items, definitions="mode Leaf() { }")
+    assert codes(text) == expected
+
+
+def test_a_variable_of_a_submode_may_be_set_on_entering() -> None:
+    text = """
+    mode Wait() { entry go; private analog real timer; mode a = Leaf(); diff { d(timer) == 1; }
+      trans from go to a do { timer = 0; } }
+    mode Leaf() { }
+    mode Top() { mode first = Leaf(); mode w = Wait();
+      trans from init to first trans from first to w.go }
+    agent Main() { mode top = Top(); }
+    """
+    assert codes(text) == []
