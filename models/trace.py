@@ -217,7 +217,9 @@ class Trace:
         return tuple(e for e in self.events if e.type is EventType.JUMP)
 
     def segment_at(self, t: float) -> Segment:
-        """The last segment that contains a time."""
+        """The last segment that contains a time; a run that never began has none."""
+        if not self.segments:
+            raise ValueError(f"the trace has no states: {self.outcome.sentence}")
         starts = [s.start for s in self.segments]
         return self.segments[max(bisect_right(starts, t) - 1, 0)]
 

@@ -120,7 +120,7 @@ def bits(stretch: Stretch) -> tuple[object, ...]:
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     programs(),
     st.sampled_from(METHODS),

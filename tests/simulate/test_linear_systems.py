@@ -22,7 +22,7 @@ from simulate.program import compile_program
 from simulate.stretch import Stop
 
 HALF = st.integers(-6, 6).map(lambda i: i / 4)
-UNTIL, GRID = 4.0, 4000
+UNTIL, GRID = 4.0, 1000
 
 
 def matrix(n: int) -> st.SearchStrategy[list[list[float]]]:
@@ -74,7 +74,7 @@ def constant_of(value: float) -> Expression:
     [Adams(rtol=1e-9, atol=1e-10), Taylor(rtol=1e-10, atol=1e-11, order=16)],
     ids=["adams", "taylor"],
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(problems())
 def test_first_event(
     method: Method, problem: tuple[np.ndarray, np.ndarray, np.ndarray, float]

@@ -79,9 +79,9 @@ def test_common_parts_are_computed_once() -> None:
 
 
 def test_long_sums_need_no_recursion() -> None:
-    total = add(*(variable("x") * Fraction(i, 7) for i in range(1, 20_000)))
+    total = add(*(variable("x") * Fraction(i, 7) for i in range(1, 5_000)))
     value = Calculator([total], {}, {})({"x": 1.0})[0]
-    assert value == pytest.approx(sum(range(1, 20_000)) / 7)
+    assert value == pytest.approx(sum(range(1, 5_000)) / 7)
 
 
 def test_unknown_names_are_diagnostics() -> None:
