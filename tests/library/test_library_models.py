@@ -14,6 +14,7 @@ from scipy.linalg import expm
 from models.automaton import Automaton
 from models.catalogue import Entry, entries
 from models.evaluation import evaluate
+from models.language.format import format_source
 from models.load import load
 from models.model import Model
 
@@ -96,9 +97,8 @@ def test_first_locations_can_be_explored(entry: Entry) -> None:
 
 @every_model
 def test_file_is_formatted(entry: Entry) -> None:
-    formatting = pytest.importorskip("models.language.format")
     text = entry.path.read_text(encoding="utf-8")
-    assert formatting.format_source(text, entry.path.name) == text
+    assert format_source(text, entry.path.name) == text
 
 
 @pytest.mark.parametrize(
