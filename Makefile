@@ -46,6 +46,8 @@ demo: $(INSTALLED) ## a short tour of what works today; pictures go to out/demo
 	$(BIN)/workbench show platoon --svg out/demo/platoon.svg
 	$(BIN)/workbench show platoon_saturated --svg out/demo/platoon_saturated.svg
 	$(BIN)/workbench show platoon --locations
+	$(BIN)/workbench verify leaky_tank -p "flow within capacity" --certificate out/demo/proof.json
+	$(BIN)/workbench recheck leaky_tank out/demo/proof.json
 	@echo "Look at out/demo/platoon.svg and out/demo/platoon_saturated.svg in a browser."
 
 clean: ## remove everything that can be made again
