@@ -32,6 +32,7 @@ from simulate.stretch import Stop, Stretch
 from simulate.tape import OPAQUE_DEGREE
 
 MAX_ORDER = 12
+INVERSE = (0.0, *(1.0 / k for k in range(1, MAX_DEGREE + 1)))
 START_ORDER = 6
 RESIDUAL = 1e-6
 """An event's residual is at most this part of the guard's tolerance, plus rounding."""
@@ -510,8 +511,8 @@ class _Core:
             for m in range(q):
                 total = 0.0
                 for j in range(m, q):
-                    total += self.differences[j][i] * w[j][m]
-                row[m + 1] = total / (m + 1)
+                    total += self.differences[j][i] * (w[j][m] * INVERSE[m + 1])
+                row[m + 1] = total
         self.degree = q
 
     def at(self, h: float) -> list[float]:
@@ -527,24 +528,24 @@ class _Core:
         """The integrals over [0, h] of w_j(s) and of w_{j-1}(s) (s - h)."""
         total, milne, power = 0.0, 0.0, h
         for m in range(j + 1):
-            total += self.basis[j][m] * power / (m + 1)
+            total += self.basis[j][m] * power * INVERSE[m + 1]
             if m < j:
-                milne -= self.basis[j - 1][m] * power * h / ((m + 1) * (m + 2))
+                milne -= self.basis[j - 1][m] * power * h * INVERSE[m + 1] * INVERSE[m + 2]
             power *= h
         return total, milne
 
     def new_differences(self, t: float, f: list[float], top: int) -> list[list[float]]:
         rows = [f]
         for j in range(1, top + 1):
-            gap = t - self.times[j - 1]
+            inverse = 1.0 / (t - self.times[j - 1])
             last, old = rows[j - 1], self.differences[j - 1]
-            rows.append([(last[i] - old[i]) / gap for i in range(self.n)])
+            rows.append([(last[i] - old[i]) * inverse for i in range(self.n)])
         return rows
 
     def error(self, row: list[float], factor: float, x: Sequence[float]) -> float:
         worst = 0.0
         for i in range(self.n):
-            size = abs(row[i] * factor) / self.weight(i, x[i])
+            size = abs(row[i] * factor) * (1.0 / self.weight(i, x[i]))
             if not size <= worst:
                 worst = size
         return worst
@@ -726,8 +727,9 @@ class _Core:
         for i, row in enumerate(self.poly):
             self.out_coefficients.append(row[0])
             for m in range(q):
-                self.out_coefficients.append(row[m + 1] + rows[q][i] * self.basis[q][m] / (m + 1))
-            self.out_coefficients.append(rows[q][i] * self.basis[q][q] / (q + 1))
+                weight = self.basis[q][m] * INVERSE[m + 1]
+                self.out_coefficients.append(row[m + 1] + rows[q][i] * weight)
+            self.out_coefficients.append(0.0 + rows[q][i] * (self.basis[q][q] * INVERSE[q + 1]))
 
     # Detection for comparison
 

@@ -21,10 +21,10 @@ static int taylor_series(Core *core, int order, int *reached)
     for (k = 2; k <= MAX_DEGREE; k++)
         s[k] = 0.0;
     core->filled[0] = 1;
+    memset(core->poly, 0, (size_t)n * STRIDE * sizeof(double));
+    memcpy(core->poly, core->x, n * sizeof(double));
     for (i = 0; i < n; i++) {
         s[(size_t)(1 + i) * STRIDE] = core->x[i];
-        memset(core->poly + (size_t)i * STRIDE, 0, STRIDE * sizeof(double));
-        core->poly[(size_t)i * STRIDE] = core->x[i];
         core->filled[1 + i] = MAX_DEGREE;
     }
     for (k = 0; k < order; k++) {
@@ -42,7 +42,7 @@ static int taylor_series(Core *core, int order, int *reached)
             s[(size_t)(1 + i) * STRIDE + k + 1] = value;
         }
         for (i = 0; i < n; i++)
-            core->poly[(size_t)i * STRIDE + k + 1] = s[(size_t)(1 + i) * STRIDE + k + 1];
+            core->poly[(size_t)(k + 1) * n + i] = s[(size_t)(1 + i) * STRIDE + k + 1];
     }
     *reached = order;
     return 0;
@@ -58,7 +58,7 @@ static double series_step(const Core *core, int order)
         if (k < 1)
             continue;
         for (i = 0; i < core->n; i++) {
-            double size = fabs(core->poly[(size_t)i * STRIDE + k]) / weight(core, i, core->x[i]);
+            double size = fabs(core->poly[(size_t)k * core->n + i]) / weight(core, i, core->x[i]);
             if (size > worst)
                 worst = size;
         }
@@ -80,10 +80,9 @@ static void virtual_history(Core *core)
     for (j = 0; j < q; j++) {
         double s = -(j * core->h);
         for (i = 0; i < n; i++) {
-            const double *c = core->poly + (size_t)i * STRIDE;
             double value = 0.0;
             for (k = q; k > 0; k--)
-                value = value * s + k * c[k];
+                value = value * s + k * core->poly[(size_t)k * n + i];
             table[(size_t)j * n + i] = value;
         }
     }
@@ -97,7 +96,7 @@ static void virtual_history(Core *core)
         memcpy(core->differences + (size_t)j * n, table, n * sizeof(double));
     }
     for (i = 0; i < n; i++)
-        core->differences[i] = core->poly[(size_t)i * STRIDE + 1];
+        core->differences[i] = core->poly[n + i];
 }
 
 static int start_adams(Core *core, double shorter, int *good)
@@ -126,8 +125,8 @@ static int start_adams(Core *core, double shorter, int *good)
         memset(core->poly, 0, (size_t)n * STRIDE * sizeof(double));
         for (i = 0; i < n; i++) {
             double size = fabs(core->f[i]) / weight(core, i, core->x[i]);
-            core->poly[(size_t)i * STRIDE] = core->x[i];
-            core->poly[(size_t)i * STRIDE + 1] = core->f[i];
+            core->poly[i] = core->x[i];
+            core->poly[n + i] = core->f[i];
             if (size > worst)
                 worst = size;
         }
@@ -179,14 +178,16 @@ void core_predictor(Core *core)
             w[m] = v[m - 1] - s * v[m];
         w[0] = -s * v[0];
     }
-    for (i = 0; i < n; i++) {
-        double *row = core->poly + (size_t)i * STRIDE;
-        row[0] = core->x[i];
-        for (m = 0; m < q; m++) {
-            double total = 0.0;
-            for (j = m; j < q; j++)
-                total += core->differences[(size_t)j * n + i] * core->basis[j][m];
-            row[m + 1] = total / (m + 1);
+    memcpy(core->poly, core->x, n * sizeof(double));
+    for (m = 0; m < q; m++) {
+        double *row = core->poly + (size_t)(m + 1) * n;
+        for (i = 0; i < n; i++)
+            row[i] = 0.0;
+        for (j = m; j < q; j++) {
+            const double *difference = core->differences + (size_t)j * n;
+            double w = core->basis[j][m] * INVERSE[m + 1];
+            for (i = 0; i < n; i++)
+                row[i] += difference[i] * w;
         }
     }
     core->degree = q;

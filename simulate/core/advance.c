@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+const double INVERSE[STRIDE] = {
+    0.0,      1.0 / 1,  1.0 / 2,  1.0 / 3,  1.0 / 4,  1.0 / 5,  1.0 / 6,  1.0 / 7,  1.0 / 8,
+    1.0 / 9,  1.0 / 10, 1.0 / 11, 1.0 / 12, 1.0 / 13, 1.0 / 14, 1.0 / 15, 1.0 / 16, 1.0 / 17,
+    1.0 / 18, 1.0 / 19, 1.0 / 20, 1.0 / 21, 1.0 / 22, 1.0 / 23, 1.0 / 24,
+};
+
 enum { GOOD, BEYOND, SINGULAR, INACCURATE };
 
 int all_finite(const double *values, int count)
@@ -16,20 +22,29 @@ int all_finite(const double *values, int count)
     return 1;
 }
 
-static int append_doubles(Doubles *list, const double *values, size_t count)
+/* Room for more numbers at the end of a list. */
+static double *more_doubles(Doubles *list, size_t count)
 {
-    if (list->count + count > list->room) {
+    if (list->data == NULL || list->count + count > list->room) {
         size_t room = 2 * (list->count + count) + 64;
         double *data = realloc(list->data, room * sizeof(double));
         if (data == NULL) {
             PyErr_NoMemory();
-            return -1;
+            return NULL;
         }
         list->data = data;
         list->room = room;
     }
-    memcpy(list->data + list->count, values, count * sizeof(double));
     list->count += count;
+    return list->data + list->count - count;
+}
+
+static int append_doubles(Doubles *list, const double *values, size_t count)
+{
+    double *place = more_doubles(list, count);
+    if (place == NULL)
+        return -1;
+    memcpy(place, values, count * sizeof(double));
     return 0;
 }
 
@@ -111,12 +126,6 @@ static int beyond(Core *core, const double *values)
 
 /* Adams: errors, orders, differences */
 
-static double weight(const Core *core, int i, double other)
-{
-    double a = fabs(core->x[i]), b = fabs(other);
-    return core->method->atol + core->method->rtol * (b > a ? b : a);
-}
-
 /* The integrals over [0, h] of w_j(s) and of w_{j-1}(s) (s - h). */
 static void integrals(const Core *core, int j, double h, double *whole, double *milne)
 {
@@ -124,9 +133,9 @@ static void integrals(const Core *core, int j, double h, double *whole, double *
     int m;
     *whole = *milne = 0.0;
     for (m = 0; m <= j; m++) {
-        *whole += core->basis[j][m] * power / (m + 1);
+        *whole += core->basis[j][m] * power * INVERSE[m + 1];
         if (m < j)
-            *milne -= core->basis[j - 1][m] * power * h / ((m + 1) * (m + 2));
+            *milne -= core->basis[j - 1][m] * power * h * INVERSE[m + 1] * INVERSE[m + 2];
         power *= h;
     }
 }
@@ -136,22 +145,33 @@ static void new_differences(Core *core, double t, int top)
 {
     int n = core->n, i, j;
     for (j = 1; j <= top; j++) {
-        double gap = t - core->times[j - 1];
+        double inverse = 1.0 / (t - core->times[j - 1]);
         const double *last = core->rows + (size_t)(j - 1) * n;
         const double *old = core->differences + (size_t)(j - 1) * n;
         double *row = core->rows + (size_t)j * n;
         for (i = 0; i < n; i++)
-            row[i] = (last[i] - old[i]) / gap;
+            row[i] = (last[i] - old[i]) * inverse;
     }
 }
 
-static double error_of(const Core *core, int j, double factor, const double *x)
+/* The tolerance of a step to x, inverted, for every variable. */
+static void weigh(Core *core, const double *x)
+{
+    int i;
+    for (i = 0; i < core->n; i++) {
+        double a = fabs(core->x[i]), b = fabs(x[i]);
+        core->inverse_weight[i] =
+            1.0 / (core->method->atol + core->method->rtol * (b > a ? b : a));
+    }
+}
+
+static double error_of(const Core *core, int j, double factor)
 {
     const double *row = core->rows + (size_t)j * core->n;
     double worst = 0.0;
     int i;
     for (i = 0; i < core->n; i++) {
-        double size = fabs(row[i] * factor) / weight(core, i, x[i]);
+        double size = fabs(row[i] * factor) * core->inverse_weight[i];
         if (!(size <= worst))
             worst = size;
     }
@@ -168,13 +188,13 @@ static double growth(double error, int order)
 }
 
 /* The order and step that promise most, from the errors at orders q-1, q, q+1. */
-static void choose(Core *core, double error, double h, const double *x)
+static void choose(Core *core, double error, double h)
 {
     int q = core->order, order = q;
     double best = growth(error, q), whole, milne, other;
     if (q > 1) {
         integrals(core, q - 1, h, &whole, &milne);
-        other = growth(error_of(core, q - 1, milne, x), q - 1);
+        other = growth(error_of(core, q - 1, milne), q - 1);
         if (other > best) {
             best = other;
             order = q - 1;
@@ -182,7 +202,7 @@ static void choose(Core *core, double error, double h, const double *x)
     }
     if (q < core->method->max_order && core->points > q) {
         integrals(core, q + 1, h, &whole, &milne);
-        other = growth(error_of(core, q + 1, milne, x), q + 1);
+        other = growth(error_of(core, q + 1, milne), q + 1);
         if (other > best) {
             best = other;
             order = q + 1;
@@ -196,13 +216,12 @@ static void choose(Core *core, double error, double h, const double *x)
 
 static void at_step(const Core *core, double h, double *x)
 {
-    int i, j;
-    for (i = 0; i < core->n; i++) {
-        const double *row = core->poly + (size_t)i * STRIDE;
-        double value = row[core->degree];
-        for (j = core->degree - 1; j >= 0; j--)
-            value = value * h + row[j];
-        x[i] = value;
+    int n = core->n, i, j;
+    memcpy(x, core->poly + (size_t)core->degree * n, n * sizeof(double));
+    for (j = core->degree - 1; j >= 0; j--) {
+        const double *row = core->poly + (size_t)j * n;
+        for (i = 0; i < n; i++)
+            x[i] = x[i] * h + row[i];
     }
 }
 
@@ -230,7 +249,8 @@ static int try_step(Core *core, double t, double h, double *error)
         x[i] = x[i] + core->rows[(size_t)q * n + i] * whole;
     if (!all_finite(x, n))
         return SINGULAR;
-    *error = error_of(core, q, milne, x);
+    weigh(core, x);
+    *error = error_of(core, q, milne);
     if (!(*error <= 1.0))
         return INACCURATE;
     if (core_guards(core, t, x, core->trial) < 0)
@@ -240,31 +260,41 @@ static int try_step(Core *core, double t, double h, double *error)
     return GOOD;
 }
 
+/* The corrected polynomial, in place of the predicted one. */
+static void correct(Core *core)
+{
+    int q = core->degree, n = core->n, i, m;
+    const double *top = core->rows + (size_t)q * n;
+    double *row;
+    for (m = 0; m <= q; m++) {
+        double w = core->basis[q][m] * INVERSE[m + 1];
+        row = core->poly + (size_t)(m + 1) * n;
+        for (i = 0; i < n; i++)
+            row[i] = (m < q ? row[i] : 0.0) + top[i] * w;
+    }
+    core->degree = q + 1;
+}
+
 /* Dense output: the Taylor polynomial, or the corrected Adams polynomial. */
 static int record(Core *core)
 {
-    int q = core->degree, n = core->n, i, m;
-    double piece[STRIDE + 1];
+    int n = core->n, i, m, width;
+    double *out;
+    if (!core->method->taylor && (core->method->dense || core->method->detection != EXTRAPOLATION))
+        correct(core);
     if (!core->method->dense)
         return 0;
+    width = core->degree + 1;
     if (append_doubles(&core->out_times, &core->t, 1) < 0 ||
-        append_int(&core->out_degrees, core->method->taylor ? q : q + 1) < 0)
+        append_int(&core->out_degrees, core->degree) < 0)
         return -1;
-    for (i = 0; i < n; i++) {
-        const double *row = core->poly + (size_t)i * STRIDE;
-        double top;
-        if (core->method->taylor) {
-            if (append_doubles(&core->out_coefficients, row, q + 1) < 0)
-                return -1;
-            continue;
-        }
-        top = core->rows[(size_t)q * n + i];
-        piece[0] = row[0];
-        for (m = 0; m < q; m++)
-            piece[m + 1] = row[m + 1] + top * core->basis[q][m] / (m + 1);
-        piece[q + 1] = top * core->basis[q][q] / (q + 1);
-        if (append_doubles(&core->out_coefficients, piece, q + 2) < 0)
-            return -1;
+    out = more_doubles(&core->out_coefficients, (size_t)n * width);
+    if (out == NULL)
+        return -1;
+    for (m = 0; m < width; m++) {
+        const double *row = core->poly + (size_t)m * n;
+        for (i = 0; i < n; i++)
+            out[(size_t)i * width + m] = row[i];
     }
     return 0;
 }
@@ -303,20 +333,10 @@ static void newly_true(Core *core, const double *values)
 /* Bisect the last piece for the first time at which a fired formula is true. */
 static int locate(Core *core, double start, double *t, double *x)
 {
-    int q = core->degree, n = core->n, i, m, step;
+    int i, step;
     double low = 0.0, high = *t - start;
-    double *poly = core->poly;
     if (core->method->detection == ENDPOINT)
         return 0;
-    if (!core->method->taylor) { /* the corrected polynomial, in place */
-        for (i = 0; i < n; i++) {
-            double *row = poly + (size_t)i * STRIDE, top = core->rows[(size_t)q * n + i];
-            for (m = 0; m < q; m++)
-                row[m + 1] = row[m + 1] + top * core->basis[q][m] / (m + 1);
-            row[q + 1] = top * core->basis[q][q] / (q + 1);
-        }
-        core->degree = q + 1;
-    }
     for (step = 0; step < 60; step++) {
         double middle = 0.5 * (low + high);
         int any = 0;
@@ -383,7 +403,7 @@ static int accept(Core *core, double t, double h, double error, int *stop)
         }
     }
     if (!core->method->taylor)
-        choose(core, error, h, core->trial_x);
+        choose(core, error, h);
     core->t = t;
     memcpy(core->x, core->trial_x, core->n * sizeof(double));
     memcpy(core->values, core->trial, core->p->atom_count * sizeof(double));
@@ -542,7 +562,7 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     core->first = 1;
     core->order = 1;
     core->h_before = INFINITY;
-    doubles = regs * 3 + regs * STRIDE + 3 * n + n * STRIDE + 2 * n * HISTORY + 4 * atoms +
+    doubles = regs * 3 + regs * STRIDE + 4 * n + n * STRIDE + 2 * n * HISTORY + 4 * atoms +
               1 + MAX_INTERVALS * tokens;
     bytes = doubles * sizeof(double) + atoms * sizeof(Intervals) +
             (regs + 2 * (size_t)p->watch_count + 2) * sizeof(int) + 3 * atoms + p->watch_count +
@@ -561,6 +581,7 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     TAKE(x, n);
     TAKE(trial_x, n);
     TAKE(f, n);
+    TAKE(inverse_weight, n);
     TAKE(poly, n * STRIDE);
     TAKE(differences, n * HISTORY);
     TAKE(rows, n * HISTORY);

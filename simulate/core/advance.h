@@ -33,7 +33,7 @@ typedef struct {
     /* one block of memory, cut into: */
     double *block;
     double *r, *spread, *noise, *series, *x, *trial_x, *f, *poly, *differences, *rows;
-    double *values, *trial, *scale, *eps, *candidates;
+    double *values, *trial, *scale, *eps, *candidates, *inverse_weight;
     Intervals *found;
     int *filled, *fired, *grazing;
     char *used, *departing, *was_true, *truth, *stack;
@@ -55,5 +55,6 @@ int core_holds(Core *core, int watch, const char *truth);
 int core_plan(Core *core, double h, double *limit);
 int core_begin(Core *core, double shorter, int *good);
 void core_predictor(Core *core);
+extern const double INVERSE[STRIDE]; /* 1/k */
 int all_finite(const double *values, int count);
 #endif

@@ -34,7 +34,9 @@ static int compose(Core *core)
     row_of(core, 0)[1] = 1.0;
     clear_above(core, 0, 1);
     for (i = 0; i < core->n; i++) {
-        memcpy(row_of(core, 1 + i), core->poly + (size_t)i * STRIDE, (q + 1) * sizeof(double));
+        double *row = row_of(core, 1 + i);
+        for (k = 0; k <= q; k++)
+            row[k] = core->poly[(size_t)k * core->n + i];
         clear_above(core, 1 + i, q);
     }
     for (i = 0; i < p->guard_count; i++) {
