@@ -196,7 +196,9 @@ def _method_out(method: Method) -> dict[str, Any]:
 
 
 def _method_in(given: Mapping[str, Any]) -> Method:
-    kind = {"adams": Adams, "taylor": Taylor}[given["name"]]
+    kind: type[Adams] | type[Taylor] = Adams if given["name"] == "adams" else Taylor
+    if given["name"] not in ("adams", "taylor"):
+        raise ValueError(f"{given['name']!r} is no method")
     return kind(
         float(given["rtol"]),
         float(given["atol"]),

@@ -25,6 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "models": ("workbench.verbs.models", "List the models that come with the workbench."),
     "check": ("workbench.verbs.check", "Parse, type-check and examine a model."),
     "show": ("workbench.verbs.show", "Show agents, modes and variables; --svg draws them."),
+    "simulate": ("workbench.verbs.simulate", "Make runs of a model; --plot draws them."),
     "verify": ("workbench.verbs.verify", "Prove or refute the properties of a model."),
     "recheck": (
         "workbench.verbs.recheck",

@@ -1,0 +1,199 @@
+"""The options of `workbench simulate` turned into a recipe for runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.arguments import Chosen, exact_number
+from workbench.console import Console
+
+if TYPE_CHECKING:
+    from models.automaton import Automaton
+    from simulate.methods import Method
+    from simulate.policy import Policy
+    from simulate.recipe import Recipe
+    from simulate.run import Given
+    from simulate.signals import Signal
+
+DEFAULT_UNTIL = 20.0
+_ASSIGNMENT = re.compile(r"\s*(?P<name>[^=]+?)\s*=\s*(?P<value>[^=]+?)\s*")
+
+
+def default_until(automaton: Automaton) -> float:
+    """The author's horizon, or a customary one."""
+    return DEFAULT_UNTIL if automaton.horizon is None else float(automaton.horizon)
+
+
+def read_recipe(
+    automaton: Automaton, parameters: Mapping[str, Fraction], options: Mapping[str, Any]
+) -> Recipe:
+    """What the options ask for; raises `click.UsageError` for what makes no sense."""
+    from simulate.recipe import Recipe
+
+    until = options["until"]
+    return Recipe(
+        until=default_until(automaton) if until is None else until,
+        initial=initial_values(automaton, options["initial"]),
+        location=_location(automaton, options["location"]),
+        inputs=_signals(automaton, options["inputs"]),
+        policy=_policy(options),
+        seed=options["seed"],
+        method=chosen_method(options["method"], options["rtol"], options["atol"]),
+        model_parameters=parameters,
+    )
+
+
+def replayed_recipe(
+    console: Console, chosen: Chosen, automaton: Automaton, options: Mapping[str, Any]
+) -> Recipe:
+    """The recipe of a saved run; options of method and tolerance given besides it win."""
+    from dataclasses import replace
+
+    from models.source import Diagnostic, ModelError
+    from simulate.recipe import read_recorded
+
+    path: Path = options["replay"]
+    trace, recipe, sha256 = read_recorded(read_text(path))
+    if recipe is None:
+        message = f"{str(path)!r} has no recipe: it was not written by `workbench`"
+        raise ModelError(Diagnostic("trace-recipe", message))
+    if sha256 != automaton.sha256:
+        hint = ", ".join(f"-P {n}={v}" for n, v in recipe.model_parameters.items())
+        console.note(
+            f"note: the trace was made from another model or other parameters "
+            f"({trace.model}{', ' + hint if hint else ''})"
+        )
+    context = click.get_current_context(silent=True)
+    default = click.core.ParameterSource.DEFAULT
+    changed = context is not None and any(
+        context.get_parameter_source(name) is not default for name in ("method", "rtol", "atol")
+    )
+    if changed:
+        method = chosen_method(options["method"], options["rtol"], options["atol"])
+        recipe = replace(recipe, method=method)
+    if options["until"] is not None:
+        recipe = replace(recipe, until=options["until"])
+    return recipe
+
+
+def chosen_method(name: str, rtol: float, atol: float) -> Method:
+    """The stepping method of that name."""
+    from simulate.methods import Adams, Detection, Taylor
+
+    if name == "taylor":
+        return Taylor(rtol=rtol, atol=atol)
+    detection = {"endpoint": Detection.ENDPOINT, "interpolation": Detection.INTERPOLATION}
+    return Adams(rtol=rtol, atol=atol, detection=detection.get(name, Detection.EXTRAPOLATION))
+
+
+def read_text(path: Path | str) -> str:
+    """The content of a file; raises `click.UsageError`."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise click.UsageError(f"cannot read {str(path)[:200]!r}: {reason}") from error
+
+
+def initial_values(automaton: Automaton, text: str | None) -> dict[str, Given]:
+    """`dist=20, mode=safe` as values by name."""
+    given: dict[str, Given] = {}
+    known = [v.name for v in automaton.variables]
+    for item in _items(text):
+        match = _ASSIGNMENT.fullmatch(item)
+        if match is None:
+            raise click.UsageError(f"--init: {item.strip()[:80]!r} should read name=value")
+        name, value = match["name"], match["value"]
+        if name not in known:
+            raise click.UsageError(f"--init: {unknown('variable', name, known)}")
+        if name in given:
+            raise click.UsageError(f"--init: {name!r} is given twice")
+        given[name] = _value(automaton, name, value)
+    return given
+
+
+def _value(automaton: Automaton, name: str, text: str) -> Given:
+    declared = next(v.type for v in automaton.variables if v.name == name)
+    if text in ("true", "false") and declared.name == "bool":
+        return text == "true"
+    if declared.values:
+        if text not in declared.values:
+            raise click.UsageError(f"--init: {unknown('value', text, declared.values)}")
+        return text
+    try:
+        return float(exact_number(text[:200]))
+    except (ValueError, OverflowError) as error:
+        raise click.UsageError(f"--init: {name}: {error}") from error
+
+
+def _location(automaton: Automaton, name: str | None) -> str | None:
+    if name is None:
+        return None
+    known = list(dict.fromkeys(start.location for start in automaton.initial_sets()))
+    if name not in known:
+        raise click.UsageError(f"--location: {unknown('initial location', name, known)}")
+    return name
+
+
+def _signals(automaton: Automaton, given: Iterable[str]) -> dict[str, Signal]:
+    from simulate.signal_text import parse_signal
+
+    known = [i.name for i in automaton.inputs]
+    signals: dict[str, Signal] = {}
+    for item in given:
+        name, separator, text = item.partition("=")
+        name = name.strip()
+        if not separator:
+            raise click.UsageError(f"--input: {item[:80]!r} should read name=signal")
+        if name not in known and not name.endswith(".inclusion"):
+            raise click.UsageError(f"--input: {unknown('input', name, known)}")
+        if name in signals:
+            raise click.UsageError(f"--input: {name!r} is given twice")
+        signals[name] = parse_signal(name, text.strip(), read_text)
+    return signals
+
+
+def _policy(options: Mapping[str, Any]) -> Policy:
+    from simulate.policy import Level, Policy, Switching
+
+    many = options["runs"] > 1
+    name = options["policy"] or ("random" if many else "earliest")
+    script: tuple[float, ...] = ()
+    if (name == "script") != (options["script"] is not None):
+        raise click.UsageError("--policy script and --script NUMBERS need each other")
+    if options["script"] is not None:
+        name, script = "random", _script(options["script"])
+    level = options["level"] or ("random" if many or script else "mid")
+    return Policy(Switching(name), Level(level), script=script)
+
+
+def _script(text: str) -> tuple[float, ...]:
+    try:
+        values = tuple(float(item) for item in _items(text))
+    except ValueError as error:
+        raise click.UsageError(f"--script: {error}") from error
+    if not all(0.0 <= v < 1.0 for v in values):
+        raise click.UsageError("--script: decisions are numbers in [0, 1)")
+    return values
+
+
+def _items(text: str | None) -> list[str]:
+    return [item for item in (text or "").split(",") if item.strip()]
+
+
+def unknown(sort: str, name: str, known: Iterable[str]) -> str:
+    """That there is no such name, with the nearest one."""
+    from difflib import get_close_matches
+
+    known = list(known)
+    near = get_close_matches(name[:80], known, n=1, cutoff=0.5)
+    if near:
+        return f"there is no {sort} {name[:80]!r}; did you mean {near[0]!r}?"
+    listed = ", ".join(known[:8]) or "none"
+    return f"there is no {sort} {name[:80]!r}; the model has {listed}"

@@ -1,0 +1,279 @@
+"""`workbench simulate`: make runs of a model, without missing an event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.arguments import Chosen, model_argument, output_options
+from workbench.console import Console
+from workbench.exit_codes import ExitCode
+from workbench.files import write_whole
+from workbench.progress import Progress
+
+if TYPE_CHECKING:
+    from models.automaton import Automaton
+    from models.trace import Trace
+    from simulate.recipe import Recipe
+
+METHODS = ("adams", "taylor", "endpoint", "interpolation")
+POLICIES = ("earliest", "latest", "random", "script")
+LEVELS = ("low", "mid", "high", "random")
+SHOWN_RUNS = 20
+"""So many runs get a line of their own on the terminal; all others are counted."""
+
+
+@click.command("simulate")
+@model_argument
+@click.option(
+    "--until",
+    type=click.FloatRange(0, 1e9),
+    metavar="T",
+    help="End of the runs.  [default: the model's horizon, or 20]",
+)
+@click.option("--runs", type=click.IntRange(1, 1_000_000), default=1, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Of the first run; the following runs count on.",
+)
+@click.option("--init", "initial", metavar="NAME=VALUE,...", help="Initial values.")
+@click.option("--location", metavar="NAME", help="Initial location.")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=SIGNAL",
+    help="A signal: 3, 0:1,5:2, lines(0:1,5:2), sine(amplitude,frequency,phase,offset), "
+    "an expression of t, or @file.csv.",
+)
+@click.option(
+    "--policy",
+    type=click.Choice(POLICIES),
+    help="When an edge that may be taken is taken.  [default: earliest; random for many runs]",
+)
+@click.option(
+    "--level",
+    type=click.Choice(LEVELS),
+    help="Which value of a range is taken.  [default: mid; random for many runs]",
+)
+@click.option("--script", metavar="NUMBERS", help="Decisions in [0, 1), for --policy script.")
+@click.option("--method", type=click.Choice(METHODS), default="adams", show_default=True)
+@click.option("--rtol", type=click.FloatRange(1e-14, 1e-1), default=1e-6, show_default=True)
+@click.option("--atol", type=click.FloatRange(1e-300, 1e-1), default=1e-9, show_default=True)
+@click.option("--csv", "csv_file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option(
+    "--trace",
+    "trace_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a whole run as JSON: the first that violates a property, or the first.",
+)
+@click.option(
+    "--replay",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Make the run of such a file again.",
+)
+@click.option(
+    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the runs: .svg or .html."
+)
+@click.option("--plot-vars", metavar="NAMES", help="What to draw: x,y; a pair x:y is one plot.")
+@output_options
+@click.pass_obj
+def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
+    """Run a model: every event is found, none is overshot.
+
+    Exit code 10 says that a run violated a property.
+
+    \b
+    Example:
+      workbench simulate platoon --until 20 --init "dist=20, velOther=25"
+      workbench simulate platoon --runs 50 --seed 7 --csv runs.csv
+      workbench simulate platoon --plot run.svg --plot-vars dist,velOther
+      workbench simulate platoon_saturated --replay bad.json
+    """
+    from workbench.simulation_options import read_recipe, replayed_recipe
+
+    plot: Path | None = options["plot"]
+    if plot is not None and plot.suffix not in (".svg", ".html"):
+        raise click.UsageError(f"--plot writes .svg or .html, not {plot.suffix or str(plot)!r}")
+    model = chosen.load()
+    console.warnings(model.warnings, model.sources)
+    if options["replay"] is not None:
+        recipe = replayed_recipe(console, chosen, model.automaton, options)
+    else:
+        recipe = read_recipe(model.automaton, chosen.parameters, options)
+    runs = options["runs"] if options["replay"] is None else 1
+    return _Session(console, chosen, model.automaton, recipe, runs, options).work()
+
+
+class _Session:
+    """Makes the runs, says how they went, and writes what was asked for."""
+
+    def __init__(
+        self,
+        console: Console,
+        chosen: Chosen,
+        automaton: Automaton,
+        recipe: Recipe,
+        runs: int,
+        options: dict[str, Any],
+    ):
+        self.console, self.chosen, self.automaton = console, chosen, automaton
+        self.recipe, self.runs, self.options = recipe, runs, options
+        self.kept: list[tuple[int, Trace]] = []
+        self.rows: list[dict[str, Any]] = []
+        self.bad: tuple[int, Trace] | None = None
+        self.endings: dict[str, int] = {}
+        self.interrupted = False
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether whole runs are needed at the end."""
+        return self.options["csv_file"] is not None or self.options["plot"] is not None
+
+    def work(self) -> ExitCode:
+        try:
+            self.make_runs()
+        except KeyboardInterrupt:
+            self.interrupted = True
+            done = sum(self.endings.values())
+            self.console.error(f"interrupted after {done} of {self.runs} runs")
+        self.write()
+        self.report()
+        if self.interrupted:
+            return ExitCode.INTERRUPTED
+        return ExitCode.FALSIFIED if self.bad is not None else ExitCode.OK
+
+    def make_runs(self) -> None:
+        from dataclasses import replace
+
+        from models.trace import Ending
+        from simulate.recipe import repeat
+        from simulate.run import prepare
+
+        prepared = prepare(self.automaton, inputs=self.recipe.inputs)
+        dense = self.keeps_all or self.options["trace_file"] is not None
+        with Progress(self.console.quiet or self.console.as_json) as progress:
+            for i in range(self.runs):
+                if self.runs > 1:
+                    progress(f"{_bar(i, self.runs)} {i} of {self.runs} runs")
+                recipe = replace(self.recipe, seed=self.recipe.seed + i)
+                trace = repeat(prepared, recipe, dense=dense)
+                ending = trace.outcome.ending
+                self.endings[ending] = self.endings.get(ending, 0) + 1
+                violated = ending is Ending.VIOLATION or any(
+                    e.type == "violation" for e in trace.events
+                )
+                if violated and self.bad is None:
+                    self.bad = (recipe.seed, trace)
+                if i == 0 or self.keeps_all:
+                    self.kept.append((recipe.seed, trace))
+                if self.console.as_json or i < SHOWN_RUNS:
+                    self.rows.append(_row(recipe.seed, trace))
+
+    def report(self) -> None:
+        console = self.console
+        if console.as_json:
+            console.data(
+                model=self.chosen.label,
+                model_sha256=self.automaton.sha256,
+                until=self.recipe.until,
+                outcome="falsified" if self.bad else "ok",
+                interrupted=self.interrupted,
+                endings=self.endings,
+                runs=self.rows,
+            )
+            return
+        for row in self.rows:
+            console.result(f"{self.chosen.label}: {row['sentence']}{_details(row)}")
+        hidden = sum(self.endings.values()) - len(self.rows)
+        if hidden > 0:
+            console.result(f"... and {hidden} more runs")
+        if self.runs > 1:
+            counts = ", ".join(f"{n} {ending}" for ending, n in sorted(self.endings.items()))
+            console.result(f"{self.chosen.label}: {sum(self.endings.values())} runs: {counts}")
+
+    def write(self) -> None:
+        if not self.kept:
+            return
+        options, traces = self.options, [trace for _, trace in self.kept]
+        if options["trace_file"] is not None:
+            from dataclasses import replace
+
+            from simulate.recipe import recorded
+
+            seed, trace = self.bad or self.kept[0]
+            recipe = replace(self.recipe, seed=seed)
+            text = recorded(trace, recipe, self.automaton.sha256)
+            write_whole(options["trace_file"], text)
+        if options["csv_file"] is not None:
+            write_whole(options["csv_file"], _table(self.kept))
+        if options["plot"] is not None:
+            self.draw(options["plot"], traces)
+
+    def draw(self, path: Path, traces: Sequence[Trace]) -> None:
+        from reports.trace_plot import page, plot
+
+        chosen = self.options["plot_vars"]
+        names = (
+            [n.strip() for n in chosen.split(",") if n.strip()]
+            if chosen
+            else [v.name for v in self.automaton.variables if v.type.name == "real"][:8]
+        )
+        title = f"{self.chosen.label} until {self.recipe.until:g}"
+        try:
+            svg = plot([t for t in traces if t.segments], names, title)
+        except ValueError as error:
+            raise click.UsageError(f"--plot: {error}") from error
+        write_whole(path, page(svg, title) if path.suffix == ".html" else svg)
+
+
+def _row(seed: int, trace: Trace) -> dict[str, Any]:
+    outcome = trace.outcome
+    return {
+        "seed": seed,
+        "ending": str(outcome.ending),
+        "time": outcome.time,
+        "sentence": outcome.sentence,
+        "name": outcome.name,
+        "jumps": len(trace.jumps),
+        "steps": trace.counts.steps,
+        "evaluations": trace.counts.evaluations,
+        "violated": sorted({e.name for e in trace.events if e.type == "violation"}),
+        "final": {n: v for n, v in trace.final().items() if v == v} if trace.segments else {},
+    }
+
+
+def _details(row: dict[str, Any]) -> str:
+    jumps, steps = row["jumps"], row["steps"]
+    return (
+        f" ({jumps} jump{'s' if jumps != 1 else ''}, {steps} step{'s' if steps != 1 else ''},"
+        f" seed {row['seed']})"
+    )
+
+
+def _table(runs: Sequence[tuple[int, Trace]]) -> str:
+    """All runs as one CSV table; a column says which run where there are several."""
+    from models.trace_files import to_csv
+
+    if len(runs) == 1:
+        return to_csv(runs[0][1])
+    lines: list[str] = []
+    for seed, trace in runs:
+        head, *rows = to_csv(trace).splitlines()
+        if not lines:
+            lines.append(f"seed,{head}")
+        lines += [f"{seed},{row}" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _bar(done: int, total: int, width: int = 24) -> str:
+    filled = done * width // total
+    return "[" + "#" * filled + "-" * (width - filled) + "]"
