@@ -10,6 +10,7 @@ from abstraction.strategy import Strategy, Task
 from models.verdict import Effort, Unknown, Verdict
 
 STRATEGIES: dict[str, tuple[str, str]] = {
+    "quadratic": ("abstraction.quadratic_strategy", "QuadraticStrategy"),
     "template": ("abstraction.template_strategy", "TemplateStrategy"),
 }
 """Every method, in the order in which `auto` tries them: module and class."""

@@ -105,12 +105,12 @@ def _initial(problem: LinearProblem, invariant: QuadraticInvariant) -> Iterator[
         if cases and location not in invariant.locations:
             yield Failure(title, "the location is not part of the invariant")
         for rows in cases:
-            corners = _corners(rows, names)
-            if corners is None:
+            box = corners(rows, names)
+            if box is None:
                 yield Failure(title, "no finite box around the initial states was found")
                 continue
             for number, ellipsoid in enumerate(invariant.ellipsoids):
-                if not all(ellipsoid.contains(corner) for corner in corners):
+                if not all(ellipsoid.contains(corner) for corner in box):
                     yield Failure(title, f"ellipsoid {number + 1} does not contain them")
 
 
@@ -120,12 +120,12 @@ def _flow(
     """The flow condition at every corner of what the flow depends on."""
     for case in problem.invariant(location):
         for dynamics in problem.dynamics(location):
-            outside = _dependencies(dynamics, invariant.variables)
-            corners = _corners(case + dynamics.rows, outside)
-            if corners is None:
+            outside = dependencies(dynamics, invariant.variables)
+            box = corners(case + dynamics.rows, outside)
+            if box is None:
                 yield Failure(f"flow in {location}", f"one of {', '.join(outside)} is unbounded")
                 continue
-            for corner in corners:
+            for corner in box:
                 values = dict(zip(outside, corner, strict=True))
                 yield from _flow_at(invariant, location, dynamics, values)
 
@@ -136,7 +136,7 @@ def _flow_at(
     dynamics: Dynamics,
     values: Mapping[str, Fraction],
 ) -> Iterator[Failure]:
-    matrix, offset = _affine_flow(dynamics, invariant.variables, values)
+    matrix, offset = affine_flow(dynamics, invariant.variables, values)
     for number, ellipsoid in enumerate(invariant.ellipsoids):
         witness = ellipsoid.witnesses.get(location)
         title = f"flow in {location}: ellipsoid {number + 1}"
@@ -220,14 +220,14 @@ def _avoids(ellipsoid: Ellipsoid, variables: tuple[str, ...], row: Row) -> bool:
     return spread < at_center**2 or (row.strict and spread == at_center**2)
 
 
-def _dependencies(dynamics: Dynamics, variables: tuple[str, ...]) -> list[str]:
+def dependencies(dynamics: Dynamics, variables: tuple[str, ...]) -> list[str]:
     """What the flow of the variables mentions besides themselves."""
     zero = Form({})
     forms = [dynamics.derivative.get(v, zero) for v in variables]
     return sorted({name for form in forms for name in form.coefficients} - set(variables))
 
 
-def _affine_flow(
+def affine_flow(
     dynamics: Dynamics, variables: tuple[str, ...], values: Mapping[str, Fraction]
 ) -> tuple[list[list[Fraction]], list[Fraction]]:
     """A and b of x' = A x + b with everything else at the given values."""
@@ -242,7 +242,7 @@ def _affine_flow(
     return matrix, offset
 
 
-def _corners(rows: Rows, names: list[str]) -> list[tuple[Fraction, ...]] | None:
+def corners(rows: Rows, names: list[str]) -> list[tuple[Fraction, ...]] | None:
     """The corners of a box that contains the names' values; None without finite bounds."""
     bounds = implied_bounds(rows)
     sides: list[tuple[Fraction, ...]] = []

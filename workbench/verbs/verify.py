@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from models.verdict import Verdict
     from reports.verdict_data import Provenance
 
-METHODS = ("auto", "template")
+METHODS = ("auto", "quadratic", "template")
 
 
 @click.command("verify")
