@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -118,11 +119,16 @@ def test_a_renamed_identifier_is_accepted_or_refused(data: st.DataObject) -> Non
     accepted(text[: one.start()] + other[0] + text[one.end() :])
 
 
+@cache
+def library_texts() -> list[str]:
+    """The library's models that stand alone, read once."""
+    folder = Path(models.catalogue.__file__).parent / "library"
+    texts = sorted(p.read_text(encoding="utf-8") for p in folder.glob("*.charon"))
+    return [text for text in texts if "import" not in text]
+
+
 @pytest.mark.slow
 @settings(max_examples=4_000)
 @given(st.data())
 def test_damaged_library_models_are_accepted_or_refused(data: st.DataObject) -> None:
-    folder = Path(models.catalogue.__file__).parent / "library"
-    texts = sorted(p.read_text(encoding="utf-8") for p in folder.glob("*.charon"))
-    own = [text for text in texts if "import" not in text]
-    accepted(data.draw(damaged(own)))
+    accepted(data.draw(damaged(library_texts())))
