@@ -1,0 +1,345 @@
+"""The execution of one run: where it starts, its stretches of time, its log."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Mapping
+
+from models.automaton import TIME
+from models.source import Diagnostic, ModelError
+from models.trace import Counts, Ending, Event, EventType, Outcome, Scalar, Segment, Trace
+from simulate.accumulation import Accumulation
+from simulate.engine import advance
+from simulate.initial import NoStart, StartFinder
+from simulate.methods import Method
+from simulate.place import Place, Prepared, Role, inclusion_share, slope_of
+from simulate.policy import Decisions
+from simulate.program import ExternalError
+from simulate.reaction import on_time, react
+from simulate.signals import Formula, Signal, Steps, line_at, next_change
+from simulate.stretch import Stop, Stretch
+from simulate.tape import number
+
+INSTANT_LIMIT = 1000
+"""So many events without time passing are a livelock."""
+
+Given = float | int | str | bool
+"""An initial value: a number, a truth value, or the name of an enumeration's value."""
+
+
+class RunEnded(Exception):  # noqa: N818 - the regular end of a run, not an error
+    """Leaves the loop of a run with its outcome."""
+
+    def __init__(self, outcome: Outcome):
+        super().__init__(outcome.sentence)
+        self.outcome = outcome
+
+
+class Execution:
+    """The state of one run."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        until: float,
+        method: Method,
+        decisions: Decisions,
+        signals: Mapping[str, Signal],
+        stop_on_violation: bool,
+        max_jumps: int,
+        dense: bool,
+    ):
+        self.prepared, self.until, self.method = prepared, until, method
+        self.decisions, self.signals = decisions, signals
+        self.stop_on_violation, self.max_jumps, self.dense = stop_on_violation, max_jumps, dense
+        self.t = 0.0
+        self.env: dict[str, float] = {TIME: 0.0}
+        self.segments: list[Segment] = []
+        self.tail: Segment | None = None
+        self.events: list[Event] = []
+        self.counts = Counts()
+        self.parameters: dict[str, float] = {}
+        self.accumulation = Accumulation(until)
+        self.jumps = 0
+        self.level_change = math.inf
+        self.loose: tuple[str, ...] = ()
+        self.place: Place
+        self.begin_stay()
+
+    def begin_stay(self) -> None:
+        """Forget what belongs to one stay in a location."""
+        self.enabled: dict[int, float] = {}
+        self.ignored: set[int] = set()
+        self.last_chance: tuple[int, float, dict[str, float], int] | None = None
+
+    # The run
+
+    def make(
+        self, initial: Mapping[str, Given], location: str | None, parameters: Mapping[str, float]
+    ) -> Trace:
+        """Run to the end; the trace."""
+        try:
+            self.start(initial, location, parameters)
+            self.instant = (self.t, 0)
+            self.visited: set[tuple[object, ...]] = {self.key(self.place.name, self.env)}
+            while True:
+                self.stretch()
+        except RunEnded as ended:
+            outcome = ended.outcome
+        except ExternalError as failed:
+            outcome = Outcome(Ending.EXTERNAL_FAILED, self.t, f"{failed}.", failed.name)
+        if self.tail is not None:
+            self.segments.append(self.tail)
+        return Trace(
+            self.prepared.base.name,
+            tuple(v.name for v in self.prepared.base.variables),
+            tuple(self.segments),
+            tuple(self.events),
+            outcome,
+            self.counts,
+            tuple(self.decisions.taken),
+            self.parameters,
+            repr(self.method),
+        )
+
+    def end(
+        self, ending: Ending, sentence: str, name: str = "", accumulation: float | None = None
+    ) -> RunEnded:
+        """The end of the run at this time, to be raised."""
+        return RunEnded(Outcome(ending, self.t, sentence, name, accumulation))
+
+    def start(
+        self, initial: Mapping[str, Given], location: str | None, parameters: Mapping[str, float]
+    ) -> None:
+        """Choose parameters, levels, the initial location and the initial state."""
+        p = self.prepared
+        self.check_names(initial, parameters)
+        for parameter in p.view.parameters:
+            value = parameters.get(parameter.name)
+            if value is None:
+                value = _between(parameter.low, parameter.high, self.decisions.share)
+            self.parameters[parameter.name] = self.env[parameter.name] = float(value)
+        self.set_levels(first=True)
+        self.set_signals()
+        given = {name: self.number(value) for name, value in initial.items()}
+        reasons = []
+        for index, start in enumerate(p.starts()):
+            if location is not None and start.location != location:
+                continue
+            finder = p.finders.get(index)
+            if finder is None:
+                finder = p.finders[index] = StartFinder(p, start)
+            found = finder.find(given, self.env, self.decisions)
+            if isinstance(found, NoStart):
+                reasons.append(found.reason)
+                continue
+            self.env.update(found)
+            shares = [self.decisions.share() for _ in range(finder.entry.choices)]
+            self.env.update(finder.entry(self.env, shares))
+            self.place = p.place(start.location)
+            return
+        reason = reasons[0] if reasons else f"runs cannot start in `{location}`"
+        raise self.end(Ending.EMPTY_INITIAL, f"There is no run: {reason}.")
+
+    def check_names(self, initial: Mapping[str, Given], parameters: Mapping[str, float]) -> None:
+        """Refuse names that the model does not have."""
+        p = self.prepared
+        known = {
+            "variable": (initial, p.known),
+            "parameter": (parameters, {q.name for q in p.view.parameters}),
+            "input": (self.signals, {i.name for i in p.inputs} | {*self.inclusions()}),
+        }
+        for sort, (given, names) in known.items():
+            for name in given:
+                if name not in names:
+                    raise ModelError(
+                        Diagnostic("unknown-name", f"the model has no {sort} `{name}`")
+                    )
+
+    def inclusions(self) -> set[str]:
+        """The names under which signals may steer inclusions."""
+        return {inclusion_share(name) for name in self.prepared.names}
+
+    def number(self, value: Given) -> float:
+        """A given value as the core knows it."""
+        if isinstance(value, str):
+            if value not in self.prepared.symbols:
+                raise ModelError(Diagnostic("unknown-symbol", f"`{value}` is not a value"))
+            return float(self.prepared.symbols[value])
+        return float(value)
+
+    def key(self, location: str, values: Mapping[str, float]) -> tuple[object, ...]:
+        """A state, to recognise it when it comes back at the same instant."""
+        return (location, *(values.get(n, 0.0) for n in self.prepared.names))
+
+    # Inputs and inclusions
+
+    def set_levels(self, first: bool = False) -> None:
+        """Levels of inputs without signals, and places in inclusions; drawn anew when a
+        random level has lasted long enough."""
+        share, env = self.decisions.share, self.env
+        for given in self.prepared.inputs:
+            if given.name not in self.signals:
+                env[given.name] = _between(given.low, given.high, share)
+        if first:
+            self.loose = self.prepared.loose
+        for name in self.loose:
+            if inclusion_share(name) not in self.signals:
+                env[inclusion_share(name)] = share()
+        anything = self.loose or any(i.name not in self.signals for i in self.prepared.inputs)
+        self.level_change = self.t + self.decisions.dwell(self.until) if anything else math.inf
+
+    def set_signals(self) -> None:
+        """The present level (and slope) of every signal."""
+        for name, signal in self.signals.items():
+            if isinstance(signal, Formula):
+                continue
+            level, slope = line_at(signal, self.t)
+            self.env[name] = level
+            if not isinstance(signal, Steps):
+                self.env[slope_of(name)] = slope
+
+    def next_change(self) -> float:
+        """When the next signal, level or wait changes, or the run ends."""
+        times = [next_change(s, self.t) for s in self.signals.values()]
+        return min([self.until, self.level_change, *times, *self.enabled.values()])
+
+    # One stretch of time
+
+    def stretch(self) -> None:
+        """Let time pass until something happens, and respond."""
+        place, program, env = self.place, self.place.program, self.env
+        env[TIME] = self.t
+        x = [env[n] for n in program.flowing]
+        held = [env[n] for n in program.held]
+        until = max(self.next_change(), self.t)
+        result = advance(
+            program, self.method, self.t, x, held, until, self.active(place), self.dense
+        )
+        self.counts = self.counts + result.counts
+        self.record(place, result)
+        self.tick(result.t)
+        for name, value in zip(program.flowing, result.x, strict=True):
+            env[name] = value
+        if result.stop is Stop.EVENT:
+            react(self, place, result)
+        elif result.stop is Stop.END:
+            on_time(self, place)
+        else:
+            raise self.failed(result)
+
+    def active(self, place: Place) -> list[int]:
+        """The watches to look at: guards of enabled edges for becoming false, others for
+        becoming true."""
+        wanted = []
+        for i, (role, j) in enumerate(place.roles):
+            if role is Role.BAD:
+                use = j not in self.ignored
+            elif role is Role.RISE:
+                use = j not in self.enabled
+            elif role is Role.FALL:
+                use = j in self.enabled
+            else:
+                use = True
+            if use:
+                wanted.append(i)
+        return wanted
+
+    def tick(self, t: float) -> None:
+        """Move the clock; count what happens at one instant."""
+        if t > self.t:
+            self.visited.clear()
+            self.instant = (t, 0)
+        else:
+            self.instant = (t, self.instant[1] + 1)
+            if self.instant[1] > INSTANT_LIMIT:
+                names = list(dict.fromkeys(e.name for e in self.events[-20:] if e.name))
+                raise self.end(
+                    Ending.LIVELOCK,
+                    f"At t = {t:.10g} events follow one another without time passing"
+                    f" ({', '.join(names[:4])}).",
+                    names[0] if names else "",
+                )
+        self.t = self.env[TIME] = t
+
+    def record(self, place: Place, result: Stretch) -> None:
+        """Store the dense output of a stretch."""
+        flowing = place.program.flowing
+        p = self.prepared
+        outside = [n for n in p.names if n not in flowing]
+        held: dict[str, Scalar] = {n: self.env[n] for n in outside}
+        if place.derived:
+            held.update({n: v for n, v in self.env.items() if n not in p.known})
+        pieces = (result.times, result.degrees, result.coefficients)
+        if not self.dense and result.t > self.t:
+            pieces = _secant(self.t, [self.env[n] for n in flowing], result)
+        segment = Segment(place.name, flowing, *pieces, held, result.x, place.derived)
+        if result.t > self.t:
+            self.segments.append(segment)
+            self.tail = None
+        else:  # kept only if the run ends here: no time has passed
+            self.tail = segment
+
+    def failed(self, result: Stretch) -> RunEnded:
+        """The end of a run whose equations cannot be followed further."""
+        t = f"t = {self.t:.10g}"
+        state = ", ".join(
+            f"{n} = {v:.6g}"
+            for n, v in list(zip(self.place.program.flowing, result.x, strict=True))[:6]
+        )
+        if result.stop is Stop.NOT_FINITE:
+            return self.end(
+                Ending.NOT_FINITE,
+                f"At {t} in `{self.place.name}` a derivative or guard has no finite value"
+                f" ({state}).",
+            )
+        if result.stop is Stop.STEP_TOO_SMALL:
+            return self.end(
+                Ending.STEP_TOO_SMALL,
+                f"At {t} in `{self.place.name}` no step is small enough for the tolerance:"
+                f" the solution explodes or jumps ({state}).",
+            )
+        return self.end(
+            Ending.STEP_LIMIT,
+            f"The limit of {self.method.max_steps} steps was reached at {t} in"
+            f" `{self.place.name}`; the equations may be stiff ({state}).",
+        )
+
+    # Events
+
+    def log(
+        self,
+        kind: EventType,
+        name: str,
+        target: str = "",
+        residual: float = 0.0,
+        side: str = "below",
+        together: tuple[str, ...] = (),
+    ) -> None:
+        """Add an event at this time."""
+        self.events.append(
+            Event(self.t, kind, name, self.place.name, target, residual, side, together)
+        )
+
+
+def _secant(
+    start: float, x: list[float], result: Stretch
+) -> tuple[array[float], array[int], array[float]]:
+    """Straight lines between the ends of a stretch, in place of dense output."""
+    coefficients = array("d")
+    for a, b in zip(x, result.x, strict=True):
+        coefficients.extend((a, (b - a) / (result.t - start)))
+    return array("d", (start, result.t)), array("i", (1,)), coefficients
+
+
+def _between(low: object, high: object, share: Callable[[], float]) -> float:
+    """A value between two optional exact bounds."""
+    if low is None and high is None:
+        return 0.0
+    if low is None or high is None:
+        return number(low if low is not None else high)  # type: ignore[arg-type]
+    if low == high:
+        return number(low)  # type: ignore[arg-type]
+    a, b = number(low), number(high)  # type: ignore[arg-type]
+    return a + share() * (b - a)

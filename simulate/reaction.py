@@ -1,0 +1,268 @@
+"""What a run does at an event: jump, stay on a boundary, stop, or go on.
+
+Where several things happen at once they are resolved in the order of `simulate.place`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from models.trace import Ending, EventType
+from simulate.place import Hold, Place, Role, edge_name
+from simulate.stretch import Stretch
+
+if TYPE_CHECKING:
+    from simulate.execution import Execution, RunEnded
+
+
+def on_time(run: Execution, place: Place) -> None:
+    """The end of a stretch without an event: the horizon, a signal, or a wait is over."""
+    if run.t >= run.until:
+        due = [j for j, deadline in run.enabled.items() if deadline <= run.t]
+        if not due:
+            raise run.end(Ending.HORIZON, f"The run reached t = {run.until:g}.")
+    if run.t >= run.level_change:
+        run.set_levels()
+    run.set_signals()
+    leave(run, place, [j for j, deadline in run.enabled.items() if deadline <= run.t])
+
+
+def react(run: Execution, place: Place, result: Stretch) -> None:
+    """Respond to the watches that fired at the end of a stretch."""
+    fired = [place.roles[w] for w in result.fired]
+    grazing = {place.roles[w] for w in result.grazing}
+    names = tuple(name_of(run, place, role) for role in fired)
+    together = names if len(names) > 1 else ()
+    forced: list[int] = []
+    urgent: list[int] = []
+    for role, j in fired:
+        side = "grazing" if (role, j) in grazing else "below"
+        residual = residual_of(place, result, (role, j))
+        if role is Role.BAD:
+            violated(run, place, j, residual, together)
+        elif role is Role.RISE:
+            edge, name = place.edges[j], place.edge_names[j]
+            wait = 0.0 if edge.urgent else run.decisions.wait(run.until)
+            if side == "grazing":
+                run.log(EventType.GRAZING, name, "", residual, side, together)
+                if wait > 0.0:
+                    continue
+            else:
+                run.log(EventType.ENABLED, name, "", residual, side, together)
+            run.enabled[j] = run.t + wait
+            if edge.urgent:
+                urgent.append(j)
+        elif role is Role.FALL:
+            run.enabled.pop(j, None)
+            run.last_chance = (len(run.segments), run.t, dict(run.env), j)
+            run.log(EventType.DISABLED, place.edge_names[j], "", residual, side)
+        elif role is Role.EXIT:
+            name = place.exit_names[j]
+            run.log(EventType.BOUNDARY, name, "", residual, side, together)
+            forced.append(j)
+        elif role is Role.RELEASE:
+            release(run, place, j)
+            return
+        else:
+            release(run, place, j)
+            forced.append(place.holds[j][1])
+    due = urgent or [j for j, deadline in run.enabled.items() if deadline <= run.t]
+    leave(run, place, due, forced, bool(urgent))
+
+
+def name_of(run: Execution, place: Place, role: tuple[Role, int]) -> str:
+    """What a watch is called in traces."""
+    kind, j = role
+    if kind is Role.BAD:
+        return run.prepared.properties[j]
+    if kind in (Role.RISE, Role.FALL):
+        return place.edge_names[j]
+    part = j if kind is Role.EXIT else place.holds[j][1]
+    return place.exit_names[part]
+
+
+def residual_of(place: Place, result: Stretch, role: tuple[Role, int]) -> float:
+    """The value of the watch's atom that is nearest to zero."""
+    tokens = place.program.watches[place.number[role]].tokens
+    values = [result.values[k] for k in tokens if k >= 0 and not place.program.atoms[k][3] & 2]
+    return min(values, key=abs, default=0.0)
+
+
+def violated(
+    run: Execution, place: Place, j: int, residual: float, together: tuple[str, ...]
+) -> None:
+    """Log a violation, and end the run if it is to stop there."""
+    name = run.prepared.properties[j]
+    run.log(EventType.VIOLATION, name, "", residual, "beyond", together)
+    run.ignored.add(j)
+    if run.stop_on_violation:
+        raise run.end(
+            Ending.VIOLATION,
+            f"The property `{name}` is violated at t = {run.t:.10g} in `{place.name}`.",
+            name,
+        )
+
+
+def leave(
+    run: Execution,
+    place: Place,
+    due: list[int],
+    forced: list[int] | None = None,
+    must: bool = False,
+) -> None:
+    """Take one of the edges that are due; where the invariant forces something, hold the
+    boundary or take any enabled edge."""
+    forced = forced or []
+    if take(run, place, due, must):
+        return
+    if must:
+        raise blocked(run, place, forced)
+    if not forced:
+        for j in due:
+            run.enabled[j] = math.inf
+        return
+    unheld = hold(run, place, forced)
+    if not unheld:
+        return
+    possible = [j for j in range(len(place.edges)) if guard_holds(run, place, j)]
+    if take(run, place, possible, True, unheld) or take(run, place, possible, False):
+        return
+    if run.last_chance is not None:
+        rewind(run)
+        return
+    raise blocked(run, place, unheld)
+
+
+def guard_holds(run: Execution, place: Place, j: int) -> bool:
+    """Whether an edge is enabled, within tolerance."""
+    return run.prepared.guard(place.name, j)(run.env, run.method.rtol, run.method.atol)
+
+
+def take(
+    run: Execution, place: Place, options: list[int], anyway: bool, forced: list[int] | None = None
+) -> bool:
+    """Jump along one of the edges, if the target's invariant allows it; an instant is
+    not repeated unless `anyway`, and what is `forced` must be resolved by the jump."""
+    options = list(options)
+    while options:
+        j = run.decisions.choose(options)
+        options.remove(j)
+        edge = place.edges[j]
+        jump = run.prepared.jump(place.name, j)
+        shares = [run.decisions.share() for _ in range(jump.choices)]
+        values = {**run.env, **jump(run.env, shares)}
+        if not all(map(math.isfinite, (values[n] for n in jump.names))):
+            raise run.end(
+                Ending.NOT_FINITE,
+                f"At t = {run.t:.10g} the reset of `{edge_name(edge)}` has no finite value.",
+                edge_name(edge),
+            )
+        target = run.prepared.place(edge.target)
+        if not run.prepared.invariant(edge.target)(values, run.method.rtol, run.method.atol):
+            continue
+        if not all(
+            run.prepared.turns_inward(edge.target, place.exits[part], values)
+            for part in forced or ()
+        ):
+            continue
+        key = run.key(edge.target, values)
+        if not anyway and (key in run.visited or (key == run.key(place.name, run.env))):
+            continue
+        run.visited.add(run.key(place.name, run.env))
+        run.visited.add(key)
+        arrive(run, edge_name(edge), target, values)
+        return True
+    return False
+
+
+def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -> None:
+    """Enter the target; notice events that pile up."""
+    run.log(EventType.JUMP, name, target.name)
+    run.env, run.place = values, target
+    run.begin_stay()
+    run.jumps += 1
+    run.accumulation.jump(name, run.t)
+    zeno = run.accumulation.zeno(name)
+    if zeno is not None:
+        raise run.end(
+            Ending.ZENO,
+            f"The events `{name}` accumulate at t = {zeno:.9g} (Zeno); the run stops at"
+            f" t = {run.t:.10g}.",
+            name,
+            zeno,
+        )
+    if run.accumulation.chatters():
+        raise run.end(
+            Ending.CHATTERING,
+            f"The edge `{name}` and others switch back and forth at t = {run.t:.10g}"
+            " almost without time passing (chattering).",
+            name,
+        )
+    if run.jumps >= run.max_jumps:
+        raise run.end(Ending.JUMP_LIMIT, f"The limit of {run.max_jumps} jumps was reached.", name)
+
+
+def hold(run: Execution, place: Place, forced: list[int]) -> list[int]:
+    """Let inclusions give way so that the invariant stays satisfied on its boundary;
+    the parts that cannot be kept in this way (and then none is)."""
+    p, holds = run.prepared, list(place.holds)
+    unheld = []
+    for part in forced:
+        name = giving_way(run, place, part, tuple(holds))
+        if name is None:
+            unheld.append(part)
+        else:
+            holds.append((name, part))
+    if not unheld:
+        run.place = p.place(place.name, tuple(holds))
+        for name, part in holds[len(place.holds) :]:
+            run.log(EventType.HELD, f"d({name}) keeps {place.exit_names[part]}")
+    return unheld
+
+
+def giving_way(run: Execution, place: Place, part: int, holds: tuple[Hold, ...]) -> str | None:
+    """A variable whose inclusion contains the rate that keeps a part of the invariant."""
+    for name, calculate in run.prepared.holders(place.name, holds, part):
+        low, rate, high = calculate(run.env)
+        if low <= rate <= high:
+            return name
+    return None
+
+
+def release(run: Execution, place: Place, index: int) -> None:
+    """Let an inclusion follow its own choice again."""
+    hold: Hold = place.holds[index]
+    run.log(EventType.RELEASED, f"d({hold[0]})")
+    kept = tuple(h for h in place.holds if h != hold)
+    run.place = run.prepared.place(place.name, kept)
+
+
+def rewind(run: Execution) -> None:
+    """Go back to the last moment at which an edge could be taken, and take it."""
+    assert run.last_chance is not None
+    count, t, env, j = run.last_chance
+    del run.segments[count:]
+    run.events = [e for e in run.events if e.time <= t]
+    run.t, run.env, run.last_chance = t, dict(env), None
+    run.place = run.prepared.place(run.place.name)
+    if not take(run, run.place, [j], True):
+        raise blocked(run, run.place, [])
+
+
+def blocked(run: Execution, place: Place, forced: list[int]) -> RunEnded:
+    """The outcome of a run that can neither wait nor jump, with the reasons."""
+    parts = ", ".join(f"`{place.exit_names[i]}`" for i in forced) or "an urgent edge"
+    reasons = []
+    for j, edge in enumerate(place.edges):
+        if guard_holds(run, place, j):
+            reasons.append(f"`{edge_name(edge)}` leads outside the target's invariant")
+        else:
+            reasons.append(f"the guard of `{edge_name(edge)}` is false")
+    why = "; ".join(reasons[:4]) if reasons else "no edge leaves the location"
+    return run.end(
+        Ending.BLOCKED,
+        f"The run blocks at t = {run.t:.10g} in `{place.name}`: {parts} forbids time to"
+        f" pass, and {why}.",
+        parts.strip("`"),
+    )
