@@ -12,6 +12,7 @@ from models.trace import Counts, Ending, Event, EventType, Outcome, Scalar, Segm
 from simulate.accumulation import Accumulation
 from simulate.engine import advance
 from simulate.initial import NoStart, StartFinder
+from simulate.locking import branch_name
 from simulate.methods import Method
 from simulate.place import Place, Prepared, Role, inclusion_share, slope_of
 from simulate.policy import Decisions
@@ -72,6 +73,8 @@ class Execution:
         self.enabled: dict[int, float] = {}
         self.ignored: set[int] = set()
         self.last_chance: tuple[int, float, dict[str, float], int] | None = None
+        self.grazed: frozenset[int] = frozenset()
+        self.grazed_until = math.inf
 
     # The run
 
@@ -203,7 +206,9 @@ class Execution:
     def next_change(self) -> float:
         """When the next signal, level or wait changes, or the run ends."""
         times = [next_change(s, self.t) for s in self.signals.values()]
-        return min([self.until, self.level_change, *times, *self.enabled.values()])
+        return min(
+            [self.until, self.level_change, self.grazed_until, *times, *self.enabled.values()]
+        )
 
     # One stretch of time
 
@@ -211,6 +216,9 @@ class Execution:
         """Let time pass until something happens, and respond."""
         place, program, env = self.place, self.place.program, self.env
         env[TIME] = self.t
+        if place.branches is not None:
+            for k, truth in enumerate(place.branches(env)):
+                env[branch_name(k)] = truth
         x = [env[n] for n in program.flowing]
         held = [env[n] for n in program.held]
         until = max(self.next_change(), self.t)
@@ -240,6 +248,10 @@ class Execution:
                 use = j not in self.enabled
             elif role is Role.FALL:
                 use = j in self.enabled
+            elif role is Role.EXIT:
+                use = j not in self.grazed
+            elif role is Role.SWITCH:
+                use = (self.env[branch_name(j // 2)] != 0.0) == (j % 2 == 1)
             else:
                 use = True
             if use:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from models.source import Diagnostic, ModelError
+
 
 class Detection(IntEnum):
     """How events are found.
@@ -47,3 +49,18 @@ class Taylor:
 
 
 Method = Adams | Taylor
+
+
+def check_method(method: Method) -> None:
+    """Refuse options that no step can satisfy."""
+    highest, order = (12, method.max_order) if isinstance(method, Adams) else (24, method.order)
+    problems = {
+        "rtol must be between 0 and 0.1": not 0.0 <= method.rtol <= 0.1,
+        "atol must be positive and finite": not 0.0 < method.atol < float("inf"),
+        f"the order must be between 1 and {highest}": not 1 <= order <= highest,
+        "max_step must be positive": not method.max_step > 0.0,
+        "max_steps must be positive": method.max_steps < 1,
+    }
+    for message, wrong in problems.items():
+        if wrong:
+            raise ModelError(Diagnostic("bad-method", message))

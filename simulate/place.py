@@ -2,7 +2,7 @@
 
 The watches of a place stand in the order in which simultaneous events are reported:
 properties, edges in source order, parts of the invariant, edges that stop being enabled,
-and the conditions on inclusions that are held at a boundary.
+the conditions on inclusions that are held at a boundary, and branches inside the flow.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from models.expression import (
 from models.printing import to_text
 from models.simplify import simplify
 from simulate.calculator import Calculator, Externals, TolerantCondition
+from simulate.locking import lock
 from simulate.program import Program, compile_program
 from simulate.signals import Formula, Lines, Signal
 
@@ -49,6 +50,7 @@ class Role(Enum):
     FALL = auto()
     RELEASE = auto()
     INFEASIBLE = auto()
+    SWITCH = auto()  # 2k: branch k becomes true, 2k + 1: false
 
 
 Hold = tuple[str, int]
@@ -76,6 +78,7 @@ class Place:
     exits: tuple[Expression, ...]
     holds: tuple[Hold, ...]
     derived: Mapping[str, Expression]
+    branches: Calculator | None = None
 
     @cached_property
     def number(self) -> Mapping[tuple[Role, int], int]:
@@ -91,12 +94,6 @@ class Place:
     def exit_names(self) -> tuple[str, ...]:
         """What the parts of the invariant are called in traces."""
         return tuple(to_text(part) for part in self.exits)
-
-    @cached_property
-    def always(self) -> tuple[int, ...]:
-        """The watches that are looked at all the time: parts of the invariant and holds."""
-        wanted = (Role.EXIT, Role.RELEASE, Role.INFEASIBLE)
-        return tuple(i for i, (role, _) in enumerate(self.roles) if role in wanted)
 
 
 class Jump:
@@ -337,6 +334,11 @@ class Prepared:
             watch(Role.RELEASE, i, release, EventKind.UNILATERAL)
             watch(Role.INFEASIBLE, i, negation(feasible), EventKind.UNILATERAL)
         moving = tuple(n for n in self.names if flows.get(n, ZERO) != ZERO)
+        locked = lock({n: flows[n] for n in moving}, moving)
+        flows.update(locked.flows)
+        for k, condition in enumerate(locked.conditions):
+            watch(Role.SWITCH, 2 * k, condition, EventKind.CROSSING)
+            watch(Role.SWITCH, 2 * k + 1, negation(condition), EventKind.CROSSING)
         used = free_variables(*(flows[n] for n in moving), *(c for c, _ in watches))
         held = tuple(sorted(used - set(moving) - {TIME}))
         program = compile_program(
@@ -347,7 +349,10 @@ class Prepared:
             symbols=self.symbols,
             externals=self.externals,
         )
-        return Place(name, program, tuple(roles), edges, exits, holds, self.derived(name))
+        branches = None
+        if locked.conditions:
+            branches = Calculator(locked.conditions, self.symbols, self.externals)
+        return Place(name, program, tuple(roles), edges, exits, holds, self.derived(name), branches)
 
     def _flows(
         self, name: str, holds: tuple[Hold, ...], exits: Sequence[Expression]

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 def on_time(run: Execution, place: Place) -> None:
     """The end of a stretch without an event: the horizon, a signal, or a wait is over."""
-    if run.t >= run.until:
+    if run.t >= run.until and run.t < run.grazed_until:
         due = [j for j, deadline in run.enabled.items() if deadline <= run.t]
         if not due:
             raise run.end(Ending.HORIZON, f"The run reached t = {run.until:g}.")
+    if run.t >= run.grazed_until:
+        passed_by(run, place)
     if run.t >= run.level_change:
         run.set_levels()
     run.set_signals()
@@ -35,6 +37,7 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
     names = tuple(name_of(run, place, role) for role in fired)
     together = names if len(names) > 1 else ()
     forced: list[int] = []
+    touched: list[int] = []
     urgent: list[int] = []
     for role, j in fired:
         side = "grazing" if (role, j) in grazing else "below"
@@ -59,16 +62,48 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
             run.log(EventType.DISABLED, place.edge_names[j], "", residual, side)
         elif role is Role.EXIT:
             name = place.exit_names[j]
-            run.log(EventType.BOUNDARY, name, "", residual, side, together)
-            forced.append(j)
+            kind = EventType.GRAZING if side == "grazing" else EventType.BOUNDARY
+            run.log(kind, name, "", residual, side, together)
+            (touched if side == "grazing" else forced).append(j)
         elif role is Role.RELEASE:
             release(run, place, j)
             return
+        elif role is Role.SWITCH:
+            switched(run, place)
         else:
             release(run, place, j)
             forced.append(place.holds[j][1])
     due = urgent or [j for j, deadline in run.enabled.items() if deadline <= run.t]
+    if touched:
+        pass_by(run, touched)
     leave(run, place, due, forced, bool(urgent))
+
+
+def pass_by(run: Execution, parts: list[int]) -> None:
+    """A part of the invariant is touched but not about to be violated: look away from it for
+    an instant, then test it."""
+    run.grazed = run.grazed | frozenset(parts)
+    run.grazed_until = run.t + 1e-6 * max(run.until, run.t)
+
+
+def passed_by(run: Execution, place: Place) -> None:
+    """After the touch: the invariant must still hold, within tolerance."""
+    parts = sorted(run.grazed)
+    run.grazed, run.grazed_until = frozenset(), math.inf
+    if not run.prepared.invariant(place.name)(run.env, run.method.rtol, run.method.atol):
+        raise blocked(run, place, parts)
+
+
+def switched(run: Execution, place: Place) -> None:
+    """A branch inside the flow changed; without end at one instant this is chattering."""
+    run.accumulation.recent.append(run.t)
+    if run.accumulation.chatters():
+        raise run.end(
+            Ending.CHATTERING,
+            f"The flow of `{place.name}` switches back and forth at t = {run.t:.10g} almost"
+            " without time passing (chattering); a sliding mode is missing.",
+            place.name,
+        )
 
 
 def name_of(run: Execution, place: Place, role: tuple[Role, int]) -> str:
@@ -78,6 +113,8 @@ def name_of(run: Execution, place: Place, role: tuple[Role, int]) -> str:
         return run.prepared.properties[j]
     if kind in (Role.RISE, Role.FALL):
         return place.edge_names[j]
+    if kind is Role.SWITCH:
+        return "a branch of the flow"
     part = j if kind is Role.EXIT else place.holds[j][1]
     return place.exit_names[part]
 

@@ -21,10 +21,11 @@ from collections.abc import Callable, Mapping
 from random import Random
 
 from models.automaton import Automaton
+from models.source import Diagnostic, ModelError
 from models.trace import Trace
 from simulate.execution import Execution
 from simulate.execution import Given as Given
-from simulate.methods import Adams, Method
+from simulate.methods import Adams, Method, check_method
 from simulate.place import Prepared
 from simulate.policy import Decisions, Policy
 from simulate.signals import Signal, constant_signal
@@ -68,6 +69,11 @@ def simulate(
     `generator`, or from a new one with the given seed. Without `dense` the trace has straight
     lines between the ends of its segments.
     """
+    if not 0.0 <= until < float("inf"):
+        raise ModelError(
+            Diagnostic("bad-horizon", f"a run ends at a finite time from 0 on, not at {until}")
+        )
+    check_method(method)
     signals = _signals(inputs)
     prepared = (
         automaton if isinstance(automaton, Prepared) else Prepared(automaton, signals, externs)

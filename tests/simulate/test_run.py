@@ -30,12 +30,14 @@ from models.expression import (
     TRUE,
     Expression,
     Op,
+    conditional,
     conjunction,
     constant,
     divide,
     equal,
     external,
     function,
+    minimum,
     negation,
     symbol,
     variable,
@@ -500,3 +502,68 @@ def test_prepared_models_are_reused() -> None:
     for trace in traces:
         assert not any(e.type is EventType.VIOLATION for e in trace.events)
         assert float(trace.final()["dist"]) > 0.0  # type: ignore[arg-type]
+
+
+# Boundaries that are touched, and flows with branches
+
+
+def test_a_touched_invariant_does_not_block() -> None:
+    """x = t - t^2/4 rises to exactly 1 at t = 2 and falls again, under x <= 1."""
+    rate = constant(1) - variable(TIME) * Fraction(1, 2)
+    model = clock(places=(Location("a", (flow("x", rate),), (), X <= 1),))
+    for method in (Adams(), Taylor()):
+        trace = simulate(model, until=4.0, method=method)
+        assert trace.outcome.completed
+        assert trace.final()["x"] == pytest.approx(0.0, abs=1e-6)
+        (touch,) = [e for e in trace.events if e.type is EventType.GRAZING]
+        assert touch.time == pytest.approx(2.0, abs=1e-3) and touch.side == "grazing"
+
+
+def test_saturation_is_locked() -> None:
+    """x' = min(v, 1), v' = 1: x = t^2/2 up to 1, then grows linearly."""
+    model = HybridAutomaton(
+        "saturated",
+        (Variable("x"), Variable("v")),
+        (Location("a", (flow("x", minimum(V, 1)), flow("v", 1))),),
+        (),
+        (Initial("a", equal(X, 0) & equal(V, 0)),),
+    )
+    trace = simulate(model, until=3.0)
+    assert trace.final()["x"] == pytest.approx(2.5, abs=1e-9)
+    assert trace.counts.rejected == 0 and trace.counts.steps < 10
+    assert not trace.events
+
+
+def test_discontinuous_flow_is_followed_exactly() -> None:
+    """x' = 1 below 1, 3 from there on; and |x - 2| has a kink."""
+    jump = conditional(X < 1, constant(1), constant(3))
+    trace = simulate(clock(places=(Location("a", (flow("x", jump),)),)), until=2.0)
+    assert trace.final()["x"] == pytest.approx(4.0, abs=1e-7)
+    kink = function(Op.ABSOLUTE, X - 2) + 1
+    trace = simulate(clock(places=(Location("a", (flow("x", kink),)),)), until=2.0)
+    # x = 3 - 3 exp(-t) up to 2 at t = ln 3, then x = 1 + exp(t - ln 3)
+    assert trace.final()["x"] == pytest.approx(1 + math.exp(2 - math.log(3)), rel=1e-5)
+
+
+def test_sliding_inside_a_flow_is_reported() -> None:
+    relay = clock(places=(Location("a", (flow("x", -function(Op.SIGN, X - 1)),)),))
+    trace = simulate(relay, until=5.0)
+    assert trace.outcome.ending is Ending.CHATTERING
+    assert trace.end == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"until": -1.0},
+        {"until": math.inf},
+        {"until": math.nan},
+        {"until": 1.0, "method": Adams(rtol=-1.0)},
+        {"until": 1.0, "method": Adams(max_order=99)},
+        {"until": 1.0, "method": Taylor(atol=0.0)},
+        {"until": 1.0, "method": Adams(max_step=0.0)},
+    ],
+)
+def test_impossible_options_are_refused(options: dict[str, object]) -> None:
+    with pytest.raises(ModelError):
+        simulate(ball(), **options)  # type: ignore[arg-type]
