@@ -1,0 +1,276 @@
+"""One engine against another: simulated runs against claimed sets and properties.
+
+Every run is followed along its dense output, at and between its points (see
+`reports.piecewise`). For each claimed set the margin is the least distance that the run keeps
+from the set's border, negative once it has left; for each property the least robustness of
+its condition. A run that leaves a claimed set, a run that breaks a verified property, and a
+counterexample that breaks nothing are contradictions: one of the engines is wrong.
+
+Runs are computed in floating point. `ALLOWANCE` is the share of a state's size that a run may
+stray, far above the tolerance of the runs made for reports and far below anything that would
+be a defect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from models.automaton import Automaton, Property
+from models.expression import FALSE, Expression, conjunction, disjunction, negation
+from models.printing import to_text
+from models.trace import Scalar, Trace
+from reports.claimed_set import Claim, ClaimedSet
+from reports.inequalities import readable
+from reports.piecewise import Condition, Extreme, Pieces, condition_tree, largest, pieces_of
+
+ALLOWANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a margin was smallest: time, location, state, and the predicate concerned."""
+
+    time: float
+    location: str
+    values: Mapping[str, Scalar]
+    predicate: str
+
+
+@dataclass(frozen=True)
+class Margin:
+    """How far a run stays from a border; None where nothing could be tested. `exact` tells
+    that every atom was a polynomial along the run."""
+
+    value: float | None
+    place: Place | None = None
+    exact: bool = True
+    allowance: float = 0.0
+
+    @property
+    def broken(self) -> bool:
+        """Whether the run is beyond the border by more than arithmetic can explain."""
+        return self.value is not None and self.value < -self.allowance
+
+
+@dataclass(frozen=True)
+class RunCheck:
+    """The margins of one run: by property, and by claimed set (under the property that the
+    set was made for)."""
+
+    run: int
+    properties: Mapping[str, Margin]
+    sets: Mapping[str, Margin]
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Two engines disagree: which run, against what, where."""
+
+    run: int
+    claim: str
+    what: str
+    place: Place | None
+    margin: float | None
+
+    @property
+    def sentence(self) -> str:
+        """The contradiction in words, with the exact place."""
+        if self.place is None:
+            return f"Run {self.run}: {self.what}."
+        values = ", ".join(f"{n} = {_value(v)}" for n, v in self.place.values.items())
+        beyond = "" if self.margin is None else f" by {-self.margin:.6g}"
+        return (
+            f"Run {self.run}: {self.what}{beyond} at t = {self.place.time:.9g} in "
+            f"`{self.place.location}`: {self.place.predicate} ({values})."
+        )
+
+
+@dataclass(frozen=True)
+class CrossCheck:
+    """All runs against everything, and what contradicts."""
+
+    runs: tuple[RunCheck, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    points: int = 0
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the engines agree as far as was tested."""
+        return not self.contradictions
+
+
+@dataclass
+class Checker:
+    """Tests runs of one automaton; conditions are compiled once for every location."""
+
+    automaton: Automaton
+    sets: Mapping[str, ClaimedSet] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._bad: dict[tuple[str, str], Condition | None] = {}
+        self._outside: dict[tuple[str, str], list[tuple[float, float, Condition]]] = {}
+
+    @cached_property
+    def _symbols(self) -> dict[str, float]:
+        """Enumerations as the simulator stores them: by their place in the type."""
+        return {
+            symbol: float(i)
+            for declared in self.automaton.variables
+            for i, symbol in enumerate(declared.type.values)
+        }
+
+    def check(self, number: int, trace: Trace) -> RunCheck:
+        """The margins of one run."""
+        pieces = [pieces_of(s, trace.parameters, self._symbols) for s in trace.segments]
+        return RunCheck(
+            number,
+            {p.name: self._property(p, trace, pieces) for p in self.automaton.properties},
+            {claim: self._set(claim, trace, pieces) for claim in self.sets},
+        )
+
+    def _property(self, claim: Property, trace: Trace, pieces: Sequence[Pieces]) -> Margin:
+        worst: tuple[Extreme, Pieces] | None = None
+        exact = True
+        for part in pieces:
+            tree = self._bad_tree(claim, part.segment.location)
+            floor = -math.inf if worst is None else worst[0].value
+            found = None if tree is None else largest(tree, part, floor=floor)
+            if found is not None:
+                worst, exact = (found, part), exact and found.exact
+        if worst is None:
+            return Margin(None)
+        place = self._place(trace, worst, to_text(claim.condition))
+        return Margin(-worst[0].value, place, exact, ALLOWANCE * _size(place))
+
+    def _bad_tree(self, claim: Property, location: str) -> Condition | None:
+        key = (claim.name, location)
+        if key not in self._bad:
+            bad = claim.bad_states(self.automaton.occupied(location))
+            self._bad[key] = None if bad == FALSE else condition_tree(bad)
+        return self._bad[key]
+
+    def _set(self, claim: str, trace: Trace, pieces: Sequence[Pieces]) -> Margin:
+        worst: tuple[Extreme, Pieces] | None = None
+        exact = True
+        for part in pieces:
+            for start, end, tree in self._outside_trees(claim, part.segment.location):
+                if end < part.segment.start or start > part.segment.end:
+                    continue
+                floor = -math.inf if worst is None else worst[0].value
+                found = largest(tree, part, (start, end), floor)
+                if found is not None:
+                    worst, exact = (found, part), exact and found.exact
+        if worst is None:
+            return Margin(None)
+        cells = self._cells_at(claim, worst[1].segment.location, worst[0].time)
+        place = self._place(trace, worst, "")
+        predicate = nearest_predicate(cells, worst[1], worst[0].time)
+        place = Place(place.time, place.location, place.values, predicate)
+        return Margin(-worst[0].value, place, exact, ALLOWANCE * _size(place))
+
+    def _outside_trees(self, claim: str, location: str) -> list[tuple[float, float, Condition]]:
+        """For every stretch of time between ends of windows: being in none of the cells."""
+        key = (claim, location)
+        if key not in self._outside:
+            self._outside[key] = [
+                (start, end, condition_tree(negation(_union(cells))))
+                for start, end, cells in _stretches(self.sets[claim], location)
+            ]
+        return self._outside[key]
+
+    def _cells_at(self, claim: str, location: str, t: float) -> list[tuple[Expression, ...]]:
+        claims = self.sets[claim].claims(location)
+        return [cell for c in claims if c.start <= t <= c.end for cell in c.cells]
+
+    def _place(self, trace: Trace, worst: tuple[Extreme, Pieces], predicate: str) -> Place:
+        extreme, part = worst
+        known = part.segment.valuation(extreme.time)
+        names = [*trace.variables, *trace.parameters]
+        values = {n: known.get(n, trace.parameters.get(n, math.nan)) for n in names}
+        return Place(extreme.time, part.segment.location, values, predicate)
+
+
+def cross_check(
+    automaton: Automaton,
+    traces: Sequence[Trace],
+    sets: Mapping[str, ClaimedSet],
+    verified: Mapping[str, float],
+    counterexamples: Mapping[int, str] | None = None,
+) -> CrossCheck:
+    """Test every run against every property and every claimed set.
+
+    `verified` gives the horizon of each verified property; `counterexamples` tells which
+    runs are claimed to break which property.
+    """
+    checker = Checker(automaton, sets)
+    claimed = counterexamples or {}
+    runs = tuple(checker.check(i, trace) for i, trace in enumerate(traces))
+    found: list[Contradiction] = []
+    for run in runs:
+        for name, margin in run.sets.items():
+            if margin.broken:
+                what = f"it leaves the {sets[name].title} claimed for {name!r}"
+                found.append(Contradiction(run.run, name, what, margin.place, margin.value))
+        for name, margin in run.properties.items():
+            at = margin.place.time if margin.place else math.inf
+            if margin.broken and at <= verified.get(name, -math.inf):
+                what = f"it breaks {name!r}, which is verified"
+                found.append(Contradiction(run.run, name, what, margin.place, margin.value))
+        if (name := claimed.get(run.run, "")) and not _broken(run.properties.get(name)):
+            what = f"it is a counterexample to {name!r} but does not break it"
+            found.append(Contradiction(run.run, name, what, None, None))
+    points = sum(len(s.degrees) + 1 for trace in traces for s in trace.segments)
+    return CrossCheck(runs, tuple(found), points)
+
+
+def _broken(margin: Margin | None) -> bool:
+    """Whether a counterexample reaches the bad states; touching their border counts, since a
+    run stops there."""
+    return margin is not None and margin.value is not None and margin.value <= margin.allowance
+
+
+def _union(cells: Sequence[tuple[Expression, ...]]) -> Expression:
+    return disjunction(*(conjunction(*cell) for cell in cells))
+
+
+def _stretches(
+    claimed: ClaimedSet, location: str
+) -> list[tuple[float, float, list[tuple[Expression, ...]]]]:
+    """The times up to the claim's horizon, cut at the ends of windows, each with its cells;
+    none where nothing is claimed."""
+    claims: Sequence[Claim] = claimed.claims(location)
+    limit = claimed.horizon
+    cuts = sorted({-math.inf, limit} | {min(e, limit) for c in claims for e in (c.start, c.end)})
+    found = []
+    for start, end in pairwise(cuts):
+        cells = [cell for c in claims if c.start <= start and c.end >= end for cell in c.cells]
+        found.append((start, end, cells))
+    return found
+
+
+def nearest_predicate(cells: Sequence[tuple[Expression, ...]], part: Pieces, t: float) -> str:
+    """The predicate that decides at a time: the worst one of the cell that is nearest."""
+    best: tuple[float, str] | None = None
+    for cell in cells:
+        worst = (math.inf, "")
+        for predicate in cell:
+            found = largest(condition_tree(predicate), part, (t, t))
+            value = -math.inf if found is None else found.value
+            worst = min(worst, (value, readable(predicate)))
+        if best is None or worst[0] > best[0]:
+            best = worst
+    return "the location is claimed never to be entered" if best is None else best[1]
+
+
+def _size(place: Place) -> float:
+    """The size of a state: 1 and the largest of its finite numbers."""
+    numbers = [abs(v) for v in place.values.values() if isinstance(v, float) and math.isfinite(v)]
+    return max([1.0, *numbers])
+
+
+def _value(value: Scalar) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,412 @@
+"""A segment of a trace as polynomials, and the extremes of conditions along it.
+
+On a piece of a segment every flowing variable is a polynomial of u in [0, 1]; so is every
+polynomial expression over them. A condition becomes a tree of minima and maxima over such
+polynomials (its robustness: positive where it holds, in the units of its comparisons). The
+largest value of the tree is found by bisection: on an interval a polynomial lies between its
+smallest and largest Bernstein coefficient, so an interval whose bound is no better than a
+value already seen is dropped. Nothing between two points escapes. Expressions that are no
+polynomials are interpolated, which `Condition.exact` tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.automaton import TIME
+from models.evaluation import EvaluationError, evaluate
+from models.expression import Expression, Op, add, multiply, postorder
+from models.proof.linear import affine
+from models.trace import Scalar, Segment
+
+Array: TypeAlias = NDArray[np.float64]
+
+MAX_DEGREE = 24
+"""Beyond this degree Bernstein coefficients lose too many digits; we interpolate instead."""
+
+INTERPOLATED_DEGREE = 8
+HALVINGS = 48
+RESOLUTION = 1e-10
+"""Extremes are found to this share of their size."""
+
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A segment's pieces: where they start, how long they last, and every known name as
+    power coefficients in u = (t - start)/length, one row for each piece."""
+
+    segment: Segment
+    starts: Array
+    lengths: Array
+    known: Mapping[str, Array]
+    symbols: Mapping[str, float]
+
+    def time(self, piece: int, u: float) -> float:
+        """The time at a place of a piece."""
+        return float(self.starts[piece] + u * self.lengths[piece])
+
+    def polynomial(self, expression: Expression) -> Array | None:
+        """The expression as coefficients on every piece; None where it is no polynomial."""
+        found: dict[int, Array | None] = {}
+        for node in postorder(expression):
+            found[id(node)] = self._node(node, [found[id(a)] for a in node.args])
+        return found[id(expression)]
+
+    def _node(self, node: Expression, args: list[Array | None]) -> Array | None:
+        if node.op is Op.CONSTANT:
+            return np.full((len(self.starts), 1), float(node.constant))
+        if node.op is Op.SYMBOL:
+            code = self.symbols.get(str(node.value))
+            return None if code is None else np.full((len(self.starts), 1), code)
+        if node.op is Op.VARIABLE:
+            return self.known.get(node.name)
+        values = [a for a in args if a is not None]
+        if len(values) < len(args):
+            return None
+        if node.op is Op.ADD:
+            return _sum(values)
+        if node.op is Op.MULTIPLY:
+            return _product(values)
+        if node.op is Op.DIVIDE and node.args[1].is_constant and node.args[1].constant != 0:
+            return values[0] / float(node.args[1].constant)
+        if node.op is Op.POWER and node.args[1].is_constant:
+            power = node.args[1].constant
+            if power.denominator == 1 and 0 <= power <= MAX_DEGREE:
+                one = np.ones((len(self.starts), 1))
+                return _product([one, *[values[0]] * int(power)])
+        return None
+
+    def interpolated(self, expression: Expression) -> Array:
+        """The expression interpolated at Chebyshev points; NaN where it has no value."""
+        order = INTERPOLATED_DEGREE
+        nodes = 0.5 - 0.5 * np.cos(np.pi * np.arange(order + 1) / order)
+        values = np.array(
+            [
+                [self._value(expression, self.time(i, float(u))) for u in nodes]
+                for i in range(len(self.starts))
+            ]
+        ).reshape(len(self.starts), order + 1)
+        return values @ _interpolation(order).T
+
+    def _value(self, expression: Expression, t: float) -> float:
+        try:
+            return float(evaluate(expression, self.segment.valuation(t)))
+        except (EvaluationError, TypeError, ValueError, OverflowError):
+            return math.nan
+
+
+def pieces_of(
+    segment: Segment, parameters: Mapping[str, float], symbols: Mapping[str, float]
+) -> Pieces:
+    """The polynomials of a segment; a segment without duration is one constant piece."""
+    spans = [(a, b, rows) for a, b, rows in segment.pieces() if b > a]
+    if not spans:
+        spans = [
+            (
+                segment.end,
+                segment.end,
+                [segment.final[i : i + 1] for i in range(len(segment.final))],
+            )
+        ]
+    count = len(spans)
+    starts = np.array([a for a, _, _ in spans])
+    lengths = np.array([b - a for a, b, _ in spans])
+    degree = max((len(row) for _, _, rows in spans for row in rows), default=1)
+    scale = lengths[:, None] ** np.arange(degree)
+    known: dict[str, Array] = {}
+    constants: dict[str, Scalar] = {**parameters, **segment.held}
+    for name, value in constants.items():
+        if not isinstance(value, str):
+            known[name] = np.full((count, 1), float(value))
+    for j, name in enumerate(segment.flowing):
+        table = np.zeros((count, degree))
+        for i, (_, _, rows) in enumerate(spans):
+            table[i, : len(rows[j])] = rows[j]
+        known[name] = table * scale
+    known[TIME] = np.stack([starts, lengths], axis=1)
+    made = Pieces(segment, starts, lengths, known, symbols)
+    for name, definition in segment.derived.items():
+        row = made.polynomial(definition)
+        known[name] = made.interpolated(definition) if row is None else row
+    return made
+
+
+def _sum(parts: list[Array]) -> Array:
+    degree = max(p.shape[1] for p in parts)
+    total = np.zeros((parts[0].shape[0], degree))
+    for part in parts:
+        total[:, : part.shape[1]] += part
+    return total
+
+
+def _product(parts: list[Array]) -> Array | None:
+    result = parts[0]
+    for part in parts[1:]:
+        degree = result.shape[1] + part.shape[1] - 1
+        if degree > MAX_DEGREE + 1:
+            return None
+        table = np.zeros((result.shape[0], degree))
+        for j in range(part.shape[1]):
+            table[:, j : j + result.shape[1]] += result * part[:, j : j + 1]
+        result = table
+    return result
+
+
+# Conditions
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One node of a tree: a number, an atom, or the least or largest of earlier nodes."""
+
+    what: str
+    number: float = 0.0
+    of: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition's robustness as a tree over atoms (numeric expressions, positive where the
+    comparison holds)."""
+
+    atoms: tuple[Expression, ...]
+    steps: tuple[_Step, ...]
+
+    @cached_property
+    def forms(self) -> tuple[tuple[float, tuple[tuple[str, float], ...]] | None, ...]:
+        """The atoms that are affine: constant and coefficients."""
+        found = map(affine, self.atoms)
+        return tuple(
+            None
+            if f is None
+            else (float(f.constant), tuple((n, float(a)) for n, a in f.coefficients.items()))
+            for f in found
+        )
+
+    def combine(self, values: Array) -> Array:
+        """The tree's value from those of its atoms (first axis); monotone in each atom."""
+        shape = values.shape[1:]
+        found: list[Array] = []
+        for step in self.steps:
+            if step.what == "number":
+                found.append(np.full(shape, step.number))
+            elif step.what == "atom":
+                found.append(values[step.of[0]])
+            else:
+                least = step.what == "min"
+                table = np.stack([found[i] for i in step.of])
+                found.append(table.min(axis=0) if least else table.max(axis=0))
+        return found[-1]
+
+
+class _Compiler:
+    """Builds the tree of a condition: for every node the places where it and its negation are."""
+
+    def __init__(self) -> None:
+        self.atoms: list[Expression] = []
+        self.steps: list[_Step] = []
+
+    def emit(self, step: _Step) -> int:
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+    def both(self, value: float) -> tuple[int, int]:
+        return self.emit(_Step("number", value)), self.emit(_Step("number", -value))
+
+    def atom(self, expression: Expression) -> int:
+        self.atoms.append(expression)
+        return self.emit(_Step("atom", of=(len(self.atoms) - 1,)))
+
+    def least(self, *of: int) -> int:
+        return self.emit(_Step("min", of=of))
+
+    def largest(self, *of: int) -> int:
+        return self.emit(_Step("max", of=of))
+
+    def node(self, node: Expression, args: list[tuple[int, int]]) -> tuple[int, int]:
+        if node.op is Op.BOOLEAN:
+            return self.both(math.inf if node.value else -math.inf)
+        if node.op is Op.VARIABLE:
+            return self.atom(add(node, -HALF)), self.atom(add(HALF, multiply(-1, node)))
+        if node.op is Op.NOT:
+            return args[0][1], args[0][0]
+        if node.op is Op.AND:
+            return self.least(*(a for a, _ in args)), self.largest(*(b for _, b in args))
+        if node.op is Op.OR:
+            return self.largest(*(a for a, _ in args)), self.least(*(b for _, b in args))
+        if node.op is Op.IF:
+            (c, not_c), (a, not_a), (b, not_b) = args
+            true = self.largest(self.least(c, a), self.least(not_c, b))
+            return true, self.largest(self.least(c, not_a), self.least(not_c, not_b))
+        return self.comparison(node)
+
+    def comparison(self, node: Expression) -> tuple[int, int]:
+        left, right = node.args
+        below = self.atom(add(right, multiply(-1, left)))
+        above = self.atom(add(left, multiply(-1, right)))
+        if node.op in (Op.LESS, Op.LESS_EQUAL):
+            return below, above
+        if node.op in (Op.GREATER, Op.GREATER_EQUAL):
+            return above, below
+        equal, different = self.least(below, above), self.largest(below, above)
+        return (equal, different) if node.op is Op.EQUAL else (different, equal)
+
+
+_LOGICAL = (Op.AND, Op.OR, Op.NOT, Op.IF, Op.BOOLEAN)
+
+
+def condition_tree(condition: Expression) -> Condition:
+    """The robustness of a condition: in the units of its comparisons, 1/2 for a Boolean."""
+    compiler = _Compiler()
+    places: dict[int, tuple[int, int]] = {}
+    pending: list[tuple[Expression, bool]] = [(condition, False)]
+    while pending:
+        node, ready = pending.pop()
+        if id(node) in places:
+            continue
+        below = node.args if node.op in _LOGICAL else ()
+        if ready or not below:
+            places[id(node)] = compiler.node(node, [places[id(a)] for a in below])
+        else:
+            pending.append((node, True))
+            pending.extend((a, False) for a in below)
+    compiler.largest(places[id(condition)][0])
+    return Condition(tuple(compiler.atoms), tuple(compiler.steps))
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The largest value of a condition's robustness and where it is; `exact` if every atom
+    was a polynomial."""
+
+    value: float
+    time: float
+    exact: bool
+
+
+def largest(
+    condition: Condition,
+    pieces: Pieces,
+    window: tuple[float, float] = (-math.inf, math.inf),
+    floor: float = -math.inf,
+) -> Extreme | None:
+    """Where a condition comes closest to holding, or holds most; None if it is nowhere more
+    than `floor`, or nowhere defined. Only times in the window count."""
+    table, exact = _atoms(condition, pieces)
+    low, high = _within(pieces, window)
+    piece = np.flatnonzero((low <= high) & np.isfinite(table).all(axis=(0, 2)))
+    if not len(piece):
+        return None
+    low, high = low[piece], high[piece]
+    bernstein = _restricted(table[:, piece], low, high)
+    best, place = floor, None
+    for _ in range(HALVINGS):
+        for end, u in ((0, low), (-1, high)):
+            values = condition.combine(bernstein[:, :, end])
+            i = int(np.argmax(values))
+            if values[i] > best:
+                best, place = float(values[i]), (int(piece[i]), float(u[i]))
+        bounds = condition.combine(bernstein.max(axis=2))
+        slack = RESOLUTION * (1 + abs(best)) if math.isfinite(best) else 0.0
+        active = np.flatnonzero(bounds > best + slack)
+        if not len(active) or best == math.inf:
+            break
+        middle = (low[active] + high[active]) / 2
+        left, right = _halves(bernstein[:, active])
+        bernstein = np.concatenate([left, right], axis=1)
+        piece = np.concatenate([piece[active]] * 2)
+        low, high = np.concatenate([low[active], middle]), np.concatenate([middle, high[active]])
+    return None if place is None else Extreme(best, pieces.time(*place), exact)
+
+
+def _atoms(condition: Condition, pieces: Pieces) -> tuple[Array, bool]:
+    """Power coefficients of every atom on every piece, of one degree; and whether they are
+    exact."""
+    exact = True
+    tables = []
+    for atom, form in zip(condition.atoms, condition.forms, strict=True):
+        table = _affine_atom(form, pieces)
+        if table is None:
+            table = pieces.polynomial(atom)
+        if table is None:
+            table, exact = pieces.interpolated(atom), False
+        tables.append(table)
+    degree = max((t.shape[1] for t in tables), default=1)
+    padded = np.zeros((len(tables), len(pieces.starts), degree))
+    for i, table in enumerate(tables):
+        padded[i, :, : table.shape[1]] = table
+    return padded, exact
+
+
+def _affine_atom(
+    form: tuple[float, tuple[tuple[str, float], ...]] | None, pieces: Pieces
+) -> Array | None:
+    """The quick way for the common case."""
+    if form is None or any(name not in pieces.known for name, _ in form[1]):
+        return None
+    parts = [pieces.known[name] * a for name, a in form[1]]
+    return _sum([np.full((len(pieces.starts), 1), form[0]), *parts])
+
+
+def _within(pieces: Pieces, window: tuple[float, float]) -> tuple[Array, Array]:
+    """The part of every piece inside a window of time, in u."""
+    lengths = np.where(pieces.lengths > 0, pieces.lengths, 1.0)
+    low = np.clip((window[0] - pieces.starts) / lengths, 0.0, None)
+    high = np.clip((window[1] - pieces.starts) / lengths, None, 1.0)
+    return low, high
+
+
+def _restricted(table: Array, low: Array, high: Array) -> Array:
+    """Bernstein coefficients on [low, high] of polynomials given by power coefficients."""
+    degree = table.shape[2] - 1
+    shifted = np.zeros_like(table)
+    width = high - low
+    for j in range(degree + 1):
+        for k in range(j, degree + 1):
+            shifted[:, :, j] += math.comb(k, j) * low ** (k - j) * table[:, :, k]
+        shifted[:, :, j] *= width**j
+    restricted: Array = shifted @ _to_bernstein(degree).T
+    return restricted
+
+
+def _halves(bernstein: Array) -> tuple[Array, Array]:
+    """Bernstein coefficients on both halves of every interval (de Casteljau)."""
+    half = _halving(bernstein.shape[2] - 1)
+    return bernstein @ half.T, bernstein @ half[::-1, ::-1].T
+
+
+@cache
+def _to_bernstein(degree: int) -> Array:
+    return np.array(
+        [
+            [math.comb(i, j) / math.comb(degree, j) if j <= i else 0.0 for j in range(degree + 1)]
+            for i in range(degree + 1)
+        ]
+    )
+
+
+@cache
+def _halving(degree: int) -> Array:
+    return np.array(
+        [
+            [math.comb(i, j) / 2**i if j <= i else 0.0 for j in range(degree + 1)]
+            for i in range(degree + 1)
+        ]
+    )
+
+
+@cache
+def _interpolation(order: int) -> Array:
+    """From values at Chebyshev points of [0, 1] to power coefficients."""
+    nodes = 0.5 - 0.5 * np.cos(np.pi * np.arange(order + 1) / order)
+    return np.asarray(np.linalg.inv(np.vander(nodes, increasing=True)), dtype=np.float64)
