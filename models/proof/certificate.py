@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar
 
+from models.proof.adjoint import Stage
 from models.proof.farkas import Multipliers
+from models.proof.flowpipe import Direction, FlowpipeProof, Node
 from models.proof.linear import Form
 from models.proof.polyhedral import (
     Cell,
@@ -48,7 +50,7 @@ class PolyhedralProof:
     evidence: tuple[Evidence, ...]
 
 
-Proof: TypeAlias = PolyhedralProof | QuadraticInvariant
+Proof: TypeAlias = PolyhedralProof | QuadraticInvariant | FlowpipeProof
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +64,36 @@ class Certificate:
 
     @property
     def kind(self) -> str:
-        """`polyhedral` or `quadratic`."""
-        return "polyhedral" if isinstance(self.proof, PolyhedralProof) else "quadratic"
+        """`polyhedral`, `quadratic` or `flowpipe`."""
+        if isinstance(self.proof, PolyhedralProof):
+            return "polyhedral"
+        return "quadratic" if isinstance(self.proof, QuadraticInvariant) else "flowpipe"
+
+    @property
+    def horizon(self) -> Fraction | None:
+        """The time up to which the property is claimed; None for all time."""
+        return self.proof.horizon if isinstance(self.proof, FlowpipeProof) else None
 
 
 def encode(certificate: Certificate) -> str:
     """The certificate as JSON text."""
     proof = certificate.proof
-    body = _polyhedral_json(proof) if isinstance(proof, PolyhedralProof) else _quadratic_json(proof)
+    if isinstance(proof, PolyhedralProof):
+        body = _polyhedral_json(proof)
+    elif isinstance(proof, QuadraticInvariant):
+        body = _quadratic_json(proof)
+    else:
+        body = _flowpipe_json(proof)
+    horizon = certificate.horizon
+    unbounded = {"kind": "unbounded"}
+    scope = unbounded if horizon is None else {"kind": "bounded", "horizon": str(horizon)}
     head = {
         "schema": SCHEMA,
         "kind": certificate.kind,
         "model": certificate.model,
         "model_sha256": certificate.model_sha256,
         "property": certificate.claim,
-        "scope": {"kind": "unbounded"},
+        "scope": scope,
     }
     return json.dumps({**head, **body}, indent=1, ensure_ascii=True) + "\n"
 
@@ -92,18 +109,19 @@ def decode(text: str | bytes) -> Certificate:
     top = _Reader(raw, "certificate")
     if (schema := top.text("schema")) != SCHEMA:
         raise MalformedCertificateError(f"schema {schema[:80]!r} is not {SCHEMA!r}")
-    readers: Mapping[str, Callable[[_Reader], Proof]] = {
+    readers: Mapping[str, Callable[[_Reader, Fraction | None], Proof]] = {
         "polyhedral": _read_polyhedral,
         "quadratic": _read_quadratic,
+        "flowpipe": _read_flowpipe,
     }
     kind = top.text("kind")
     if kind not in readers:
         raise MalformedCertificateError(f"unknown kind {kind[:80]!r}")
-    if top.field("scope") != {"kind": "unbounded"}:
+    horizon = _scope(top)
+    if horizon is not None and kind != "flowpipe":
         raise MalformedCertificateError("the scope of an invariant is unbounded")
-    certificate = Certificate(
-        top.text("model"), top.text("model_sha256"), top.text("property"), readers[kind](top)
-    )
+    head = top.text("model"), top.text("model_sha256"), top.text("property")
+    certificate = Certificate(*head, readers[kind](top, horizon))
     top.finish()
     return certificate
 
@@ -175,6 +193,30 @@ def _quadratic_json(proof: QuadraticInvariant) -> dict[str, Any]:
         "locations": list(proof.locations),
         "ellipsoids": ellipsoids,
     }
+
+
+def _flowpipe_json(proof: FlowpipeProof) -> dict[str, Any]:
+    nodes = [
+        {
+            "location": node.location,
+            "entry": [_form_json(form) for form in node.entry],
+            "directions": [
+                {"normal": _numbers_json(d.normal), "helpers": list(d.helpers)}
+                for d in node.directions
+            ],
+            "stages": [{"length": str(s.length), "count": s.count} for s in node.stages],
+            "degree": node.degree,
+            "bits": node.bits,
+            "stay": str(node.stay),
+            "scale": _numbers_json(node.scale),
+        }
+        for node in proof.nodes
+    ]
+    return {"nodes": nodes, "evidence": [_evidence_json(e) for e in proof.evidence]}
+
+
+def _numbers_json(numbers: Mapping[str, Fraction]) -> dict[str, str]:
+    return {name: str(value) for name, value in sorted(numbers.items())}
 
 
 # Reading
@@ -335,7 +377,7 @@ def _case(evidence: Evidence, reader: _Reader) -> Cover:
     return evidence
 
 
-def _read_polyhedral(top: _Reader) -> PolyhedralProof:
+def _read_polyhedral(top: _Reader, _: Fraction | None) -> PolyhedralProof:
     return PolyhedralProof(top.each("regions", _region), top.each("evidence", _evidence))
 
 
@@ -363,9 +405,61 @@ def _ellipsoid(raw: Any, where: str) -> Ellipsoid:
     return ellipsoid
 
 
-def _read_quadratic(top: _Reader) -> QuadraticInvariant:
+def _read_quadratic(top: _Reader, _: Fraction | None) -> QuadraticInvariant:
     return QuadraticInvariant(
         top.each("variables", _text),
         top.each("locations", _text),
         top.each("ellipsoids", _ellipsoid),
     )
+
+
+def _scope(top: _Reader) -> Fraction | None:
+    """The horizon, or None where the claim is for all time."""
+    scope = _Reader(top.field("scope"), "scope")
+    kind = scope.text("kind")
+    if kind not in ("bounded", "unbounded"):
+        raise MalformedCertificateError(f"scope: unknown kind {kind[:80]!r}")
+    horizon = scope.number("horizon") if kind == "bounded" else None
+    scope.finish()
+    return horizon
+
+
+def _whole(raw: Any, where: str) -> int:
+    if not isinstance(raw, int) or isinstance(raw, bool):
+        raise MalformedCertificateError(f"{where}: not a whole number")
+    return raw
+
+
+def _direction(raw: Any, where: str) -> Direction:
+    reader = _Reader(raw, where)
+    normal = {name: a for name, a in reader.mapped("normal", _number).items() if a}
+    direction = Direction(normal, reader.each("helpers", _whole))
+    reader.finish()
+    return direction
+
+
+def _stage(raw: Any, where: str) -> Stage:
+    reader = _Reader(raw, where)
+    stage = Stage(reader.number("length"), reader.whole("count"))
+    reader.finish()
+    return stage
+
+
+def _flow_node(raw: Any, where: str) -> Node:
+    reader = _Reader(raw, where)
+    node = Node(
+        reader.text("location"),
+        reader.each("entry", _form),
+        reader.each("directions", _direction),
+        reader.each("stages", _stage),
+        reader.whole("degree"),
+        reader.whole("bits"),
+        reader.number("stay"),
+        reader.mapped("scale", _number),
+    )
+    reader.finish()
+    return node
+
+
+def _read_flowpipe(top: _Reader, horizon: Fraction | None) -> FlowpipeProof:
+    return FlowpipeProof(horizon, top.each("nodes", _flow_node), top.each("evidence", _evidence))

@@ -7,14 +7,17 @@ library only; it trusts nothing of what a certificate says but the numbers it mu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from models.automaton import Automaton
+from models.proof import flowpipe, polyhedral
 from models.proof.certificate import Certificate, PolyhedralProof
+from models.proof.flowpipe import FlowpipeProof
 from models.proof.linear import TooManyCasesError
-from models.proof.polyhedral import malformed, obligations
+from models.proof.polyhedral import Evidence
 from models.proof.problem import LinearProblem, linear_problem
 from models.proof.quadratic import QuadraticInvariant, failures
 
@@ -51,26 +54,47 @@ def check(automaton: Automaton, property_name: str, certificate: Certificate) ->
     try:
         if isinstance(certificate.proof, PolyhedralProof):
             return _polyhedral(problem, certificate.proof)
+        if isinstance(certificate.proof, FlowpipeProof):
+            return _flowpipe(problem, certificate.proof)
         return _quadratic(problem, certificate.proof)
     except TooManyCasesError as error:
         return Rejected("model", str(error))
 
 
 def _polyhedral(problem: LinearProblem, proof: PolyhedralProof) -> Judgement:
-    if why := malformed(problem, proof.regions):
+    if why := polyhedral.malformed(problem, proof.regions):
         return Rejected("invariant", why)
+    return _each(polyhedral.obligations(problem, proof.regions), proof.evidence, None)
+
+
+def _flowpipe(problem: LinearProblem, proof: FlowpipeProof) -> Judgement:
+    if why := flowpipe.malformed(problem, proof):
+        return Rejected("flowpipe", why)
+    try:
+        found = flowpipe.obligations(problem, proof.horizon, proof.nodes)
+        return _each(found, proof.evidence, proof.horizon)
+    except flowpipe.UnsuitableError as error:
+        return Rejected("flowpipe", str(error))
+
+
+def _each(
+    obligations: Iterable[polyhedral.Obligation],
+    given: Iterable[Evidence],
+    horizon: Fraction | None,
+) -> Judgement:
+    """Whether each obligation holds by the piece of evidence given for it."""
     count = 0
-    evidence = iter(proof.evidence)
-    for obligation in obligations(problem, proof.regions):
-        given = next(evidence, None)
-        if given is None:
+    evidence = iter(given)
+    for obligation in obligations:
+        piece = next(evidence, None)
+        if piece is None:
             return Rejected(obligation.title, "there is no evidence for it")
-        if not obligation.holds(given):
+        if not obligation.holds(piece):
             return Rejected(obligation.title, "the evidence does not prove it")
         count += 1
     if next(evidence, None) is not None:
         return Rejected("evidence", "there is more evidence than obligations")
-    return Accepted(count)
+    return Accepted(count, horizon)
 
 
 def _quadratic(problem: LinearProblem, proof: QuadraticInvariant) -> Judgement:

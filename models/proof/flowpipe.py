@@ -1,0 +1,295 @@
+"""Flowpipes: where runs can be, stay by stay, up to a horizon (or for all time).
+
+A *stay* is the time that a run spends in a location without a jump. A `Node` speaks about
+all stays in one location that begin in its entry set, a polyhedron over variables, parameters
+and the time since the start of the run. For a list of directions d and for steps of the time
+that has elapsed since the entry (`ELAPSED`) it has rows d x <= alpha + beta * elapsed. They are
+not part of the certificate: the checker computes them (`models.proof.adjoint`). The nodes cover
+all runs if these linear facts hold, each proved by Farkas multipliers:
+
+1. *Initial*: every initial state lies in the entry set of a node of its location, at time 0.
+2. *End*: when the steps of a node are over, its rows contradict the invariant, or say that the
+   horizon is reached: rows, elapsed = end, invariant and time < horizon have no solution.
+3. *Jumps*: on every step of a node, for every edge: the successors of states that satisfy the
+   rows, the guard and time <= horizon lie in entry sets of nodes of the edge's target.
+4. *Safety*: on no step of a node a state satisfies the rows, time <= horizon, and is bad.
+
+Theorem. If all obligations hold, no run reaches a bad state at a time up to the horizon.
+Proof. By induction over jumps, every stay that begins at a time up to the horizon begins in
+the entry set of a node: the first by 1; a later one by 3, since the state before the jump was
+reached in a stay that began in a node's entry set, and satisfies the rows of the step that it
+was reached on. It was reached on a step: at the end of the steps a state must satisfy the
+rows of the last one (steps are closed) and the invariant (which holds throughout a stay), so
+by 2 the time is the horizon or later, and what comes after lies beyond the horizon. By 4 no
+state on a step is bad. Nodes may cover each other in circles: the induction is over jumps.
+
+Without a horizon the rows about time are left out of 2, 3 and 4, and the same proof holds for
+all time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from models.automaton import TIME, primed
+from models.proof.adjoint import FlowBounds, Stage, StartSet
+from models.proof.affine_flow import AffineFlow, Span, affine_flow, state_bounds
+from models.proof.linear import Form, Row, Rows
+from models.proof.polyhedral import (
+    CoverObligation,
+    Evidence,
+    ImpossibleObligation,
+    Region,
+)
+from models.proof.problem import LinearProblem
+
+ELAPSED = "elapsed()"
+"""The time since the entry, in rows (no variable has this name)."""
+
+MAX_STEPS = 200_000
+MAX_DEGREE = 60
+MAX_BITS = 2048
+MAX_WORK = 40_000_000
+"""Steps times directions times names of a node."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A direction in which a node is bounded, and for each end of a step (in order, the
+    entry first) the number of an entry row that helps there, or -1."""
+
+    normal: Mapping[str, Fraction]
+    helpers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Node:
+    """Stays in one location that begin where all `entry` forms are at most 0.
+
+    `stages` are the steps; `degree` and `bits` say how finely the rows are computed; `scale`
+    and `stay` (at least the length of all steps) serve the a priori bound."""
+
+    location: str
+    entry: tuple[Form, ...]
+    directions: tuple[Direction, ...]
+    stages: tuple[Stage, ...]
+    degree: int
+    bits: int
+    stay: Fraction
+    scale: Mapping[str, Fraction]
+
+    @property
+    def region(self) -> Region:
+        """The entry set as a region of one cell."""
+        return Region(self.location, self.entry, ((1,) * len(self.entry),))
+
+    @property
+    def ends(self) -> Iterator[Fraction]:
+        """The ends of the steps, 0 first."""
+        now = Fraction(0)
+        yield now
+        for stage in self.stages:
+            for _ in range(stage.count):
+                now += stage.length
+                yield now
+
+
+@dataclass(frozen=True)
+class FlowpipeProof:
+    """Nodes, and evidence for every obligation, in their order."""
+
+    horizon: Fraction | None
+    nodes: tuple[Node, ...]
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """The states of a node while `begin` <= elapsed <= `end`: one row for each direction (a
+    trivial one where there is no bound), then the two for the elapsed time."""
+
+    begin: Fraction
+    end: Fraction
+    rows: Rows
+
+
+Obligation = CoverObligation | ImpossibleObligation
+NO_BOUND = Row(Form({}))
+
+
+def steps(flow: AffineFlow, node: Node) -> Iterator[Step]:
+    """The rows of a node, step by step."""
+    start = start_set(flow, node)
+    spans = dict(zip(flow.names, start.spans, strict=True))
+    mass = state_bounds(flow, spans, node.scale, node.stay)
+    bounds = FlowBounds(flow, start, mass, node.degree, node.bits)
+    unit = 1 << node.bits
+    chords = [
+        bounds.chords(
+            [int(d.normal.get(name, Fraction(0)) * unit) for name in flow.names],
+            node.stages,
+            d.helpers,
+        )
+        for d in node.directions
+    ]
+    ends = node.ends
+    begin = next(ends)
+    for end in ends:
+        rows = []
+        for direction, bound in zip(node.directions, chords, strict=True):
+            chord = next(bound, None)
+            if chord is None:
+                rows.append(NO_BOUND)
+                continue
+            slope = (chord.end - chord.begin) / (end - begin)
+            form = Form({**direction.normal, ELAPSED: -slope}, slope * begin - chord.begin)
+            rows.append(Row(form if slope else Form(direction.normal, form.constant)))
+        elapsed = Form({ELAPSED: Fraction(1)})
+        rows.append(Row(elapsed - Form({}, end)))
+        rows.append(Row(Form({}, begin) - elapsed))
+        yield Step(begin, end, tuple(rows))
+        begin = end
+
+
+def start_set(flow: AffineFlow, node: Node) -> StartSet:
+    """The entry set: a box from the rows about one name, and all rows."""
+    lows: dict[str, Fraction] = {}
+    highs: dict[str, Fraction] = {}
+    rows = []
+    for form in node.entry:
+        if len(form.coefficients) == 1:
+            ((name, factor),) = form.coefficients.items()
+            bound = -form.constant / factor
+            if factor > 0:
+                highs[name] = min(bound, highs.get(name, bound))
+            else:
+                lows[name] = max(bound, lows.get(name, bound))
+        vector = [form.coefficients.get(name, Fraction(0)) for name in flow.names]
+        rows.append((vector, -form.constant))
+    spans: tuple[Span, ...] = tuple((lows.get(n), highs.get(n)) for n in flow.names)
+    return StartSet(spans, rows)
+
+
+def malformed(problem: LinearProblem, proof: FlowpipeProof) -> str | None:
+    """Why the nodes are no flowpipe of the model, or None if they are."""
+    if proof.horizon is not None and proof.horizon < 0:
+        return "the horizon is negative"
+    names = problem.names | {TIME}
+    for number, node in enumerate(proof.nodes):
+        where = f"node {number + 1}"
+        try:
+            problem.automaton.location(node.location)
+        except LookupError:
+            return f"{where}: the model has no location {node.location[:80]!r}"
+        normals = [d.normal for d in node.directions]
+        for form in (*(f.coefficients for f in node.entry), *normals):
+            if not form:
+                return f"{where}: a row is constant"
+            if unknown := form.keys() - names:
+                return f"{where}: a row mentions {sorted(unknown)[0]}"
+        if why := _bad_steps(node, len(names)):
+            return f"{where}: {why}"
+        if any(w <= 0 for w in node.scale.values()):
+            return f"{where}: a weight is not positive"
+    return None
+
+
+def _bad_steps(node: Node, names: int) -> str | None:
+    if any(stage.length <= 0 or stage.count < 1 for stage in node.stages) or not node.stages:
+        return "a step has no length"
+    if not 1 <= node.degree <= MAX_DEGREE or not 1 <= node.bits <= MAX_BITS:
+        return "degree or bits are out of range"
+    count = sum(stage.count for stage in node.stages)
+    if count > MAX_STEPS or count * len(node.directions) * names > MAX_WORK:
+        return "there are too many steps"
+    if sum((stage.length * stage.count for stage in node.stages), Fraction(0)) > node.stay:
+        return "the steps are longer than the stay"
+    for direction in node.directions:
+        if any((v * (1 << node.bits)).denominator != 1 for v in direction.normal.values()):
+            return "a direction is finer than the bits"
+        if any(not -1 <= row < len(node.entry) for row in direction.helpers):
+            return "a helper is no entry row"
+    return None
+
+
+class UnsuitableError(Exception):
+    """The flow of a location is not affine with bounded signals; the message says why."""
+
+
+def obligations(
+    problem: LinearProblem, horizon: Fraction | None, nodes: tuple[Node, ...]
+) -> Iterator[Obligation]:
+    """All obligations of a flowpipe, in the order in which evidence is given for them."""
+    regions: dict[str, tuple[Region, ...]] = {}
+    for node in nodes:
+        regions[node.location] = (*regions.get(node.location, ()), node.region)
+    for location, cases in problem.starts():
+        for number, rows in enumerate(cases):
+            title = f"initial states of {location}, case {number + 1}"
+            yield CoverObligation(title, rows + start_time(), regions.get(location, ()))
+    flows: dict[str, AffineFlow | str] = {}
+    for number, node in enumerate(nodes):
+        if node.location not in flows:
+            flows[node.location] = affine_flow(problem, node.location)
+        flow = flows[node.location]
+        if isinstance(flow, str):
+            raise UnsuitableError(flow)
+        where = f"node {number + 1} ({node.location})"
+        yield from _of_node(problem, horizon, node, flow, where, regions)
+
+
+def _of_node(
+    problem: LinearProblem,
+    horizon: Fraction | None,
+    node: Node,
+    flow: AffineFlow,
+    where: str,
+    regions: Mapping[str, tuple[Region, ...]],
+) -> Iterator[Obligation]:
+    jumps = [
+        (f"{jump.name}, case {case + 1}", rows + same_time(), regions.get(jump.target, ()))
+        for jump in problem.jumps(node.location)
+        for case, rows in enumerate(jump.cases)
+    ]
+    bad = problem.bad(node.location)
+    region = node.region
+    until = before(horizon, strict=False)
+    last: Step | None = None
+    for number, step in enumerate(steps(flow, node)):
+        at = f"{where}, step {number + 1}"
+        for name, rows, target in jumps:
+            yield CoverObligation(f"{at}: jump {name}", step.rows + until + rows, target)
+        for case, rows in enumerate(bad):
+            title = f"{at}: safety, case {case + 1}"
+            yield ImpossibleObligation(title, step.rows + until + rows, region)
+        last = step
+    assert last is not None, "a node has steps"
+    for case, rows in enumerate(problem.invariant(node.location)):
+        title = f"{where}: end, case {case + 1}"
+        yield ImpossibleObligation(
+            title, at_end(last) + before(horizon, strict=True) + rows, region
+        )
+
+
+def at_end(last: Step) -> Rows:
+    """The rows of the last step at its end."""
+    return (*last.rows, Row(Form({ELAPSED: Fraction(-1)}, last.end)))
+
+
+def before(horizon: Fraction | None, *, strict: bool) -> Rows:
+    """time <= horizon, or < horizon."""
+    return () if horizon is None else (Row(Form({TIME: Fraction(1)}, -horizon), strict),)
+
+
+def start_time() -> Rows:
+    """Runs start at time 0."""
+    after = Form({primed(TIME): Fraction(1)})
+    return (Row(after), Row(after.scaled(Fraction(-1))))
+
+
+def same_time() -> Rows:
+    """Jumps take no time."""
+    difference = Form({primed(TIME): Fraction(1), TIME: Fraction(-1)})
+    return (Row(difference), Row(difference.scaled(Fraction(-1))))

@@ -1,0 +1,569 @@
+"""Flowpipes of affine hybrid automata: the search for nodes that cover all runs.
+
+Stays are explored from the initial sets on, first come first served. A stay is cut into steps
+until its rows contradict the invariant or the horizon is reached. On consecutive steps that
+meet a guard the successors are taken together: the entry set of the next node is their hull
+over the target's template (all axes; normals of guards, invariants and bad sets). A successor
+set that lies in the entry set of a known node needs no new one, which is how a search without
+horizon ends.
+
+The rows come from the trusted part (`models.proof.flowpipe`), so what is searched with is
+what is checked; only linear programs and the choice of steps use floating point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from models.automaton import TIME, primed
+from models.proof.adjoint import Stage
+from models.proof.affine_flow import AffineFlow, affine_flow
+from models.proof.farkas import Multipliers
+from models.proof.flowpipe import (
+    ELAPSED,
+    Direction,
+    FlowpipeProof,
+    Node,
+    Step,
+    at_end,
+    before,
+    same_time,
+    start_set,
+    start_time,
+    steps,
+)
+from models.proof.linear import Form, Row, Rows
+from models.proof.polyhedral import Cover, Evidence, Impossible, InCell
+from models.proof.problem import LinearProblem
+from reach.reduced_rows import Bounded, ReducedRows
+from reach.step_choice import Fineness, choose, rounded_up
+from reach.step_evidence import Key, key_of, keyed, quick_refutation, scaled_to_grid
+
+Normal = Mapping[str, Fraction]
+Path = tuple[tuple[int, int], ...]
+"""How a node was first entered: for each jump the number of its case and of the cluster."""
+
+ENTRY_BITS = 40
+OVERTIME = Fraction(1, 1 << 20)
+"""How much longer than necessary steps go on, relative to the stay."""
+
+
+@dataclass(frozen=True)
+class FlowpipeMethod:
+    """Options: the length of a step (chosen if None), how many nodes, how many steps a node
+    may have at most, how many successive steps share a successor (None: all)."""
+
+    step: Fraction | None = None
+    level: int = 0
+    max_nodes: int = 200
+    max_steps: int = 20_000
+    cluster: int | None = None
+
+
+@dataclass(frozen=True)
+class NotFound:
+    """No flowpipe that proves the property; `crossed` is the place where it touches the bad
+    states, if that was the reason."""
+
+    reason: str
+    crossed: tuple[str, Fraction, Fraction] | None = None
+    nodes: int = 0
+    steps: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What refinement asks of the node on a path: further entry rows and directions, and for
+    each direction the entry rows that help it at ends of steps; and the steps."""
+
+    rows: tuple[Normal, ...] = ()
+    directions: tuple[Normal, ...] = ()
+    helpers: Mapping[Key, Mapping[int, Key]] = field(default_factory=dict)
+    fineness: Fineness | None = None
+    stages: tuple[Stage, ...] = ()
+
+
+NO_PLAN = Plan()
+
+
+@dataclass(frozen=True)
+class JumpCase:
+    """One case of an edge: its target and rows, those that can refute a step, and the
+    directions of the source from which each row of a target can be bounded at once."""
+
+    number: int
+    name: str
+    target: str
+    rows: Rows
+
+
+@dataclass
+class Explored:
+    """A node with the evidence for its steps, and where its jumps lead."""
+
+    node: Node
+    path: Path
+    fineness: Fineness
+    steps: list[Step] = field(default_factory=list)
+    jumps: list[list[Evidence | None]] = field(default_factory=list)
+    safety: list[list[Evidence]] = field(default_factory=list)
+    end: list[Evidence] = field(default_factory=list)
+    leads: list[Lead] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A cluster of steps of a node from which a jump leads into another node."""
+
+    case: JumpCase
+    first: int
+    last: int
+    target: int
+    fresh: bool
+
+
+class _Stop(Exception):  # noqa: N818 - control flow inside this module, not an error
+    def __init__(self, outcome: NotFound):
+        super().__init__(outcome.reason)
+        self.outcome = outcome
+
+
+class Exploration:
+    """The state of one search."""
+
+    def __init__(
+        self,
+        problem: LinearProblem,
+        horizon: Fraction | None,
+        method: FlowpipeMethod,
+        plans: Mapping[Path, Plan] | None = None,
+        expired: Callable[[], bool] = lambda: False,
+        progress: Callable[[str], None] = lambda text: None,
+    ):
+        self.problem, self.horizon, self.method = problem, horizon, method
+        self.plans = plans or {}
+        self.expired, self.progress = expired, progress
+        self.nodes: list[Explored] = []
+        self.starts: list[Evidence] = []
+        self.step_count = 0
+        self._flows: dict[str, AffineFlow] = {}
+        self._cases: dict[str, list[JumpCase]] = {}
+        self._templates: dict[str, tuple[Normal, ...]] = {}
+
+    def run(self) -> FlowpipeProof | NotFound:
+        """Explore; the proof, or why there is none."""
+        try:
+            self._begin()
+            done = 0
+            while done < len(self.nodes):
+                self._expand(done)
+                done += 1
+        except _Stop as stop:
+            return stop.outcome
+        return FlowpipeProof(
+            self.horizon, tuple(e.node for e in self.nodes), tuple(self._evidence())
+        )
+
+    def _evidence(self) -> Iterator[Evidence]:
+        yield from self.starts
+        for explored in self.nodes:
+            for jumps, safety in zip(explored.jumps, explored.safety, strict=True):
+                for evidence in jumps:
+                    assert evidence is not None, "every jump is decided before the search ends"
+                    yield evidence
+                yield from safety
+            yield from explored.end
+
+    # What the locations ask for
+
+    def flow(self, location: str) -> AffineFlow:
+        """The flow of a location."""
+        found = self._flows.get(location)
+        if found is None:
+            flow = affine_flow(self.problem, location)
+            if isinstance(flow, str):
+                raise _Stop(NotFound(flow))
+            found = self._flows[location] = flow
+        return found
+
+    def cases(self, location: str) -> list[JumpCase]:
+        """The cases of the edges that leave a location, in the order of the obligations."""
+        found = self._cases.get(location)
+        if found is None:
+            found = []
+            for jump in self.problem.jumps(location):
+                for number, rows in enumerate(jump.cases):
+                    name = f"{jump.name}, case {number + 1}"
+                    found.append(JumpCase(len(found), name, jump.target, rows + same_time()))
+            self._cases[location] = found
+        return found
+
+    def template(self, location: str) -> tuple[Normal, ...]:
+        """Normals of entry rows of a location: axes, and what its conditions speak about."""
+        found = self._templates.get(location)
+        if found is None:
+            names = self.problem.names
+            chosen: dict[Key, Normal] = {}
+            for name in sorted(names - {TIME}):
+                for sign in (1, -1):
+                    _include(chosen, {name: Fraction(sign)})
+            _include(chosen, {TIME: Fraction(-1)})
+            if TIME in names:
+                _include(chosen, {TIME: Fraction(1)})
+            for normal in self._condition_normals(location):
+                _include(chosen, normal)
+            found = self._templates[location] = tuple(chosen.values())
+        return found
+
+    def _condition_normals(self, location: str) -> Iterator[Normal]:
+        """Directions that refute guards, invariants and bad sets of a location."""
+        names = self.problem.names
+        cases = [*self.problem.bad(location), *self.problem.invariant(location)]
+        cases += [case.rows for case in self.cases(location)]
+        for rows in cases:
+            for row in rows:
+                if row.form.coefficients and row.form.coefficients.keys() <= names:
+                    yield {n: -a for n, a in row.form.coefficients.items()}
+
+    def _directions(self, location: str) -> tuple[Normal, ...]:
+        if self.cases(location):
+            return self.template(location)
+        chosen: dict[Key, Normal] = {}
+        _include(chosen, {TIME: Fraction(-1)})
+        for normal in self._condition_normals(location):
+            _include(chosen, normal)
+        return tuple(chosen.values())
+
+    # Entry sets
+
+    def _begin(self) -> None:
+        for number, (location, cases) in enumerate(self.problem.starts()):
+            self.flow(location)
+            for case, rows in enumerate(cases):
+                reduced = ReducedRows(rows + start_time())
+                refuted = reduced.refutation()
+                if refuted is not None:
+                    self.starts.append(Impossible(refuted))
+                    continue
+                path = ((-1 - number, case),)
+                self.starts.append(self._enter(location, path, [reduced.largest])[0][0])
+
+    def _enter(
+        self,
+        location: str,
+        path: Path,
+        sources: Sequence[Callable[[Form], Bounded | None]],
+    ) -> tuple[list[Cover], int, bool]:
+        """Evidence that what the sources bound lies in the entry set of a node, for each
+        source; the node's number, and whether it is new."""
+        normals = [*self.template(location), *self.plans.get(path, NO_PLAN).rows]
+        bounds: list[list[Bounded | None]] = []
+        for normal in normals:
+            goal = Form({primed(name): a for name, a in normal.items()})
+            bounds.append([source(goal) for source in sources])
+        kept = [i for i, found in enumerate(bounds) if all(b is not None for b in found)]
+        entry = tuple(
+            Form(
+                dict(normals[i]),
+                -rounded_up(max(b.value for b in bounds[i] if b is not None), ENTRY_BITS),
+            )
+            for i in kept
+        )
+        number = self._known(location, entry)
+        fresh = number is None
+        if number is None:
+            number = self._add(location, path, entry)
+        region = sum(1 for e in self.nodes[:number] if e.node.location == location)
+        order = {key_of(form.coefficients): i for i, form in zip(kept, entry, strict=True)}
+        rows = [order[key_of(form.coefficients)] for form in self.nodes[number].node.entry]
+        proofs: list[Cover] = []
+        for s in range(len(sources)):
+            found = [bounds[i][s] for i in rows]
+            proofs.append(
+                InCell(region, 0, tuple(b.multipliers for b in found if b is not None))
+            )
+        return proofs, number, fresh
+
+    def _known(self, location: str, entry: tuple[Form, ...]) -> int | None:
+        """A node whose entry set contains the rows."""
+        offered = {key_of(form.coefficients): form.constant for form in entry}
+        for number, explored in enumerate(self.nodes):
+            if explored.node.location == location and all(
+                offered.get(key_of(form.coefficients), form.constant - 1) >= form.constant
+                for form in explored.node.entry
+            ):
+                return number
+        return None
+
+    def _add(self, location: str, path: Path, entry: tuple[Form, ...]) -> int:
+        if len(self.nodes) >= self.method.max_nodes:
+            self._fail(f"more than {self.method.max_nodes} stays are needed")
+        flow = self.flow(location)
+        plan = self.plans.get(path, NO_PLAN)
+        node = Node(location, entry, (), (), 1, 1, Fraction(1), {})
+        spans = dict(zip(flow.names, start_set(flow, node).spans, strict=True))
+        stay = self._longest(spans[TIME][0])
+        if plan.fineness is not None:
+            fineness = plan.fineness
+        else:
+            fineness = choose(flow, spans, stay, self.method.step, self.method.level)
+        stages = plan.stages
+        if not stages:
+            count = -(-stay // fineness.length)
+            if count > self.method.max_steps:
+                self._fail(f"a stay in {location} would need {count} steps")
+            stages = (Stage(fineness.length, int(count)),)
+        total = sum((s.length * s.count for s in stages), Fraction(0))
+        chosen: dict[Key, Normal] = {}
+        for normal in (*self._directions(location), *plan.directions):
+            _include(chosen, normal)
+        rows = {key_of(form.coefficients): i for i, form in enumerate(entry)}
+        directions = []
+        for key, normal in chosen.items():
+            helpers = {0: rows.get(key, -1)}
+            for k, helper in plan.helpers.get(key, {}).items():
+                helpers[k] = rows.get(helper, -1)
+            size = 1 + max((k for k, row in helpers.items() if row >= 0), default=-1)
+            directions.append(Direction(normal, tuple(helpers.get(k, -1) for k in range(size))))
+        node = Node(
+            location,
+            entry,
+            tuple(directions),
+            stages,
+            fineness.degree,
+            fineness.bits,
+            max(total, fineness.stay),
+            fineness.scale,
+        )
+        self.nodes.append(Explored(node, path, fineness))
+        return len(self.nodes) - 1
+
+    def _longest(self, earliest: Fraction | None) -> Fraction:
+        """How long a stay may last, a little more than to the horizon."""
+        if self.horizon is None:
+            return Fraction(64)
+        rest = max(Fraction(0), self.horizon - (earliest or Fraction(0)))
+        return (rest + self.horizon * OVERTIME) * (1 + OVERTIME) or Fraction(1)
+
+    # Stays
+
+    def _expand(self, number: int) -> None:
+        explored = self.nodes[number]
+        node = explored.node
+        until = before(self.horizon, strict=False)
+        cases = self.cases(node.location)
+        size = len(node.directions) + 2 + len(until)
+        jump_rows = [keyed(until + case.rows, size - len(until)) for case in cases]
+        bad = self.problem.bad(node.location)
+        bad_rows = [keyed(until + rows, size - len(until)) for rows in bad]
+        numbers = {key_of(d.normal): i for i, d in enumerate(node.directions)}
+        invariants = self.problem.invariant(node.location)
+        final = [before(self.horizon, strict=True) + rows for rows in invariants]
+        final_rows = [keyed(rows, len(node.directions) + 3) for rows in final]
+        feasible: list[list[ReducedRows | None]] = []
+        for k, step in enumerate(steps(self.flow(node.location), node)):
+            if self.expired():
+                self._fail("the time limit was reached")
+            self.step_count += 1
+            if k % 64 == 0:
+                self.progress(
+                    f"flowpipe: node {number + 1} of {len(self.nodes)} in {node.location}, "
+                    f"{float(step.begin):.4g} elapsed, {self.step_count} steps"
+                )
+            explored.steps.append(step)
+            self._safety(explored, step, bad, bad_rows, numbers, until)
+            made: list[Evidence | None] = []
+            open_cases: list[ReducedRows | None] = []
+            for case, rows in zip(cases, jump_rows, strict=True):
+                quick = quick_refutation(step, numbers, rows)
+                reduced = None
+                if quick is None:
+                    reduced = ReducedRows(step.rows + until + case.rows)
+                    quick = reduced.refutation()
+                made.append(None if quick is None else Impossible(quick))
+                open_cases.append(None if quick is not None else reduced)
+            explored.jumps.append(made)
+            feasible.append(open_cases)
+            ended = self._ended(step, final, final_rows, numbers, quickly=True)
+            if ended is not None:
+                break
+        else:
+            ended = self._ended(explored.steps[-1], final, final_rows, numbers, quickly=False)
+            if ended is None:
+                self._fail(f"a stay in {node.location} has no end in sight")
+        assert ended is not None
+        explored.end = ended
+        self._cut(explored)
+        self._leave(explored, cases, feasible)
+
+    def _ended(
+        self,
+        step: Step,
+        final: list[Rows],
+        final_rows: list[list[tuple[int, Row, Key]]],
+        numbers: Mapping[Key, int],
+        *,
+        quickly: bool,
+    ) -> list[Evidence] | None:
+        """Evidence that no stay goes beyond the end of the step."""
+        rows = at_end(step)
+        frozen = Step(step.end, step.end, step.rows)
+        found: list[Evidence] = []
+        for case, others in zip(final, final_rows, strict=True):
+            quick = quick_refutation(frozen, numbers, others)
+            if quick is not None:
+                # The start of the frozen step is the extra row "elapsed >= end".
+                last = len(step.rows)
+                moved = [(last if i == last - 1 else i, m) for i, m in quick]
+                found.append(Impossible(tuple(moved)))
+                continue
+            multipliers = None if quickly else ReducedRows(rows + case).refutation()
+            if multipliers is None:
+                return None
+            found.append(Impossible(multipliers))
+        return found
+
+    def _safety(
+        self,
+        explored: Explored,
+        step: Step,
+        bad: Sequence[Rows],
+        bad_rows: Sequence[list[tuple[int, Row, Key]]],
+        numbers: Mapping[Key, int],
+        until: Rows,
+    ) -> None:
+        found: list[Evidence] = []
+        for rows, others in zip(bad, bad_rows, strict=True):
+            multipliers = quick_refutation(step, numbers, others)
+            if multipliers is None:
+                multipliers = ReducedRows(step.rows + until + rows).refutation()
+            if multipliers is None:
+                place = explored.node.location
+                self._fail(
+                    f"the flowpipe meets bad states in {place}, between {float(step.begin):.4g} "
+                    f"and {float(step.end):.4g} after entry {len(explored.path)} of the run",
+                    (place, step.begin, step.end),
+                )
+            found.append(Impossible(multipliers))
+        explored.safety.append(found)
+
+    def _cut(self, explored: Explored) -> None:
+        """Drop the steps that were not needed."""
+        left = len(explored.steps)
+        stages = []
+        for stage in explored.node.stages:
+            count = min(stage.count, left)
+            left -= count
+            if count:
+                stages.append(Stage(stage.length, count))
+        explored.node = _with_stages(explored.node, tuple(stages))
+
+    def _leave(
+        self,
+        explored: Explored,
+        cases: list[JumpCase],
+        feasible: list[list[ReducedRows | None]],
+    ) -> None:
+        """Entry sets for the successors of the steps that meet a guard."""
+        for case in cases:
+            cluster: list[int] = []
+            count = 0
+            for k in range(len(feasible) + 1):
+                if k < len(feasible) and feasible[k][case.number] is not None:
+                    cluster.append(k)
+                    limit = self.method.cluster
+                    if limit is None or len(cluster) < limit:
+                        continue
+                if cluster:
+                    self._jump(explored, case, cluster, feasible, count)
+                    cluster = []
+                    count += 1
+
+    def _jump(
+        self,
+        explored: Explored,
+        case: JumpCase,
+        cluster: list[int],
+        feasible: list[list[ReducedRows | None]],
+        count: int,
+    ) -> None:
+        if self.expired():
+            self._fail("the time limit was reached")
+        path = (*explored.path, (case.number, count))
+        planned = {key_of(normal) for normal in self.plans.get(path, NO_PLAN).rows}
+        numbers = {key_of(d.normal): i for i, d in enumerate(explored.node.directions)}
+        sources = []
+        for k in cluster:
+            reduced = feasible[k][case.number]
+            assert reduced is not None
+            sources.append(_StepSource(explored.steps[k], reduced, numbers, planned))
+        proofs, number, fresh = self._enter(case.target, path, sources)
+        for k, proof in zip(cluster, proofs, strict=True):
+            explored.jumps[k][case.number] = proof
+        explored.leads.append(Lead(case, cluster[0], cluster[-1], number, fresh))
+
+    def _fail(self, reason: str, crossed: tuple[str, Fraction, Fraction] | None = None) -> None:
+        raise _Stop(NotFound(reason, crossed, len(self.nodes), self.step_count))
+
+
+class _StepSource:
+    """Bounds of successors of one step: by one row for planned rows, else by a program."""
+
+    def __init__(
+        self, step: Step, reduced: ReducedRows, numbers: Mapping[Key, int], planned: set[Key]
+    ):
+        self._step, self._reduced, self._numbers, self._planned = step, reduced, numbers, planned
+        self._times: dict[bool, Bounded | None] = {}
+
+    def __call__(self, goal: Form) -> Bounded | None:
+        normal = {name.removesuffix("'"): a for name, a in goal.coefficients.items()}
+        if key_of(normal) in self._planned:
+            found = self._by_row(goal)
+            if found is not None:
+                return found
+        return self._reduced.largest(goal)
+
+    def _by_row(self, goal: Form) -> Bounded | None:
+        form, weights = self._reduced.with_primes(goal)
+        number = self._numbers.get(key_of(form.coefficients)) if form.coefficients else None
+        if number is None or not self._step.rows[number].form.coefficients:
+            return None
+        row = self._step.rows[number].form
+        name = next(iter(form.coefficients))
+        factor = form.coefficients[name] / row.coefficients[name]
+        slope = -row.coefficients.get(ELAPSED, Fraction(0)) * factor
+        value = form.constant - row.constant * factor
+        total = dict(weights)
+        _increase(total, number, factor)
+        if slope:
+            late = slope > 0
+            if late not in self._times:
+                self._times[late] = self._reduced.largest(Form({ELAPSED: Fraction(2 * late - 1)}))
+            time = self._times[late]
+            if time is None:
+                return None
+            value += abs(slope) * time.value
+            for i, m in time.multipliers:
+                _increase(total, i, abs(slope) * m)
+        return Bounded(value, tuple(sorted(total.items())))
+
+
+def _increase(weights: dict[int, Fraction], row: int, amount: Fraction) -> None:
+    weights[row] = weights.get(row, Fraction(0)) + amount
+
+
+def _include(chosen: dict[Key, Normal], normal: Normal) -> None:
+    chosen.setdefault(key_of(normal), scaled_to_grid(normal))
+
+
+def _with_stages(node: Node, stages: tuple[Stage, ...]) -> Node:
+    from dataclasses import replace
+
+    return replace(node, stages=stages)
+
+
+def multipliers_of(evidence: Evidence) -> Multipliers:
+    """The multipliers of a refutation."""
+    return evidence.multipliers if isinstance(evidence, Impossible) else ()

@@ -1,0 +1,85 @@
+"""How finely a flowpipe is computed: weights, steps, degree and bits for one node.
+
+Nothing here is trusted: whatever is chosen, the rows of the node are sound; a bad choice makes
+them loose or slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.proof.affine_flow import AffineFlow, Span, state_bounds
+from models.proof.flowpipe import MAX_BITS, MAX_DEGREE
+
+RELATIVE_REMAINDER = 2.0**-36
+"""What the remainders of all steps may add, relative to the a priori bound's unit."""
+
+
+@dataclass(frozen=True)
+class Fineness:
+    """The parameters of a node that decide how tight its rows are."""
+
+    length: Fraction
+    degree: int
+    bits: int
+    stay: Fraction
+    scale: Mapping[str, Fraction]
+
+
+def matrix_of(flow: AffineFlow) -> NDArray[np.float64]:
+    """The matrix A in floating point."""
+    matrix = np.zeros((len(flow.names), len(flow.names)))
+    for j, column in enumerate(flow.columns):
+        for i, value in column.items():
+            matrix[i, j] = float(value)
+    return matrix
+
+
+def balanced(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Weights w that make rows and columns of diag(1/w) A diag(w) alike, and its norm."""
+    from scipy.linalg import matrix_balance
+
+    changed, (weights, _) = matrix_balance(matrix, permute=False, separate=True)
+    return weights, float(np.abs(changed).sum(axis=1).max(initial=0.0))
+
+
+def choose(
+    flow: AffineFlow, start: Mapping[str, Span], stay: Fraction, length: Fraction | None, level: int
+) -> Fineness:
+    """Parameters for stays up to `stay`; `length` is the user's step, `level` halves it."""
+    weights, norm = balanced(matrix_of(flow))
+    scale = {n: Fraction(float(w)) for n, w in zip(flow.names, weights, strict=True) if w != 1}
+    if length is None:
+        length = stay / 16
+        if norm:
+            length = min(length, Fraction(1) / ceil(norm * 1024) * 1024)
+        length = dyadic_below(length / 2**level)
+    count = ceil(stay / length)
+    mass = state_bounds(flow, start, scale, stay)
+    ratio = max((float(m) for m in mass if m is not None), default=1.0)
+    unit = max((float(abs(e)) for s in start.values() for e in s if e is not None), default=0.0)
+    ratio = max(1.0, ratio / max(unit, min(1.0, ratio), 1e-9))
+    tail, degree = 1.0, 0
+    while degree < MAX_DEGREE and (degree < 3 or tail * ratio * count > RELATIVE_REMAINDER):
+        degree += 1
+        tail *= norm * float(length) / (degree + 1)
+    bits = 64 + ceil(log2(ratio * count * degree)) + ceil(log2(1 / min(1.0, unit or 1.0)))
+    return Fineness(length, degree, min(MAX_BITS, -(-bits // 32) * 32), stay, scale)
+
+
+def dyadic_below(value: Fraction) -> Fraction:
+    """A number of few bits, at most the value and more than 7/8 of it."""
+    shift = value.denominator.bit_length() - value.numerator.bit_length() + 4
+    factor = Fraction(2) ** shift
+    return Fraction(value * factor // 1) / factor
+
+
+def rounded_up(value: Fraction, bits: int) -> Fraction:
+    """The least multiple of 2^-bits that is at least the value."""
+    return Fraction(-((-value.numerator << bits) // value.denominator), 1 << bits)

@@ -1,0 +1,75 @@
+"""Evidence for the obligations of a flowpipe, without a linear program where one row is enough.
+
+Most steps of a flowpipe miss a guard or a bad set because the bound in one direction says so:
+the row of the direction and one row of the guard add up to a contradiction. Only where that
+fails a linear program is solved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from models.proof.farkas import Multipliers
+from models.proof.flowpipe import ELAPSED, Step
+from models.proof.linear import Form, Row, Rows
+
+Key = tuple[tuple[str, Fraction], ...]
+
+
+def key_of(coefficients: Mapping[str, Fraction]) -> Key:
+    """The direction of a form whatever its length: largest entry 1 in absolute value."""
+    size = max(map(abs, coefficients.values()))
+    return tuple(sorted((name, a / size) for name, a in coefficients.items()))
+
+
+def opposite(key: Key) -> Key:
+    """The direction that points the other way."""
+    return tuple((name, -a) for name, a in key)
+
+
+def quick_refutation(
+    step: Step, numbers: Mapping[Key, int], others: Sequence[tuple[int, Row, Key]]
+) -> Multipliers | None:
+    """Multipliers of one direction, one other row and the elapsed time that contradict each
+    other. `numbers` gives the direction's row by key; `others` are rows by their number."""
+    for number, row, key in others:
+        i = numbers.get(opposite(key))
+        if i is None:
+            continue
+        own = step.rows[i].form
+        if not own.coefficients:
+            continue
+        name = key[0][0]
+        factor = -own.coefficients[name] / row.form.coefficients[name]
+        slope = own.coefficients.get(ELAPSED, Fraction(0))
+        end = len(step.rows) - 2 if slope < 0 else len(step.rows) - 1
+        extreme = step.end if slope < 0 else step.begin
+        value = own.constant + slope * extreme + factor * row.form.constant
+        if value > 0 or (value == 0 and row.strict):
+            found = [(i, Fraction(1)), (number, factor)]
+            return tuple(sorted([*found, (end, abs(slope))] if slope else found))
+    return None
+
+
+def keyed(rows: Rows, offset: int) -> list[tuple[int, Row, Key]]:
+    """The rows with their numbers (counted from an offset) and keys."""
+    return [
+        (offset + i, row, key_of(row.form.coefficients))
+        for i, row in enumerate(rows)
+        if row.form.coefficients
+    ]
+
+
+def scaled_to_grid(coefficients: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """The same direction with whole numbers as entries."""
+    from math import gcd, lcm
+
+    bottom = lcm(*(a.denominator for a in coefficients.values()))
+    top = gcd(*(int(a * bottom) for a in coefficients.values()))
+    return {name: a * bottom / top for name, a in coefficients.items()}
+
+
+def normal_form(normal: Mapping[str, Fraction], bound: Fraction) -> Form:
+    """normal * x - bound."""
+    return Form(dict(normal), -bound)
