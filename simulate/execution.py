@@ -11,10 +11,11 @@ from models.source import Diagnostic, ModelError
 from models.trace import Counts, Ending, Event, EventType, Outcome, Scalar, Segment, Trace
 from simulate.accumulation import Accumulation
 from simulate.engine import advance
+from simulate.holding import inclusion_share
 from simulate.initial import NoStart, StartFinder
 from simulate.locking import branch_name
 from simulate.methods import Method
-from simulate.place import Place, Prepared, Role, inclusion_share, slope_of
+from simulate.place import Place, Prepared, Role, slope_of
 from simulate.policy import Decisions
 from simulate.program import ExternalError
 from simulate.reaction import on_time, react

@@ -26,7 +26,8 @@ from models.expression import (
 )
 from models.expression import constant as literal
 from simulate.calculator import Calculator
-from simulate.place import Jump, Prepared
+from simulate.jump import Jump
+from simulate.place import Prepared
 from simulate.policy import Decisions, Level
 from simulate.tape import number
 

@@ -13,17 +13,14 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import Any
 
-from models.automaton import TIME, Automaton, Edge, EventKind, Initial, Kind, Range, primed
+from models.automaton import TIME, Automaton, Edge, EventKind, Initial, Kind, Range
 from models.differentiate import NotDifferentiableError, differentiate
 from models.dynamics import Eliminated, eliminate_algebraic
 from models.expression import (
-    COMPARISONS,
     FALSE,
     TRUE,
     ZERO,
     Expression,
-    Op,
-    add,
     conjunction,
     conjuncts,
     free_variables,
@@ -34,8 +31,9 @@ from models.expression import (
     variable,
 )
 from models.printing import to_text
-from models.simplify import simplify
 from simulate.calculator import Calculator, Externals, TolerantCondition
+from simulate.holding import holding_rate, inward, may_hold, resolved
+from simulate.jump import Jump, edge_name
 from simulate.locking import lock
 from simulate.program import Program, compile_program
 from simulate.signals import Formula, Lines, Signal
@@ -55,11 +53,6 @@ class Role(Enum):
 
 Hold = tuple[str, int]
 """A variable whose inclusion gives way, and the part of the invariant that it keeps."""
-
-
-def inclusion_share(name: str) -> str:
-    """The held value that says where in its inclusion a derivative lies, 0 (low) to 1."""
-    return f"{name}.inclusion"
 
 
 def slope_of(name: str) -> str:
@@ -94,42 +87,6 @@ class Place:
     def exit_names(self) -> tuple[str, ...]:
         """What the parts of the invariant are called in traces."""
         return tuple(to_text(part) for part in self.exits)
-
-
-class Jump:
-    """The resets of an edge (or of an initial set), compiled.
-
-    Ranges are resolved by shares in [0, 1], one for each range that is not a single value.
-    """
-
-    def __init__(
-        self,
-        resets: Sequence[tuple[str, Range]],
-        known: frozenset[str],
-        symbols: Mapping[str, int],
-        externals: Externals,
-    ):
-        after: dict[str, Expression] = {}
-        self.choices = 0
-        for name, given in resets:
-            bounds = given.substitute(after)
-            low, high = bounds.low, bounds.high
-            if bounds.exact is None and low is not None and high is not None:
-                share = variable(f"choice {self.choices}")
-                self.choices += 1
-                value = add(low, multiply(share, subtract(high, low)))
-            else:
-                value = low if low is not None else (high if high is not None else variable(name))
-            after[primed(name)] = value
-        self.names = tuple(n for n, _ in resets if n in known)
-        values = [after[primed(n)] for n in self.names]
-        self._calculate = Calculator(values, symbols, externals)
-
-    def __call__(self, values: Mapping[str, float], shares: Sequence[float]) -> dict[str, float]:
-        """The new values of the variables that are reset."""
-        given = dict(values)
-        given.update({f"choice {i}": share for i, share in enumerate(shares)})
-        return dict(zip(self.names, self._calculate(given), strict=True))
 
 
 class Prepared:
@@ -360,7 +317,7 @@ class Prepared:
         flows: dict[str, Expression] = {}
         for c in self.view.location(name).flows:
             if c.variable != TIME:
-                flows[c.variable] = _resolved(c.variable, self._range(c.range))
+                flows[c.variable] = resolved(c.variable, self._range(c.range))
         for held, part in holds:
             flows[held] = holding_rate(exits[part], held, flows)
         return flows
@@ -372,55 +329,13 @@ class Prepared:
         needs: the rate that keeps the boundary lies in the inclusion."""
         held, part = hold
         given = self.flow_range(name, held)
-        wanted = _resolved(held, given)
+        wanted = resolved(held, given)
         rate = flows[held]
         slope = differentiate(inward(exits[part]), held)
         release = multiply(slope, subtract(wanted, rate)) > 0
         low = TRUE if given.low is None else given.low <= rate
         high = TRUE if given.high is None else rate <= given.high
         return release, conjunction(low, high)
-
-
-def inward(part: Expression) -> Expression:
-    """The g of an invariant part `g >= 0`."""
-    left, right = part.args
-    if part.op in (Op.LESS, Op.LESS_EQUAL):
-        return subtract(right, left)
-    return subtract(left, right)
-
-
-def holding_rate(part: Expression, held: str, flows: Mapping[str, Expression]) -> Expression:
-    """The derivative of `held` that keeps g constant: -(sum over the others of g_x x' +
-    g_t) / g_held."""
-    g = inward(part)
-    total = differentiate(g, TIME)
-    for name in sorted(free_variables(g) - {held, TIME}):
-        total = total + differentiate(g, name) * flows.get(name, ZERO)
-    return simplify(-total / differentiate(g, held))
-
-
-def may_hold(part: Expression, candidates: Sequence[str]) -> tuple[str, ...]:
-    """The inclusions that could keep a part of the invariant by giving way."""
-    if part.op not in COMPARISONS or part.op in (Op.EQUAL, Op.NOT_EQUAL):
-        return ()
-    found = []
-    for name in candidates:
-        try:
-            if differentiate(inward(part), name) != ZERO:
-                found.append(name)
-        except NotDifferentiableError:
-            return ()
-    return tuple(found)
-
-
-def _resolved(name: str, given: Range) -> Expression:
-    """One derivative out of a range, by the held share of the inclusion."""
-    if given.exact is not None:
-        return given.exact
-    if given.low is not None and given.high is not None:
-        width = simplify(subtract(given.high, given.low))
-        return add(given.low, multiply(variable(inclusion_share(name)), width))
-    return given.low if given.low is not None else (given.high or ZERO)
 
 
 def _symbols(automaton: Automaton) -> dict[str, int]:
@@ -431,8 +346,3 @@ def _symbols(automaton: Automaton) -> dict[str, int]:
         for value in value_type.values:
             found.setdefault(value, len(found))
     return found
-
-
-def edge_name(edge: Edge) -> str:
-    """What an edge is called in traces."""
-    return edge.name or edge.label or f"{edge.source} -> {edge.target}"

@@ -9,7 +9,8 @@ import math
 from typing import TYPE_CHECKING
 
 from models.trace import Ending, EventType
-from simulate.place import Hold, Place, Role, edge_name
+from simulate.jump import edge_name
+from simulate.place import Hold, Place, Role
 from simulate.stretch import Stretch
 
 if TYPE_CHECKING:

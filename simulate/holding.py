@@ -1,0 +1,72 @@
+"""Inclusions: which derivative out of a range, and giving way at the invariant's boundary.
+
+A derivative in [l, u] is l + share*(u - l) with a held share. Where that leads out of the
+invariant g >= 0, but some value of the range does not, the derivative that keeps g constant is
+taken instead: the inclusion is *held* until its own choice points inwards again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from models.automaton import TIME, Range
+from models.differentiate import NotDifferentiableError, differentiate
+from models.expression import (
+    COMPARISONS,
+    ZERO,
+    Expression,
+    Op,
+    add,
+    free_variables,
+    multiply,
+    subtract,
+    variable,
+)
+from models.simplify import simplify
+
+
+def inclusion_share(name: str) -> str:
+    """The held value that says where in its inclusion a derivative lies, 0 (low) to 1."""
+    return f"{name}.inclusion"
+
+
+def inward(part: Expression) -> Expression:
+    """The g of an invariant part `g >= 0`."""
+    left, right = part.args
+    if part.op in (Op.LESS, Op.LESS_EQUAL):
+        return subtract(right, left)
+    return subtract(left, right)
+
+
+def holding_rate(part: Expression, held: str, flows: Mapping[str, Expression]) -> Expression:
+    """The derivative of `held` that keeps g constant: -(sum over the others of g_x x' +
+    g_t) / g_held."""
+    g = inward(part)
+    total = differentiate(g, TIME)
+    for name in sorted(free_variables(g) - {held, TIME}):
+        total = total + differentiate(g, name) * flows.get(name, ZERO)
+    return simplify(-total / differentiate(g, held))
+
+
+def may_hold(part: Expression, candidates: Sequence[str]) -> tuple[str, ...]:
+    """The inclusions that could keep a part of the invariant by giving way."""
+    if part.op not in COMPARISONS or part.op in (Op.EQUAL, Op.NOT_EQUAL):
+        return ()
+    found = []
+    for name in candidates:
+        try:
+            if differentiate(inward(part), name) != ZERO:
+                found.append(name)
+        except NotDifferentiableError:
+            return ()
+    return tuple(found)
+
+
+def resolved(name: str, given: Range) -> Expression:
+    """One derivative out of a range, by the held share of the inclusion."""
+    if given.exact is not None:
+        return given.exact
+    if given.low is not None and given.high is not None:
+        width = simplify(subtract(given.high, given.low))
+        return add(given.low, multiply(variable(inclusion_share(name)), width))
+    return given.low if given.low is not None else (given.high or ZERO)

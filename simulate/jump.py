@@ -1,0 +1,50 @@
+"""Edges taken: resets compiled, ranges resolved by shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from models.automaton import Edge, Range, primed
+from models.expression import Expression, add, multiply, subtract, variable
+from simulate.calculator import Calculator, Externals
+
+
+class Jump:
+    """The resets of an edge (or of an initial set), compiled.
+
+    Ranges are resolved by shares in [0, 1], one for each range that is not a single value.
+    """
+
+    def __init__(
+        self,
+        resets: Sequence[tuple[str, Range]],
+        known: frozenset[str],
+        symbols: Mapping[str, int],
+        externals: Externals,
+    ):
+        after: dict[str, Expression] = {}
+        self.choices = 0
+        for name, given in resets:
+            bounds = given.substitute(after)
+            low, high = bounds.low, bounds.high
+            if bounds.exact is None and low is not None and high is not None:
+                share = variable(f"choice {self.choices}")
+                self.choices += 1
+                value = add(low, multiply(share, subtract(high, low)))
+            else:
+                value = low if low is not None else (high if high is not None else variable(name))
+            after[primed(name)] = value
+        self.names = tuple(n for n, _ in resets if n in known)
+        values = [after[primed(n)] for n in self.names]
+        self._calculate = Calculator(values, symbols, externals)
+
+    def __call__(self, values: Mapping[str, float], shares: Sequence[float]) -> dict[str, float]:
+        """The new values of the variables that are reset."""
+        given = dict(values)
+        given.update({f"choice {i}": share for i, share in enumerate(shares)})
+        return dict(zip(self.names, self._calculate(given), strict=True))
+
+
+def edge_name(edge: Edge) -> str:
+    """What an edge is called in traces."""
+    return edge.name or edge.label or f"{edge.source} -> {edge.target}"
