@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from urllib.parse import quote
 
 from models.automaton import Automaton, Edge, HybridAutomaton, Location, Property
 from models.expression import TRUE
@@ -26,6 +29,7 @@ from models.hierarchy import (
     renamed,
 )
 from models.printing import to_text
+from models.source import Span
 from reports import wording
 from reports.diagram_parts import (
     LINE_LIMIT,
@@ -58,7 +62,7 @@ LOCATIONS_DRAWN = 60
 
 def draw_agent(agent: Agent, *, title: str) -> str:
     """The hierarchy of an agent as an SVG document."""
-    return document(_agent(agent.definition, "", agent, 0), title)
+    return document(_agent(agent.definition, "", agent, 0, ""), title)
 
 
 def draw_automaton(automaton: Automaton) -> str:
@@ -77,7 +81,7 @@ def draw_automaton(automaton: Automaton) -> str:
 # Agents
 
 
-def _agent(name: str, definition: str, agent: Agent, depth: int) -> Figure:
+def _agent(name: str, definition: str, agent: Agent, depth: int, path: str) -> Figure:
     lines = [_plain(line) for line in wording.grouped_declarations(agent.variables)]
     lines += [_plain(wording.bounded("const", p)) for p in agent.parameters]
     lines += [_plain(f"init where {c}") for c in wording.conditions(agent.initial)]
@@ -88,17 +92,18 @@ def _agent(name: str, definition: str, agent: Agent, depth: int) -> Figure:
     else:
         lines += [_plain(wording.interaction(i)) for i in agent.interactions]
     lines += [cut(wording.claim(c), LINE_LIMIT, "claim") for c in agent.claims]
-    inside = _inside_agent(agent, depth)
+    inside = _inside_agent(agent, depth, path)
     return box(cut(name, LINE_LIMIT), f"agent {definition}".strip(), lines, inside, "agent")
 
 
-def _inside_agent(agent: Agent, depth: int) -> Figure | None:
+def _inside_agent(agent: Agent, depth: int, path: str) -> Figure | None:
     if depth >= DEPTH_DRAWN:
         return None
     if agent.top is not None:
-        return _mode(agent.top.definition, "mode", agent.top, depth + 1)
+        place = _Inside(path or agent.definition)
+        return _mode(agent.top.definition, "mode", agent.top, depth + 1, place)
     groups = _groups(agent.agents)
-    figures = [_group(group, depth) for group in groups]
+    figures = [_group(group, depth, path) for group in groups]
     arrows = _shared_variables(agent, groups, figures)
     return chart(figures, arrows) if figures else None
 
@@ -117,9 +122,11 @@ def _groups(instances: Sequence[AgentInstance]) -> list[tuple[AgentInstance, ...
     return groups
 
 
-def _group(group: tuple[AgentInstance, ...], depth: int) -> Figure:
+def _group(group: tuple[AgentInstance, ...], depth: int, path: str) -> Figure:
     if len(group) == 1:
-        return _agent(group[0].name, group[0].agent.definition, group[0].agent, depth + 1)
+        name, agent = group[0].name, group[0].agent
+        inner = f"{path}.{name}" if path else name
+        return _agent(name, agent.definition, agent, depth + 1, inner)
     title = cut(f"{group[0].name} … {group[-1].name}", LINE_LIMIT)
     note = [Line(f"{len(group)} more agents, built alike", "soft")]
     return box(title, f"agent {group[0].agent.definition}", note, None, "more")
@@ -181,23 +188,53 @@ def _data_label(names: Sequence[str]) -> tuple[Line, ...]:
 # Modes
 
 
-def _mode(name: str, kind: str, mode: Mode, depth: int) -> Figure:
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """Where a mode is: the path of its agent and that of the modes below the top."""
+
+    agent: str
+    modes: str = ""
+
+    def submode(self, name: str) -> _Inside:
+        """The place of a submode."""
+        return _Inside(self.agent, f"{self.modes}.{name}" if self.modes else name)
+
+    @property
+    def tag(self) -> str:
+        """The mode's tag in the drawing."""
+        return mode_tag(self.agent, self.modes)
+
+
+def mode_tag(component: str, modes: str) -> str:
+    """The tag of a drawn mode: `follower.controller/optimal`; of a top mode, no modes."""
+    return quote(f"{component}/{modes}")
+
+
+def transition_tag(component: str, span: Span | None) -> str:
+    """The tag of a drawn transition: its component and its place in the text."""
+    if span is None:
+        return ""
+    return quote(f"{component}@{PurePath(span.file).name}:{span.line}:{span.column}")
+
+
+def _mode(name: str, kind: str, mode: Mode, depth: int, place: _Inside) -> Figure:
     local = [v for v in mode.variables if v.access is Access.PRIVATE]
     lines = [_plain(line) for line in wording.grouped_declarations(local)]
     lines += [_plain(wording.flow(f)) for f in mode.flows]
     lines += [_plain(wording.equation(a)) for a in mode.algebraic]
     lines += [cut(f"inv {c}", LINE_LIMIT, "soft") for c in wording.conditions(mode.invariant)]
     lines += [cut(wording.claim(c), LINE_LIMIT, "claim") for c in mode.claims]
-    inside = _inside_mode(mode, depth) if mode.submodes and depth < DEPTH_DRAWN else None
+    inside = _inside_mode(mode, depth, place) if mode.submodes and depth < DEPTH_DRAWN else None
     role = "composite" if mode.submodes else "mode"
-    return box(cut(name, LINE_LIMIT), kind, lines, inside, role)
+    return box(cut(name, LINE_LIMIT), kind, lines, inside, role, place.tag)
 
 
-def _submode(instance: ModeInstance, depth: int) -> Figure:
-    return _mode(instance.name, instance.mode.definition, instance.mode, depth + 1)
+def _submode(instance: ModeInstance, depth: int, around: _Inside) -> Figure:
+    name, mode = instance.name, instance.mode
+    return _mode(name, mode.definition, mode, depth + 1, around.submode(name))
 
 
-def _inside_mode(mode: Mode, depth: int) -> Figure:
+def _inside_mode(mode: Mode, depth: int, place: _Inside) -> Figure:
     marked = _marked_starts(mode)
     drawn = [t for t in mode.transitions if not (_begins(t) and t.target.submode in marked)]
     figures: list[Figure] = []
@@ -208,7 +245,7 @@ def _inside_mode(mode: Mode, depth: int) -> Figure:
             figures.append(_entry(transition.source))
     for instance in mode.submodes:
         index[instance.name] = len(figures)
-        figure = _submode(instance, depth)
+        figure = _submode(instance, depth, place)
         if instance.name in marked:
             figure = with_start(figure, marked[instance.name])
         figures.append(figure)
@@ -222,6 +259,7 @@ def _inside_mode(mode: Mode, depth: int) -> Figure:
             index[t.source.submode or t.source],
             index[t.target.submode or t.target],
             _transition_label(t, composite),
+            tag=transition_tag(place.agent, t.span),
         )
         for t in drawn
     ]
@@ -289,10 +327,15 @@ def _component(component: HybridAutomaton, claims: list[Line]) -> Figure:
         count = len(component.locations)
         lines.append(Line(f"{len(shown)} of {count} locations are drawn", "soft"))
     first = {start.location for start in component.initial}
-    figures = [_location(location, location.name in first) for location in shown]
+    figures = [_location(component.name, place, place.name in first) for place in shown]
     index = {location.name: i for i, location in enumerate(shown)}
     arrows = [
-        Arrow(index[edge.source], index[edge.target], _edge_label(edge))
+        Arrow(
+            index[edge.source],
+            index[edge.target],
+            _edge_label(edge),
+            tag=transition_tag(component.name, edge.span),
+        )
         for edge in component.edges
         if edge.source in index and edge.target in index
     ]
@@ -306,11 +349,12 @@ def _edge_label(edge: Edge) -> tuple[Line, ...]:
     return (*label, Line("urgent", "label")) if edge.urgent else label
 
 
-def _location(location: Location, starts: bool) -> Figure:
+def _location(component: str, location: Location, starts: bool) -> Figure:
     lines = [_plain(wording.flow(f)) for f in location.flows]
     lines += [_plain(wording.equation(a)) for a in location.algebraic]
     lines += [cut(f"inv {c}", LINE_LIMIT, "soft") for c in wording.conditions(location.invariant)]
-    figure = box(cut(location.name, LINE_LIMIT), "", lines, None, "mode")
+    tag = mode_tag(component, location.name)
+    figure = box(cut(location.name, LINE_LIMIT), "", lines, None, "mode", tag)
     return with_start(figure) if starts else figure
 
 

@@ -34,16 +34,25 @@ PREFERRED_SHAPE = 1.45
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A link between two figures of a chart, with its label; `role` says what flows."""
+    """A link between two figures of a chart, with its label; `role` says what flows, `tag`
+    which transition it is (reports light it up)."""
 
     source: int
     target: int
     label: tuple[Line, ...] = ()
     role: str = "arrow"
+    tag: str = ""
 
 
-def box(title: Line, kind: str, lines: Sequence[Line], inside: Figure | None, role: str) -> Figure:
-    """A titled box; `kind` is small print after the title."""
+def box(
+    title: Line,
+    kind: str,
+    lines: Sequence[Line],
+    inside: Figure | None,
+    role: str,
+    tag: str = "",
+) -> Figure:
+    """A titled box; `kind` is small print after the title, `tag` says which mode it is."""
     shown = list(lines[:LINES_SHOWN])
     if len(lines) > LINES_SHOWN:
         rest = "\n".join(line.full or line.text for line in lines[LINES_SHOWN:])
@@ -58,7 +67,7 @@ def box(title: Line, kind: str, lines: Sequence[Line], inside: Figure | None, ro
     height = inner_top + inner.height + PADDING * (0.8 if inside or shown else 0.1)
     size = Size(width, height)
     radius = 4 if role in ("agent", "more") else 10
-    elements = [rectangle(size, role, radius)]
+    elements = [rectangle(size, role, radius, tag=tag)]
     elements.append(heading(PADDING, PADDING / 2 + 15, title, kind))
     elements += text_block(PADDING, text_top, shown)
     if inside is not None:
@@ -76,7 +85,7 @@ def chart(figures: Sequence[Figure], arrows: Sequence[Arrow]) -> Figure:
     chosen = min((arrange(sizes, links, across=across) for across in (False, True)), key=_misfit)
     elements = [moved(x, y, figure) for (x, y), figure in zip(chosen.corners, figures, strict=True)]
     for one, route in zip(arrows, chosen.routes, strict=True):
-        elements.append(arrow(route, one.role))
+        elements.append(arrow(route, one.role, one.tag))
     for one, route in zip(arrows, chosen.routes, strict=True):
         elements += text_block(route.label[0], route.label[1], one.label)
     return Figure(chosen.size, tuple(elements))
@@ -90,7 +99,8 @@ def _loops_joined(arrows: Sequence[Arrow]) -> list[Arrow]:
         if one.source == one.target and one.source in loops:
             place = loops[one.source]
             label = (*found[place].label, Line(""), *one.label)
-            found[place] = Arrow(one.source, one.target, label, one.role)
+            tag = f"{found[place].tag} {one.tag}".strip()
+            found[place] = Arrow(one.source, one.target, label, one.role, tag)
             continue
         if one.source == one.target:
             loops[one.source] = len(found)

@@ -120,20 +120,26 @@ def text_block(x: float, y: float, lines: Iterable[Line]) -> list[str]:
     return [text_element(x, y + LINE_HEIGHT * i + 12, line) for i, line in enumerate(lines)]
 
 
-def rectangle(size: Size, role: str, radius: float, x: float = 0, y: float = 0) -> str:
+def rectangle(
+    size: Size, role: str, radius: float, x: float = 0, y: float = 0, tag: str = ""
+) -> str:
     """A box."""
     return (
-        f'<rect class="{role}" x="{number(x)}" y="{number(y)}" width="{number(size.width)}" '
-        f'height="{number(size.height)}" rx="{number(radius)}"/>'
+        f'<rect class="{role}"{_tagged(tag)} x="{number(x)}" y="{number(y)}" '
+        f'width="{number(size.width)}" height="{number(size.height)}" rx="{number(radius)}"/>'
     )
 
 
-def arrow(route: Route, role: str) -> str:
+def _tagged(tag: str) -> str:
+    return f' data-part="{escape(tag)}"' if tag else ""
+
+
+def arrow(route: Route, role: str, tag: str = "") -> str:
     """An arrow along a route."""
     parts = [f"M{number(route.start[0])} {number(route.start[1])}"]
     parts += ["C" + " ".join(f"{number(x)} {number(y)}" for x, y in c) for c in route.curves]
     head = "wb-datahead" if role == "data" else "wb-head"
-    return f'<path class="{role}" marker-end="url(#{head})" d="{"".join(parts)}"/>'
+    return f'<path class="{role}"{_tagged(tag)} marker-end="url(#{head})" d="{"".join(parts)}"/>'
 
 
 def moved(x: float, y: float, figure: Figure) -> str:
