@@ -119,6 +119,8 @@ def _system(problem: LinearProblem) -> _System | NotQuadratic:
     if locations is None:
         return NotQuadratic(f"the model has more than {MAX_LOCATIONS} locations")
     variables = _relevant(problem, locations)
+    if not variables:
+        return NotQuadratic("the property does not depend on a variable that flows")
     flows: list[tuple[Array, Array]] = []
     bad: dict[str, Form] = {}
     for location in locations:
@@ -146,6 +148,8 @@ def _system(problem: LinearProblem) -> _System | NotQuadratic:
     starts = _starts(problem, variables)
     if starts is None:
         return NotQuadratic("the initial states have no finite box")
+    if not flows:
+        return NotQuadratic("no time can pass in the model")
     return _System(variables, locations, tuple(flows), starts, tuple(bad.values()))
 
 
