@@ -1,0 +1,430 @@
+"""Monitoring of temporal formulas on the dense output of runs.
+
+A formula's robustness at threshold: r >= c exactly if the formula holds with every margin
+compared to c instead of 0 (negations pushed down to the conditions first). For a given c the
+truth of every condition is a set of time intervals, found by isolating roots on monotone
+pieces of polynomials; Boolean and temporal operators are operations on such sets; so the
+robustness is found by bisection over c, and what happens between samples counts. It is
+exact up to the precision of the bisection and of the integration.
+
+Time is superdense: a jump separates two values at one instant, each with its own place in
+the order, and sets are kept segment by segment. Beyond the end of a run nothing is known:
+`optimistic` robustness assumes that everything holds there, `pessimistic` that nothing does.
+A negative optimistic robustness is a violation whatever the future brings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from models.automaton import Automaton, specialise
+from models.expression import Expression
+from models.trace import Segment, Trace
+from simulate.dense_values import DenseValues
+from simulate.margin import Greatest, Leaf, Least, margin_tokens
+from simulate.signals import Signal
+from simulate.stl import Formula, Temporal
+from simulate.unit_polynomial import critical_points, value
+
+Interval = tuple[float, float]
+Truth = list[list[Interval]]
+"""For each segment, disjoint closed intervals in order."""
+
+PRECISION = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Monotone:
+    """A piece of time on which a margin is monotone: p(u), u = (t - start) / length."""
+
+    low: float
+    high: float
+    start: float
+    length: float
+    p: tuple[float, ...]
+    first: float
+    last: float
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A temporal operator of a formula without negations."""
+
+    kind: str  # always, eventually, until, release
+    low: float
+    high: float
+
+
+Step = int | Least | Greatest | Operator
+"""A leaf by number, or an operation on what came before it."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A formula with negations pushed down, in postfix form over numbered conditions."""
+
+    leaves: tuple[Leaf, ...]
+    steps: tuple[Step, ...]
+
+
+def compile_formula(formula: Formula) -> Program:
+    """Push negations down: each node is made in both polarities."""
+    leaves: dict[Leaf, int] = {}
+    stack: list[tuple[list[Step], list[Step]]] = []
+
+    def numbered(condition: Expression) -> list[Step]:
+        steps: list[Step] = []
+        for token in margin_tokens(condition):
+            is_leaf = isinstance(token, Leaf)
+            steps.append(leaves.setdefault(token, len(leaves)) if is_leaf else token)  # type: ignore[arg-type]
+        return steps
+
+    for node in formula.nodes:
+        if node.kind is Temporal.CONDITION:
+            assert node.condition is not None
+            stack.append((numbered(node.condition), numbered(~node.condition)))
+        elif node.kind is Temporal.NOT:
+            stack.append(stack.pop()[::-1])
+        elif node.kind in (Temporal.ALWAYS, Temporal.EVENTUALLY):
+            yes, no = stack.pop()
+            dual = {"always": "eventually", "eventually": "always"}[node.kind]
+            stack.append(
+                (
+                    [*yes, Operator(str(node.kind), node.low, node.high)],
+                    [*no, Operator(dual, node.low, node.high)],
+                )
+            )
+        else:
+            second, first = stack.pop(), stack.pop()
+            if node.kind is Temporal.IMPLIES:
+                first = first[::-1]
+            if node.kind is Temporal.UNTIL:
+                yes_op: Step = Operator("until", node.low, node.high)
+                no_op: Step = Operator("release", node.low, node.high)
+            elif node.kind is Temporal.AND:
+                yes_op, no_op = Least(2), Greatest(2)
+            else:
+                yes_op, no_op = Greatest(2), Least(2)
+            stack.append(([*first[0], *second[0], yes_op], [*first[1], *second[1], no_op]))
+    return Program(tuple(leaves), tuple(stack[-1][0]))
+
+
+class Monitor:
+    """Robustness of one formula along runs of one model."""
+
+    def __init__(
+        self,
+        automaton: Automaton,
+        formula: Formula,
+        symbols: Mapping[str, int],
+        inputs: Mapping[str, Signal] | None = None,
+    ):
+        self.automaton, self.formula = automaton, formula
+        self.program = compile_formula(formula)
+        self.values = DenseValues(symbols, inputs)
+        self._locations: dict[tuple[str, Leaf], Leaf] = {}
+
+    def optimistic(self, trace: Trace) -> float:
+        """The robustness if everything holds after the end of the run."""
+        return self._robustness(trace, True)
+
+    def pessimistic(self, trace: Trace) -> float:
+        """The robustness if nothing holds after the end of the run."""
+        return self._robustness(trace, False)
+
+    def holds(self, trace: Trace, future: bool, threshold: float = 0.0) -> bool:
+        """Whether the formula holds at the start with margins of at least `threshold`."""
+        signals = [self._signal(leaf, trace) for leaf in self.program.leaves]
+        return _holds_at_start(self.program.steps, signals, _spans(trace), future, threshold)
+
+    def _robustness(self, trace: Trace, future: bool) -> float:
+        signals = [self._signal(leaf, trace) for leaf in self.program.leaves]
+        spans = _spans(trace)
+
+        def holds(threshold: float) -> bool:
+            return _holds_at_start(self.program.steps, signals, spans, future, threshold)
+
+        values = sorted(
+            {
+                v
+                for signal in signals
+                for pieces in signal
+                for m in pieces
+                for v in (m.first, m.last)
+                if math.isfinite(v)
+            }
+        )
+        return _threshold(holds, values)
+
+    def _signal(self, leaf: Leaf, trace: Trace) -> list[list[Monotone]]:
+        found = []
+        for segment in trace.segments:
+            local = self._in_location(leaf, segment)
+            arcs = self.values.margin(local, segment, trace.parameters)
+            found.append([m for arc in arcs for m in _monotone(*arc)])
+        return found
+
+    def _in_location(self, leaf: Leaf, segment: Segment) -> Leaf:
+        key = (segment.location, leaf)
+        if key not in self._locations:
+            occupied = self.automaton.occupied(segment.location)
+            self._locations[key] = Leaf(specialise(leaf.expression, occupied), leaf.truth)
+        return self._locations[key]
+
+
+def _threshold(holds: Callable[[float], bool], values: Sequence[float]) -> float:
+    """The greatest c with holds(c), which decreases; bisection over the values that the
+    margins take at their extrema first, then between two of them."""
+    if not values:
+        return math.inf if holds(0.0) else -math.inf
+    if holds(values[-1] + 1.0 + abs(values[-1])):
+        return math.inf
+    if not holds(values[0] - 1.0 - abs(values[0])):
+        return -math.inf
+    low, high = -1, len(values)  # holds below values[low], fails above values[high]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(values[middle]):
+            low = middle
+        else:
+            high = middle
+    if low < 0 or high >= len(values):
+        return values[max(low, 0)] if low >= 0 else values[0]
+    a, b = values[low], values[high]
+    while b - a > PRECISION * max(1.0, abs(a), abs(b)):
+        c = 0.5 * (a + b)
+        if holds(c):
+            a = c
+        else:
+            b = c
+    return a
+
+
+def _spans(trace: Trace) -> list[Interval]:
+    """The times of the segments, and the unknown future, after the end, as one more."""
+    future = (math.nextafter(trace.end, math.inf), math.inf)
+    return [*((s.start, s.end) for s in trace.segments), future]
+
+
+def _monotone(start: float, end: float, p: list[float]) -> list[Monotone]:
+    cuts = [0.0, *sorted(critical_points(p)), 1.0] if end > start else [0.0, 0.0]
+    found = []
+    for a, b in pairwise(cuts):
+        low, high = start + a * (end - start), start + b * (end - start)
+        if b == 1.0:
+            high = end
+        found.append(Monotone(low, high, start, end - start, tuple(p), value(p, a), value(p, b)))
+    return found
+
+
+# Sets of times
+
+
+def _holds_at_start(
+    steps: Sequence[Step],
+    signals: Sequence[Sequence[Sequence[Monotone]]],
+    spans: Sequence[Interval],
+    future: bool,
+    threshold: float,
+) -> bool:
+    stack: list[Truth] = []
+    for step in steps:
+        if isinstance(step, int):
+            truth = [_above(pieces, threshold) for pieces in signals[step]]
+            stack.append([*truth, [spans[-1]] if future else []])
+        elif isinstance(step, Operator):
+            if step.kind in ("always", "eventually"):
+                part = stack.pop()
+                if step.kind == "eventually":
+                    stack.append(_eventually(part, spans, step.low, step.high))
+                else:
+                    missing = _complement(part, spans)
+                    stack.append(
+                        _complement(_eventually(missing, spans, step.low, step.high), spans)
+                    )
+            else:
+                second, first = stack.pop(), stack.pop()
+                if step.kind == "until":
+                    stack.append(_until(first, second, spans, step.low, step.high))
+                else:
+                    first, second = _complement(first, spans), _complement(second, spans)
+                    stack.append(
+                        _complement(_until(first, second, spans, step.low, step.high), spans)
+                    )
+        else:
+            parts = stack[-step.count :]
+            del stack[-step.count :]
+            join = _intersection if isinstance(step, Least) else _union
+            total = parts[0]
+            for part in parts[1:]:
+                total = [join(a, b) for a, b in zip(total, part, strict=True)]
+            stack.append(total)
+    first_segment = stack[-1][0]
+    return bool(first_segment) and first_segment[0][0] <= spans[0][0]
+
+
+def _above(pieces: Sequence[Monotone], threshold: float) -> list[Interval]:
+    """Where the margin is at least the threshold."""
+    found: list[Interval] = []
+    for m in pieces:
+        begins, ends = m.first >= threshold, m.last >= threshold
+        if begins and ends:
+            part = (m.low, m.high)
+        elif not begins and not ends:
+            continue
+        else:
+            t = _crossing(m, threshold)
+            part = (m.low, t) if begins else (t, m.high)
+        if found and found[-1][1] >= part[0]:
+            found[-1] = (found[-1][0], part[1])
+        else:
+            found.append(part)
+    return found
+
+
+def _crossing(m: Monotone, threshold: float) -> float:
+    """Where a monotone margin passes the threshold."""
+    low, high = m.low, m.high
+    rising = m.last > m.first
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        if (value(m.p, (middle - m.start) / m.length) >= threshold) == rising:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+def _complement(truth: Truth, spans: Sequence[Interval]) -> Truth:
+    """The closed gaps of positive length, and all of a segment without any truth."""
+    found: Truth = []
+    for intervals, (start, end) in zip(truth, spans, strict=True):
+        if not intervals:
+            found.append([(start, end)])
+            continue
+        gaps, last = [], start
+        for low, high in intervals:
+            if low > last:
+                gaps.append((last, low))
+            last = max(last, high)
+        if last < end:
+            gaps.append((last, end))
+        found.append(gaps)
+    return found
+
+
+def _union(a: list[Interval], b: list[Interval]) -> list[Interval]:
+    return _merged(sorted([*a, *b]))
+
+
+def _merged(ordered: Sequence[Interval]) -> list[Interval]:
+    found: list[Interval] = []
+    for low, high in ordered:
+        if found and low <= found[-1][1]:
+            if high > found[-1][1]:
+                found[-1] = (found[-1][0], high)
+        else:
+            found.append((low, high))
+    return found
+
+
+def _intersection(a: list[Interval], b: list[Interval]) -> list[Interval]:
+    found, i, j = [], 0, 0
+    while i < len(a) and j < len(b):
+        low, high = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
+        if low <= high:
+            found.append((low, high))
+        if a[i][1] < b[j][1]:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def _eventually(truth: Truth, spans: Sequence[Interval], low: float, high: float) -> Truth:
+    """Times from which the set is reached after between `low` and `high`."""
+    found: Truth = [[] for _ in spans]
+    pairs = [(j, interval) for j, intervals in enumerate(truth) for interval in intervals]
+    if math.isinf(high):  # whoever reaches one of them reaches the last
+        pairs = pairs[-1:]
+    for j, (p, q) in pairs:
+        earliest = -math.inf if math.isinf(high) else p - high
+        latest = q if math.isinf(q) else q - low
+        for i in range(j, -1, -1):
+            start, end = spans[i]
+            if end < earliest:
+                break
+            a, b = max(start, earliest), min(end, latest)
+            if a <= b:
+                found[i].append((a, b))
+    return [_merged(sorted(intervals)) for intervals in found]
+
+
+def _until(
+    first: Truth, second: Truth, spans: Sequence[Interval], low: float, high: float
+) -> Truth:
+    """Times t from which some t' in [t + low, t + high] satisfies the second set, while the
+    first holds on [t, t')."""
+    found: Truth = [[] for _ in spans]
+    for j, intervals in enumerate(second):
+        for p, q in intervals:
+            if low == 0.0:
+                found[j].append((p, q))
+    for run in _runs(first, spans):
+        begin, (last, finish) = run[0], (run[-1][0], run[-1][2])
+        for j in range(begin[0], min(last + 2, len(spans))):
+            for p, q in second[j]:
+                if j == last + 1:  # the run fills its segment: the set may start after it
+                    if finish < spans[last][1] or p > spans[j][0]:
+                        continue
+                    reach = (p, p)
+                else:
+                    part = next((r for r in run if r[0] == j), None)
+                    if part is None:
+                        continue
+                    reach = (max(p, part[1]), min(q, part[2]))
+                if reach[0] > reach[1]:
+                    continue
+                _add_shifted(found, run, j, reach, low, high)
+    return [_merged(sorted(intervals)) for intervals in found]
+
+
+def _add_shifted(
+    found: Truth,
+    run: Sequence[tuple[int, float, float]],
+    j: int,
+    reach: Interval,
+    low: float,
+    high: float,
+) -> None:
+    earliest = -math.inf if math.isinf(high) else reach[0] - high
+    latest = reach[1] if math.isinf(reach[1]) else reach[1] - low
+    for i, start, end in run:
+        if i > j:
+            return
+        a, b = max(start, earliest), min(end, latest)
+        if a <= b:
+            found[i].append((a, b))
+
+
+def _runs(truth: Truth, spans: Sequence[Interval]) -> list[list[tuple[int, float, float]]]:
+    """Maximal stretches on which a set holds without a gap, also across jumps."""
+    runs: list[list[tuple[int, float, float]]] = []
+    for i, intervals in enumerate(truth):
+        for low, high in intervals:
+            joins = (
+                runs
+                and runs[-1][-1][0] == i - 1
+                and runs[-1][-1][2] >= spans[i - 1][1]
+                and low <= spans[i][0]
+            )
+            if joins:
+                runs[-1].append((i, low, high))
+            else:
+                runs.append([(i, low, high)])
+    return runs
