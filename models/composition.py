@@ -228,7 +228,7 @@ class Product:
                 event.resets,
                 urgent=event.urgent,
                 event=event.event,
-                name=event.name,
+                name=f"{event.name}({', '.join(event.participants)})",
                 span=event.span,
             )
 

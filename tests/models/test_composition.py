@@ -117,7 +117,7 @@ def test_interactions_are_self_loops_everywhere() -> None:
     product = Product("p", (switch("a"), switch("b")), (bump,))
     for place in ("off|off", "on|off"):
         edge = product.edges_from(place)[-1]
-        assert (edge.source, edge.target, edge.name) == (place, place, "bump")
+        assert (edge.source, edge.target, edge.name) == (place, place, "bump(a, b)")
         assert edge.resets == bump.resets
 
 

@@ -45,7 +45,7 @@ def command(console: Console, source: Path, config: Path | None, output: Path | 
         for given in (source, config):
             if given is not None:
                 refuse_same_file(given, output)
-    automaton = _read(source, config)
+    automaton = _read(console, source, config)
     text = _text(automaton, output)
     if output is None:
         if console.as_json:
@@ -77,13 +77,15 @@ def _text(automaton: Automaton, output: Path | None) -> str:
     return unparse(automaton)
 
 
-def _read(source: Path, config: Path | None) -> Automaton:
-    """Read the model; without `config` the rules for a MODEL apply."""
+def _read(console: Console, source: Path, config: Path | None) -> Automaton:
+    """Read the model and tell its warnings; without `config` the rules for a MODEL apply."""
     if config is None:
         from workbench.arguments import Chosen
 
-        return Chosen(str(source)).load().automaton
-    from models.interchange.spaceex_import import read_spaceex
+        model = Chosen(str(source)).load()
+        console.warnings(model.warnings, model.sources)
+        return model.automaton
+    from models.interchange.spaceex_import import import_spaceex
     from models.source import Diagnostic, ModelError
 
     try:
@@ -93,4 +95,6 @@ def _read(source: Path, config: Path | None) -> Automaton:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"cannot read {getattr(error, 'filename', None) or str(config)!r}: {reason}"
         raise ModelError(Diagnostic("unreadable-file", message)) from error
-    return read_spaceex(xml, text, str(source))
+    imported = import_spaceex(xml, text, str(source), str(config))
+    console.warnings(imported.warnings, {str(config): text})
+    return imported.automaton

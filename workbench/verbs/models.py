@@ -39,7 +39,7 @@ def command(console: Console, words: tuple[str, ...]) -> int:
         console.result(entry.name)
         console.result(f"    {entry.title}")
         if not console.quiet:
-            console.result(f"    from {entry.source}")
+            console.result(f"    source: {entry.source}")
         for expected in entry.expectations:
             console.result(f"    expect {expected}")
     if not found:
