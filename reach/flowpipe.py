@@ -14,13 +14,13 @@ what is checked; only linear programs and the choice of steps use floating point
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import NoReturn
 
 from models.automaton import TIME, primed
 from models.proof.adjoint import Stage
 from models.proof.affine_flow import AffineFlow, affine_flow
-from models.proof.farkas import Multipliers
 from models.proof.flowpipe import (
     ELAPSED,
     Direction,
@@ -281,9 +281,7 @@ class Exploration:
         proofs: list[Cover] = []
         for s in range(len(sources)):
             found = [bounds[i][s] for i in rows]
-            proofs.append(
-                InCell(region, 0, tuple(b.multipliers for b in found if b is not None))
-            )
+            proofs.append(InCell(region, 0, tuple(b.multipliers for b in found if b is not None)))
         return proofs, number, fresh
 
     def _known(self, location: str, entry: tuple[Form, ...]) -> int | None:
@@ -504,7 +502,7 @@ class Exploration:
             explored.jumps[k][case.number] = proof
         explored.leads.append(Lead(case, cluster[0], cluster[-1], number, fresh))
 
-    def _fail(self, reason: str, crossed: tuple[str, Fraction, Fraction] | None = None) -> None:
+    def _fail(self, reason: str, crossed: tuple[str, Fraction, Fraction] | None = None) -> NoReturn:
         raise _Stop(NotFound(reason, crossed, len(self.nodes), self.step_count))
 
 
@@ -559,11 +557,4 @@ def _include(chosen: dict[Key, Normal], normal: Normal) -> None:
 
 
 def _with_stages(node: Node, stages: tuple[Stage, ...]) -> Node:
-    from dataclasses import replace
-
     return replace(node, stages=stages)
-
-
-def multipliers_of(evidence: Evidence) -> Multipliers:
-    """The multipliers of a refutation."""
-    return evidence.multipliers if isinstance(evidence, Impossible) else ()

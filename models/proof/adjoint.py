@@ -18,7 +18,8 @@ An upper bound of d x(t) on a step that is *linear* in T follows from three fact
   chord of its values. A polynomial differs from its chord by the sum over i >= 2 of
   -c_i (T - T^i), and 0 <= T - T^i <= GAP[i].
 - The integral over [0, T] of the largest b w lies below T times that over [0, 1] plus a
-  quarter of the variation of b w.
+  quarter of the variation of b w (for a function g, the integral over [0, T] differs from T
+  times that over [0, 1] by at most T (1 - T) times the variation of g).
 - The rest is charged for the whole step.
 All of this is exact integer arithmetic; every rounding is upwards.
 """
@@ -32,9 +33,10 @@ from functools import cached_property
 from math import lcm
 from operator import itemgetter, mul
 
-from models.proof.affine_flow import AffineFlow, Span, Vector
+from models.proof.affine_flow import AffineFlow, Signal, Span, Vector
 
 MASS_BITS = 32
+STRAY_BITS = 8
 Pick = Callable[[Sequence[int]], Sequence[int]]
 
 
@@ -76,6 +78,16 @@ class SparseColumns:
 
 
 @dataclass(frozen=True)
+class Support:
+    """The value of a vector over a box, times the box's denominator: `centre` at its centre,
+    `radius` the most it varies from there, `rest` its entries at names without two bounds."""
+
+    centre: int
+    radius: int
+    rest: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class StartSet:
     """Bounds of each name at the start, and rows (vector, bound) that hold there too."""
 
@@ -84,7 +96,7 @@ class StartSet:
 
     @cached_property
     def denominator(self) -> int:
-        """A common denominator of twice all bounds."""
+        """A common denominator of all bounds, times two."""
         ends = [e.denominator for span in self.spans for e in span if e is not None]
         return 2 * lcm(*ends)
 
@@ -105,27 +117,35 @@ class StartSet:
                 radii.append(int((high - low) * half))
         return centres, radii, open_names
 
-    def support(self, vector: Vector) -> int | None:
-        """The largest vector * x over the box, times the denominator; None: unbounded."""
+    def support(self, vector: Vector) -> Support:
+        """What the box says about a vector."""
         centres, radii, open_names = self._box
-        total = sum(map(mul, vector, centres)) + sum(map(mul, map(abs, vector), radii))
-        for j in open_names:
-            if factor := vector[j]:
-                end = self.spans[j][factor > 0]
-                if end is None:
-                    return None
-                total += factor * int(end * self.denominator)
-        return int(total)
+        return Support(
+            sum(map(mul, vector, centres)),
+            sum(map(mul, map(abs, vector), radii)),
+            tuple((j, vector[j]) for j in open_names if vector[j]),
+        )
 
-    def support_by_row(self, vector: Vector, row: int, bits: int) -> Fraction | None:
-        """The same through one of the rows: its bound plus the box's support of what the
-        vector (in units of 2^-bits) differs from it. None where that says nothing."""
+    def largest(self, support: Support, sign: int) -> int | None:
+        """The largest sign * vector * x, times the denominator; None: unbounded."""
+        total = sign * support.centre + support.radius
+        for j, factor in support.rest:
+            end = self.spans[j][sign * factor > 0]
+            if end is None:
+                return None
+            total += sign * factor * int(end * self.denominator)
+        return total
+
+    def by_row(self, vector: Vector, sign: int, row: int, bits: int) -> Fraction | None:
+        """The largest sign * vector * x through one of the rows: its bound plus the box's
+        support of what the vector (in units of 2^-bits) differs from the row."""
         normal, bound = self.rows[row]
         shifted = [v * (1 << bits) for v in normal]
         if any(v.denominator != 1 for v in shifted):
             return None
-        rest = self.support([a - int(b) for a, b in zip(vector, shifted, strict=True)])
-        return None if rest is None else bound * (1 << bits) + Fraction(rest, self.denominator)
+        rest = [sign * a - v.numerator for a, v in zip(vector, shifted, strict=True)]
+        top = self.largest(self.support(rest), 1)
+        return None if top is None else bound * (1 << bits) + Fraction(top, self.denominator)
 
 
 @dataclass(frozen=True)
@@ -145,6 +165,19 @@ class Chord:
     end: Fraction
 
 
+@dataclass(frozen=True)
+class Piece:
+    """One step of a curve: where it ends, and what bounds need. `bends` are the supports of
+    c_2, c_3, ...; `pushes` are for each signal in it the integrals of b and |b| (at least);
+    `swing` is a quarter of the variation of b w, `stray` the integral of |r x| (at least)."""
+
+    end: Vector
+    bends: list[Support]
+    pushes: list[tuple[Signal, Fraction, Fraction]]
+    swing: Fraction
+    stray: Fraction
+
+
 class FlowBounds:
     """What bounds of linear functions along one flow have in common."""
 
@@ -157,122 +190,151 @@ class FlowBounds:
         bits: int,
     ):
         self.flow, self.start, self.degree, self.bits = flow, start, degree, bits
-        self._mass = [
-            0 if m is None else -((-m.numerator << MASS_BITS) // m.denominator) for m in mass
-        ]
+        self._mass = [0 if m is None else _ceiling(m * (1 << MASS_BITS)) for m in mass]
         used = [j for j, column in enumerate(flow.columns) if column]
         self._massless = [j for j in used if mass[j] is None]
         self._rounding = degree * sum(self._mass[j] for j in used)
         self._inputs = SparseColumns.of([s.column for s in flow.signals], Fraction(1))
-        self._stages: dict[Fraction, SparseColumns] = {}
-
-    def _matrix(self, length: Fraction) -> SparseColumns:
-        found = self._stages.get(length)
-        if found is None:
-            found = self._stages[length] = SparseColumns.of(self.flow.columns, length)
-        return found
+        self._matrices: dict[Fraction, SparseColumns] = {}
+        gaps = [gap(i) for i in range(2, degree + 1)]
+        self._gap_unit = lcm(*(g.denominator for g in gaps))
+        self._gaps = [int(g * self._gap_unit) for g in gaps]
+        self._integral_unit = lcm(*range(1, degree + 2))
+        self._integrals = [self._integral_unit // (i + 1) for i in range(degree + 1)]
 
     def chords(
-        self, direction: Vector, stages: Sequence[Stage], rows: Sequence[int]
+        self, pieces: Iterator[Piece], direction: Vector, sign: int, rows: Sequence[int]
     ) -> Iterator[Chord]:
-        """Bounds of direction * x (in units of 2^-bits) on every step; `rows[k]` numbers a
-        row of the start set that may help at the k-th end of a step (-1: none). It ends early
-        where there is no bound."""
-        unit = 1 << self.bits
-        curve, pushed, strayed = direction, Fraction(0), Fraction(0)
-        here = self._support(curve, rows, 0)
-        k = 0
+        """Bounds of sign * direction * x on every step, from the pieces of the direction's
+        curve; `rows[k]` numbers a row of the start set that may help at the k-th end of a
+        step (-1: none). It ends early where there is no bound."""
+        pushed = strayed = Fraction(0)
+        here = self._support(direction, sign, rows, 0)
+        for k, piece in enumerate(pieces, start=1):
+            there = self._support(piece.end, sign, rows, k)
+            bend = self._bend(piece, sign)
+            push = _push(piece, sign)
+            if here is None or there is None or push is None or bend is None:
+                return
+            strayed += piece.stray
+            base = pushed + strayed + bend + piece.swing
+            yield Chord(self._in_units(here + base), self._in_units(there + push + base))
+            pushed += push
+            here = there
+
+    def _in_units(self, value: Fraction) -> Fraction:
+        """A bound in units of 2^-bits as a number, rounded up."""
+        return Fraction(_ceiling(value), 1 << self.bits)
+
+    def pieces(self, direction: Vector, stages: Sequence[Stage]) -> Iterator[Piece]:
+        """The curve of a direction (in units of 2^-bits); it ends early where the residual
+        may meet a name of which no bound is known, or b an unbounded signal."""
+        curve = direction
         for stage in stages:
-            matrix = self._matrix(stage.length)
+            matrix = self._matrices.get(stage.length)
+            if matrix is None:
+                matrix = SparseColumns.of(self.flow.columns, stage.length)
+                self._matrices[stage.length] = matrix
             for _ in range(stage.count):
                 taylor = self._taylor(curve, matrix)
                 if taylor is None:
                     return
                 terms, last = taylor
-                push = self._push(terms, stage.length)
-                curve = [sum(entries) for entries in zip(*terms, strict=True)]
-                k += 1
-                there = self._support(curve, rows, k)
-                bend = self._bend(terms)
-                if here is None or there is None or push is None or bend is None:
-                    return
-                strayed += self._stray(last, matrix.denominator)
-                base = strayed + bend + push[1]
-                begin, end = here + pushed + base, there + pushed + push[0] + base
-                yield Chord(Fraction(_ceiling(begin), unit), Fraction(_ceiling(end), unit))
-                pushed += push[0]
-                here = there
+                curve = list(map(sum, zip(*terms, strict=True)))
+                pushes, swing = self._pushes(terms, stage.length)
+                bends = [self.start.support(term) for term in terms[2:]]
+                yield Piece(curve, bends, pushes, swing, self._stray(last, matrix.denominator))
 
     def _taylor(self, curve: Vector, matrix: SparseColumns) -> tuple[list[Vector], Vector] | None:
-        """The coefficients c_0 ... c_N and (hA)'c_N; None where the residual may meet a name
-        of which no bound is known."""
+        """The coefficients c_0 ... c_N, and (hA)'c_N times the denominator; None where the
+        residual may meet a name of which no bound is known."""
         terms = [curve]
         image = matrix(curve)
         for i in range(1, self.degree + 1):
             if any(image[j] for j in self._massless):
                 return None
             half = i * matrix.denominator
-            terms.append([(2 * v + half) // (2 * half) if v else 0 for v in image])
+            whole = 2 * half
+            terms.append([(2 * v + half) // whole if v else 0 for v in image])
             image = matrix(terms[-1])
         return None if any(image[j] for j in self._massless) else (terms, image)
 
-    def _support(self, curve: Vector, rows: Sequence[int], k: int) -> Fraction | None:
-        whole = self.start.support(curve)
+    def _support(self, curve: Vector, sign: int, rows: Sequence[int], k: int) -> Fraction | None:
+        whole = self.start.largest(self.start.support(curve), sign)
         found = None if whole is None else Fraction(whole, self.start.denominator)
         if k < len(rows) and rows[k] >= 0:
-            other = self.start.support_by_row(curve, rows[k], self.bits)
+            other = self.start.by_row(curve, sign, rows[k], self.bits)
             if found is None or (other is not None and other < found):
                 found = other
         return found
 
-    def _bend(self, terms: list[Vector]) -> Fraction | None:
-        """How far a(T) x(0) can lie above its chord."""
-        total = Fraction(0)
-        for i, term in enumerate(terms[2:], start=2):
-            top = self.start.support([-v for v in term])
+    def _bend(self, piece: Piece, sign: int) -> Fraction | None:
+        """How far sign * a(T) x(0) can lie above its chord."""
+        total = 0
+        for width, support in zip(self._gaps, piece.bends, strict=True):
+            top = self.start.largest(support, -sign)
             if top is None:
                 return None
             if top > 0:
-                total += gap(i) * top
-        return total / self.start.denominator
+                total += width * top
+        return Fraction(total, self._gap_unit * self.start.denominator)
 
-    def _push(self, terms: list[Vector], length: Fraction) -> tuple[Fraction, Fraction] | None:
-        """What the signals add over the step at most, and a quarter of the variation."""
-        along = list(zip(*(self._inputs(term) for term in terms), strict=True))
-        total = variation = Fraction(0)
+    def _pushes(
+        self, terms: list[Vector], length: Fraction
+    ) -> tuple[list[tuple[Signal, Fraction, Fraction]], Fraction]:
+        factor = length / self._inputs.denominator
+        whole = factor / self._integral_unit
+        found: list[tuple[Signal, Fraction, Fraction]] = []
+        swing = Fraction(0)
+        along = zip(*(self._inputs(term) for term in terms), strict=True)
         for signal, b in zip(self.flow.signals, along, strict=True):
             if not any(b):
                 continue
-            low, high = signal.low, signal.high
-            if low is None or high is None:
-                return None
-            centre, radius = (low + high) / 2, (high - low) / 2
-            total += centre * sum(Fraction(v, i + 1) for i, v in enumerate(b))
-            if radius:
-                total += radius * _absolute_integral(b)
-            variation += (abs(centre) + radius) * sum(map(abs, b[1:]))
-        factor = length / self._inputs.denominator
-        return total * factor, variation * factor / 4
+            integral = sum(map(mul, b, self._integrals)) * whole
+            if signal.low == signal.high:
+                size = Fraction(0)
+            else:
+                size = abs(integral) if _keeps_sign(b) else _absolute_integral(b) * factor
+            found.append((signal, integral, size))
+            ends = [abs(e) for e in (signal.low, signal.high) if e is not None]
+            largest = max(ends, default=Fraction(0))
+            swing += largest * sum(map(abs, b[1:])) * factor / 4
+        return found, swing
 
     def _stray(self, last: Vector, denominator: int) -> Fraction:
-        """At least the integral of |r x| over one step."""
+        """At least the integral of |r x| over one step, in units."""
         tail = sum(map(mul, map(abs, last), self._mass))
         part = Fraction(self._rounding, 2) + Fraction(tail, denominator * (self.degree + 1))
-        return Fraction(_ceiling(part), 1 << MASS_BITS)
+        return Fraction(_ceiling(part * (1 << STRAY_BITS)), 1 << (MASS_BITS + STRAY_BITS))
+
+
+def _push(piece: Piece, sign: int) -> Fraction | None:
+    """What the signals add to sign * d x over the step at most."""
+    total = Fraction(0)
+    for signal, integral, size in piece.pushes:
+        if signal.low is None or signal.high is None:
+            return None
+        total += sign * integral * (signal.low + signal.high) + size * (signal.high - signal.low)
+    return total / 2
+
+
+def _keeps_sign(b: Sequence[int]) -> bool:
+    """Whether one coefficient outweighs all later ones, the earlier being zero: then
+    b_0 + b_1 T + ... does not change its sign on [0, 1]."""
+    first = next(v for v in b if v)
+    return 2 * abs(first) >= sum(map(abs, b))
 
 
 def _absolute_integral(b: Sequence[int]) -> Fraction:
-    """At least the integral over [0, 1] of |b_0 + b_1 T + ... |; exact where one coefficient
-    outweighs all later ones and the earlier are zero, so that the sign does not change."""
-    first = next(i for i, v in enumerate(b) if v)
-    if 2 * abs(b[first]) >= sum(map(abs, b)):
-        return abs(sum((Fraction(v, i + 1) for i, v in enumerate(b)), Fraction(0)))
-    begin, end = abs(b[0]), abs(sum(b))
-    chord = Fraction(begin + end, 2)
-    if begin and end and (b[0] > 0) != (sum(b) > 0):
-        chord = Fraction(begin * begin + end * end, 2 * (begin + end))
-    bulge = sum(abs(v) * (Fraction(1, 2) - Fraction(1, i + 1)) for i, v in enumerate(b) if i > 1)
-    return chord + bulge
+    """At least the integral over [0, 1] of |b_0 + b_1 T + ... |: that of the chord's absolute
+    value, and that of what lies between the chord and the polynomial."""
+    begin, end = b[0], sum(b)
+    area = Fraction(abs(begin) + abs(end), 2)
+    if begin * end < 0:
+        area = Fraction(begin * begin + end * end, 2 * (abs(begin) + abs(end)))
+    for i, v in enumerate(b[2:], start=2):
+        area += abs(v) * (Fraction(1, 2) - Fraction(1, i + 1))
+    return area
 
 
 def _ceiling(value: Fraction) -> int:

@@ -29,12 +29,14 @@ all time.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import tee
 
 from models.automaton import TIME, primed
-from models.proof.adjoint import FlowBounds, Stage, StartSet
+from models.proof.adjoint import Chord, FlowBounds, Piece, Stage, StartSet
 from models.proof.affine_flow import AffineFlow, Span, affine_flow, state_bounds
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import (
@@ -125,15 +127,7 @@ def steps(flow: AffineFlow, node: Node) -> Iterator[Step]:
     spans = dict(zip(flow.names, start.spans, strict=True))
     mass = state_bounds(flow, spans, node.scale, node.stay)
     bounds = FlowBounds(flow, start, mass, node.degree, node.bits)
-    unit = 1 << node.bits
-    chords = [
-        bounds.chords(
-            [int(d.normal.get(name, Fraction(0)) * unit) for name in flow.names],
-            node.stages,
-            d.helpers,
-        )
-        for d in node.directions
-    ]
+    chords = _chords(bounds, flow, node)
     ends = node.ends
     begin = next(ends)
     for end in ends:
@@ -151,6 +145,24 @@ def steps(flow: AffineFlow, node: Node) -> Iterator[Step]:
         rows.append(Row(Form({}, begin) - elapsed))
         yield Step(begin, end, tuple(rows))
         begin = end
+
+
+def _chords(bounds: FlowBounds, flow: AffineFlow, node: Node) -> list[Iterator[Chord]]:
+    """Bounds for each direction; opposite directions share a curve."""
+    unit = 1 << node.bits
+    vectors = [
+        [int(d.normal.get(name, Fraction(0)) * unit) for name in flow.names]
+        for d in node.directions
+    ]
+    signs = [-1 if next(v for v in vector if v) < 0 else 1 for vector in vectors]
+    curves = [tuple(sign * v for v in vector) for sign, vector in zip(signs, vectors, strict=True)]
+    shared: dict[tuple[int, ...], list[Iterator[Piece]]] = {}
+    for curve, uses in Counter(curves).items():
+        shared[curve] = list(tee(bounds.pieces(list(curve), node.stages), uses))
+    return [
+        bounds.chords(shared[curve].pop(), list(curve), sign, direction.helpers)
+        for curve, sign, direction in zip(curves, signs, node.directions, strict=True)
+    ]
 
 
 def start_set(flow: AffineFlow, node: Node) -> StartSet:

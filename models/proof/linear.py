@@ -5,6 +5,11 @@ form < 0 where it is strict. `alternatives(condition)` turns a Boolean expressio
 list of row lists whose union contains every state that satisfies the condition: atoms that
 are not linear are dropped, which can only enlarge the set. The checker uses it for initial
 sets, guards, invariants and bad sets alike, and for all of them larger is safe.
+
+Truth values and symbols are numbers in rows: false is 0, true is 1, a symbol is its place in
+its enumeration, counted from 0. A state and its numbers determine each other, so a condition
+and its translation hold in the same states; only variables whose type is given (`Types`) are
+translated. These numbers are whole: between them, f < 0 is written f + 1 <= 0.
 """
 
 from __future__ import annotations
@@ -12,12 +17,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TypeAlias
 
+from models.automaton import BOOL, ValueType
 from models.expression import Expression, Op, postorder
 
 MAX_ALTERNATIVES = 10_000
 """A condition that splits into more disjuncts is refused (`TooManyCasesError`)."""
+
+
+_ZERO, _ONE, _MINUS_ONE = Fraction(0), Fraction(1), Fraction(-1)
+
+Types: TypeAlias = Mapping[str, ValueType]
+"""The types of Boolean and enumeration variables, by plain and primed name."""
+
+_NO_TYPES: Types = MappingProxyType({})
 
 
 class TooManyCasesError(Exception):
@@ -32,14 +47,19 @@ class Form:
     constant: Fraction = Fraction(0)
 
     def __add__(self, other: Form) -> Form:
-        return combination(((Fraction(1), self), (Fraction(1), other)))
+        return combination(((_ONE, self), (_ONE, other)))
 
     def __sub__(self, other: Form) -> Form:
-        return combination(((Fraction(1), self), (Fraction(-1), other)))
+        return combination(((_ONE, self), (_MINUS_ONE, other)))
+
+    def __neg__(self) -> Form:
+        return Form({name: -a for name, a in self.coefficients.items()}, -self.constant)
 
     def scaled(self, factor: Fraction) -> Form:
         """The form times a number."""
-        return combination(((factor, self),))
+        if factor == 1:
+            return self
+        return -self if factor == -1 else combination(((factor, self),))
 
     def renamed(self, names: Mapping[str, str]) -> Form:
         """The form over other names; names that are not mentioned stay."""
@@ -53,14 +73,18 @@ class Form:
 def combination(parts: Iterable[tuple[Fraction, Form]]) -> Form:
     """The sum of factor * form."""
     total: dict[str, Fraction] = {}
-    constant = Fraction(0)
+    constant = _ZERO
     for factor, form in parts:
-        if factor == 0:
+        if not factor:
             continue
-        constant += factor * form.constant
+        unit = factor == 1
+        if form.constant:
+            constant += form.constant if unit else factor * form.constant
         for name, value in form.coefficients.items():
-            total[name] = total.get(name, Fraction(0)) + factor * value
-    return Form({name: value for name, value in total.items() if value != 0}, constant)
+            term = value if unit else factor * value
+            known = total.get(name)
+            total[name] = term if known is None else known + term
+    return Form({name: value for name, value in total.items() if value}, constant)
 
 
 def of_variable(name: str) -> Form:
@@ -123,15 +147,16 @@ def _affine_node(node: Expression, args: list[Form | None]) -> Form | None:
     return None
 
 
-def alternatives(condition: Expression) -> Alternatives:
+def alternatives(condition: Expression, types: Types = _NO_TYPES) -> Alternatives:
     """Row lists whose union contains every state that satisfies the condition.
 
-    An over-approximation; exact where every atom is a linear comparison. `()` means that
-    no state satisfies it, `((),)` that nothing is known.
+    An over-approximation; exact where every atom is a linear comparison, a Boolean variable
+    or a comparison of symbols. `()` means that no state satisfies it, `((),)` that nothing is
+    known.
     """
     cases: dict[int, tuple[_Cases, _Cases]] = {}
     for node in postorder(condition):
-        cases[id(node)] = _cases(node, [cases[id(a)] for a in node.args])
+        cases[id(node)] = _cases(node, [cases[id(a)] for a in node.args], types)
     result = cases[id(condition)][0]
     if result is None:
         raise TooManyCasesError(f"a condition has more than {MAX_ALTERNATIVES} cases")
@@ -141,7 +166,9 @@ def alternatives(condition: Expression) -> Alternatives:
 _Cases: TypeAlias = list[Rows] | None  # None: more than MAX_ALTERNATIVES
 
 
-def _cases(node: Expression, args: list[tuple[_Cases, _Cases]]) -> tuple[_Cases, _Cases]:
+def _cases(
+    node: Expression, args: list[tuple[_Cases, _Cases]], types: Types
+) -> tuple[_Cases, _Cases]:
     """The cases in which a node is true, and those in which it is false."""
     if node.op is Op.BOOLEAN:
         return ([()], []) if node.value else ([], [()])
@@ -151,13 +178,78 @@ def _cases(node: Expression, args: list[tuple[_Cases, _Cases]]) -> tuple[_Cases,
         return _all([a[0] for a in args]), _any([a[1] for a in args])
     if node.op is Op.OR:
         return _any([a[0] for a in args]), _all([a[1] for a in args])
+    if node.op is Op.IF:
+        (yes, no), then, other = args
+        return (
+            _any([_all([yes, then[0]]), _all([no, other[0]])]),
+            _any([_all([yes, then[1]]), _all([no, other[1]])]),
+        )
+    if node.op is Op.VARIABLE and types.get(node.name) == BOOL:
+        value = of_variable(node.name)
+        above = Form(value.coefficients, _MINUS_ONE)
+        return [(Row(above), Row(-above))], [(Row(value), Row(-value))]
     if node.op in _DIFFERENCE_SIGNS:
-        left, right = affine(node.args[0]), affine(node.args[1])
-        if left is not None and right is not None:
-            difference = left - right
-            below, above = difference, difference.scaled(Fraction(-1))
-            return _DIFFERENCE_SIGNS[node.op](below, above)
+        return _compared(node, args, types)
     return [()], [()]
+
+
+def _compared(
+    node: Expression, args: list[tuple[_Cases, _Cases]], types: Types
+) -> tuple[_Cases, _Cases]:
+    """The cases of a comparison between numbers, symbols or truth values, and of its opposite."""
+    sides = _values(node.args[0], node.args[1], types)
+    if sides is not None:
+        difference = sides[0] - sides[1]
+        whole = _is_whole(difference, types)
+        below, above = _DIFFERENCE_SIGNS[node.op](difference, -difference)
+        return (
+            ([_closed(r) for r in below], [_closed(r) for r in above]) if whole else (below, above)
+        )
+    if node.op not in (Op.EQUAL, Op.NOT_EQUAL):
+        return [()], [()]
+    (a, not_a), (b, not_b) = args
+    same = _any([_all([a, b]), _all([not_a, not_b])])
+    other = _any([_all([a, not_b]), _all([not_a, b])])
+    return (same, other) if node.op is Op.EQUAL else (other, same)
+
+
+def _values(left: Expression, right: Expression, types: Types) -> tuple[Form, Form] | None:
+    """Both sides of a comparison as forms; None where they are not affine, or of different
+    types, whose numbers mean different things."""
+    kinds = [types.get(e.name) if e.op is Op.VARIABLE else None for e in (left, right)]
+    coded = [kind for kind in kinds if kind is not None]
+    if not coded:
+        forms = affine(left), affine(right)
+    elif any(kind != coded[0] for kind in coded):
+        return None
+    else:
+        forms = _coded(left, coded[0]), _coded(right, coded[0])
+    return None if forms[0] is None or forms[1] is None else (forms[0], forms[1])
+
+
+def _coded(value: Expression, kind: ValueType) -> Form | None:
+    """A variable of the type, or the number of one of its values."""
+    if value.op is Op.VARIABLE:
+        return of_variable(value.name)
+    if value.op is Op.BOOLEAN and kind == BOOL:
+        return Form({}, Fraction(int(bool(value.value))))
+    if value.op is Op.SYMBOL and value.value in kind.values:
+        return Form({}, Fraction(kind.values.index(str(value.value))))
+    return None
+
+
+def _is_whole(form: Form, types: Types) -> bool:
+    """Whether the form is a whole number in every state."""
+    return form.constant.denominator == 1 and all(
+        name in types and a.denominator == 1 for name, a in form.coefficients.items()
+    )
+
+
+def _closed(rows: Rows) -> Rows:
+    """Rows of whole numbers without strict ones: f < 0 is f + 1 <= 0."""
+    return tuple(
+        Row(Form(r.form.coefficients, r.form.constant + 1)) if r.strict else r for r in rows
+    )
 
 
 def _any(parts: list[_Cases]) -> _Cases:

@@ -1,9 +1,11 @@
 """The linear view of an automaton and a property: what the obligations speak about.
 
 Names in rows: a variable, input or parameter by its own name; `x'` for the value after a
-jump; `d(x)` for the derivative of a variable that is only known to lie in a range. Anything
-that is not linear is left out, so the view allows at least every behaviour of the automaton:
-a proof about the view is a proof about the automaton.
+jump; `d(x)` for the derivative of a variable that is only known to lie in a range. Discrete
+truth values and symbols are numbers (see `models.proof.linear`), so an invariant may speak
+about them: `busy - 1 >= 0` where busy is true. Anything that is not linear is left out, so
+the view allows at least every behaviour of the automaton: a proof about the view is a proof
+about the automaton.
 
 Where uncertain parameters multiply variables, the dynamics are given once for every corner
 of the parameters' box. The flow is affine in each such parameter alone (this is checked), so
@@ -15,13 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 
 from models.automaton import (
+    BOOL,
     TIME,
     Automaton,
     Constraint,
     Edge,
+    Initial,
     Input,
     Kind,
     Location,
@@ -33,11 +38,14 @@ from models.dynamics import eliminate_algebraic
 from models.expression import (
     Expression,
     Op,
+    boolean,
     conjunction,
     constant,
+    disjunction,
     equal,
     free_variables,
     postorder,
+    symbol,
     variable,
 )
 from models.proof.linear import (
@@ -45,6 +53,7 @@ from models.proof.linear import (
     Form,
     Row,
     Rows,
+    Types,
     affine,
     alternatives,
     at_least,
@@ -82,39 +91,44 @@ class Jump:
     cases: Alternatives
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinearProblem:
-    """The linear view, asked for one location at a time."""
+    """The linear view, asked for one location at a time; what was built is kept."""
 
     automaton: Automaton
     claim: Property
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """The names that an invariant may speak about: variables and parameters."""
         return frozenset(v.name for v in self.automaton.variables) | frozenset(
             p.name for p in self.automaton.parameters
         )
 
+    @cached_property
+    def types(self) -> Types:
+        """The discrete variables that rows encode by numbers, before and after a jump."""
+        coded = {
+            v.name: v.type
+            for v in self.automaton.variables
+            if v.kind is Kind.DISCRETE and not v.type.is_numeric
+        }
+        return coded | {primed(name): kind for name, kind in coded.items()}
+
     def starts(self) -> Iterator[tuple[str, Alternatives]]:
         """The initial states of each location, over primed names (values after the resets
         of entry transitions) and plain ones (before)."""
         for start in self.automaton.initial_sets():
-            condition = conjunction(start.condition, *self._clock_starts())
-            after = self._after(start.location)
-            yield (
-                start.location,
-                _both(
-                    alternatives(condition),
-                    after,
-                    self._environment() + self._relation(start.resets),
-                ),
+            condition = conjunction(
+                start.condition, *self._clock_starts(), *self._any_values(start)
             )
+            before = _both(self._alternatives(condition), ((),), self._environment)
+            entered = _both(before, self._relation(start.resets), ())
+            yield start.location, _both(entered, self._after(start.location), ())
 
     def invariant(self, location: str) -> Alternatives:
         """The invariant's disjuncts, each with the bounds of inputs and parameters."""
-        own = alternatives(self.automaton.location(location).invariant)
-        return _both(own, ((),), self._environment())
+        return _both(self._invariant(location), ((),), self._environment)
 
     def dynamics(self, location: str) -> tuple[Dynamics, ...]:
         """The flow at every corner of the parameters that multiply variables."""
@@ -124,45 +138,81 @@ class LinearProblem:
 
     def jumps(self, location: str) -> Iterator[Jump]:
         """The edges that leave a location."""
-        for edge in self.automaton.edges_from(location):
-            yield self._jump(edge)
+        found = self._jumps.get(location)
+        if found is None:
+            found = tuple(self._jump(edge) for edge in self.automaton.edges_from(location))
+            self._jumps[location] = found
+        yield from found
 
     def bad(self, location: str) -> Alternatives:
         """The states that break the property, each disjunct with the invariant's bounds."""
         states = self.claim.bad_states(self.automaton.occupied(location))
-        return _both(alternatives(states), self.invariant(location), ())
+        return _both(self._alternatives(states), self.invariant(location), ())
+
+    # Details
+
+    @cached_property
+    def _jumps(self) -> dict[str, tuple[Jump, ...]]:
+        return {}
+
+    @cached_property
+    def _conditions(self) -> dict[Expression, Alternatives]:
+        return {}
+
+    @cached_property
+    def _unchanged(self) -> Mapping[str, Rows]:
+        """x' = x for every name."""
+        differences = {n: of_variable(primed(n)) - of_variable(n) for n in sorted(self.names)}
+        return {name: (Row(d), Row(-d)) for name, d in differences.items()}
+
+    def _alternatives(self, condition: Expression) -> Alternatives:
+        found = self._conditions.get(condition)
+        if found is None:
+            found = self._conditions[condition] = alternatives(condition, self.types)
+        return found
+
+    def _invariant(self, location: str) -> Alternatives:
+        return self._alternatives(self.automaton.location(location).invariant)
 
     def _jump(self, edge: Edge) -> Jump:
-        place = alternatives(self.automaton.location(edge.source).invariant)
-        here = _both(alternatives(edge.guard), place, self._environment())
-        cases = _both(here, self._after(edge.target), self._relation(edge.resets))
+        here = _both(
+            self._alternatives(edge.guard), self._invariant(edge.source), self._environment
+        )
+        cases = _both(_both(here, self._after(edge.target), ()), self._relation(edge.resets), ())
         return Jump(edge.name or f"{edge.source} -> {edge.target}", edge.target, cases)
 
     def _after(self, location: str) -> Alternatives:
         """The target's invariant over primed variables and inputs."""
         names = {v.name: primed(v.name) for v in self.automaton.variables}
         names |= {u.name: primed(u.name) for u in self.automaton.inputs}
-        disjuncts = alternatives(self.automaton.location(location).invariant)
         rows = tuple(row for u in self.automaton.inputs for row in _bounds(u))
         return tuple(
-            tuple(row.renamed(names) for row in (*disjunct, *rows)) for disjunct in disjuncts
+            tuple(row.renamed(names) for row in (*disjunct, *rows))
+            for disjunct in self._invariant(location)
         )
 
-    def _relation(self, resets: tuple[Constraint, ...]) -> Rows:
-        """Rows between plain and primed names: the resets, and what stays as it is."""
+    def _relation(self, resets: tuple[Constraint, ...]) -> Alternatives:
+        """Rows between plain and primed names: the resets, and what stays as it is; several
+        cases where a truth value or symbol is computed."""
         rows: list[Row] = []
+        cases: Alternatives = ((),)
         for reset in resets:
+            low, high = reset.range.low, reset.range.high
+            if reset.variable in self.types:
+                if reset.range.exact is not None:
+                    after = variable(primed(reset.variable))
+                    cases = _both(cases, self._alternatives(equal(after, reset.range.exact)), ())
+                continue
             new = of_variable(primed(reset.variable))
-            if reset.range.low is not None:
-                rows.extend(at_least(new, reset.range.low))
-            if reset.range.high is not None:
-                rows.extend(at_most(new, reset.range.high))
+            if low is not None:
+                rows.extend(at_least(new, low))
+            if high is not None:
+                rows.extend(at_most(new, high))
         changed = {reset.variable for reset in resets}
-        for name in sorted(self.names - changed):
-            difference = of_variable(primed(name)) - of_variable(name)
-            rows.extend((Row(difference), Row(difference.scaled(Fraction(-1)))))
-        return tuple(rows)
+        kept = (row for n, pair in self._unchanged.items() if n not in changed for row in pair)
+        return _both(cases, (tuple(rows),), tuple(kept))
 
+    @cached_property
     def _environment(self) -> Rows:
         """Bounds of inputs and parameters, and the linear conjuncts of the assumption."""
         signals: tuple[Input | Parameter, ...] = (
@@ -170,8 +220,17 @@ class LinearProblem:
             *self.automaton.parameters,
         )
         rows = [row for signal in signals for row in _bounds(signal)]
-        assumed = alternatives(self.automaton.assumption)
+        assumed = self._alternatives(self.automaton.assumption)
         return (*rows, *assumed[0]) if len(assumed) == 1 else tuple(rows)
+
+    def _any_values(self, start: Initial) -> Iterator[Expression]:
+        """For truth values and symbols that may start as anything: that they are something."""
+        given = free_variables(start.condition) | {r.variable for r in start.resets}
+        for v in self.automaton.variables:
+            if v.name in self.types and v.name not in given:
+                options = [boolean(False), boolean(True)] if v.type == BOOL else []
+                options += [symbol(value) for value in v.type.values]
+                yield disjunction(*(equal(v.expression, option) for option in options))
 
     def _clock_starts(self) -> Iterator[Expression]:
         if any(v.name == TIME for v in self.automaton.variables):
