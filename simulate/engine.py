@@ -1,7 +1,7 @@
 """The one door to the stepping core: compiled where it was built, else the reference.
 
-`advance` is the whole interface; see `simulate.reference` for the algorithm and
-`simulate.stretch` for the result.
+`Stepper` (and `advance`, for a single stretch) is the whole interface; see
+`simulate.reference` for the algorithm and `simulate.stretch` for the result.
 """
 
 from __future__ import annotations
@@ -28,6 +28,67 @@ def is_compiled() -> bool:
     return _core is not None
 
 
+class Stepper:
+    """A state of a program that is carried through time in one or several calls.
+
+    Between calls the history of the method is kept, so that a stop at an agreed time costs
+    nothing: agents with clocks of their own meet in this way. When a jump changes the state,
+    or a held value changes, make a new one.
+
+    `x` are the values of `program.flowing`, `held` those of `program.held`.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        method: Method,
+        t: float,
+        x: Sequence[float],
+        held: Sequence[float],
+    ):
+        self._core: Any = None
+        if _core is None:
+            self._reference = reference.Core(program, method, t, x, held)
+            return
+        adams = isinstance(method, Adams)
+        options = (
+            not adams,
+            method.max_order if isinstance(method, Adams) else method.order,
+            int(method.detection),
+            method.max_steps,
+            method.rtol,
+            method.atol,
+            method.max_step,
+        )
+        self._core = _core.open(program.compiled, options, t, array("d", x), array("d", held))
+
+    def advance(self, until: float, active: Sequence[int], dense: bool = True) -> Stretch:
+        """Go on until an active watch is true or `until` is reached.
+
+        `active` are watch numbers, in the order in which several that are true at once are
+        reported. A watch that is true at the start is reported at once; one whose guard is
+        within its tolerance of zero counts by its direction. Without `dense` no pieces are
+        kept. An exception raised by an external function passes through.
+        """
+        if self._core is None:
+            return self._reference.advance(until, active)
+        found = _core.advance(self._core, until, array("i", active), dense)
+        stop, t, state, fired, grazing, values, eps, counts, times, degrees, coefficients = found
+        return Stretch(
+            Stop(stop),
+            t,
+            array("d", state),
+            fired,
+            grazing,
+            array("d", values),
+            array("d", eps),
+            Counts(*counts),
+            array("d", times),
+            array("i", degrees),
+            array("d", coefficients),
+        )
+
+
 def advance(
     program: Program,
     method: Method,
@@ -38,48 +99,8 @@ def advance(
     active: Sequence[int],
     dense: bool = True,
 ) -> Stretch:
-    """Carry a state from time t until an active watch is true or `until` is reached.
-
-    `x` are the values of `program.flowing`, `held` those of `program.held`; `active` are
-    watch numbers, and the order in which several that are true at once are reported. A
-    watch that is true at the start is reported at once. Without `dense` no pieces are
-    kept. An exception raised by an external function passes through.
-    """
-    if _core is None:
-        return reference.advance(program, method, t, x, held, until, active)
-    adams = isinstance(method, Adams)
-    found = _core.advance(
-        program.compiled,
-        (
-            not adams,
-            method.max_order if isinstance(method, Adams) else method.order,
-            int(method.detection),
-            method.max_steps,
-            method.rtol,
-            method.atol,
-            method.max_step,
-            dense,
-        ),
-        t,
-        array("d", x),
-        array("d", held),
-        until,
-        array("i", active),
-    )
-    stop, t, state, fired, grazing, values, eps, counts, times, degrees, coefficients = found
-    return Stretch(
-        Stop(stop),
-        t,
-        array("d", state),
-        fired,
-        grazing,
-        array("d", values),
-        array("d", eps),
-        Counts(*counts),
-        array("d", times),
-        array("i", degrees),
-        array("d", coefficients),
-    )
+    """One stretch of a new `Stepper`."""
+    return Stepper(program, method, t, x, held).advance(until, active, dense)
 
 
 def load_program(program: Program) -> Any:

@@ -41,16 +41,30 @@ from simulate.reference_plan import plan
 from simulate.stretch import Stop, Stretch
 
 
-class _Core(Memory):
+class Core(Memory):
     """The stepping loop."""
 
-    def run(self) -> Stretch:
-        self.values = self.guards(self.t, self.x)
+    def advance(self, until: float, active: Sequence[int]) -> Stretch:
+        """Go on until an active watch is true or `until` is reached."""
+        self.watch(until, active)
+        return self.run() if self.ready() else self.result(Stop.NOT_FINITE)
+
+    def ready(self) -> bool:
+        """Make sure that there is a history at the current state."""
+        if not self.started:
+            self.values = self.guards(self.t, self.x)
         for k, (_, _, _, flags) in enumerate(self.p.atoms):
             if not flags & FROZEN and self.used[k] and self.values[k] != self.values[k]:
-                return self.result(Stop.NOT_FINITE)
-        if not (finite(self.x) and begin(self, math.inf)):
-            return self.result(Stop.NOT_FINITE)
+                return False
+        if self.started:
+            good = not self.stale or self.renew(self.t, self.x)
+        else:
+            good = finite(self.x) and begin(self, math.inf)
+        self.started, self.stale = good, False
+        return good
+
+    def run(self) -> Stretch:
+        """Step after step."""
         while True:
             if self.taylor:
                 self.order = self.degree = self.taylor_order
@@ -58,6 +72,7 @@ class _Core(Memory):
                 predictor(self)
             remaining = self.until - self.t
             least = 1.8e-15 * max(abs(self.t), abs(self.until))
+            wanted = self.h
             h = min(self.h, self.method.max_step, remaining)
             fired: list[int] = []
             if self.method.detection == Detection.EXTRAPOLATION:
@@ -75,6 +90,8 @@ class _Core(Memory):
                 return self.result(Stop.STEP_LIMIT)
             h = max(h, least)
             outcome = self.attempt(h, least)
+            if self.t >= self.until and self.h < wanted and h > 0.01 * wanted:
+                self.h = wanted  # cut short by the end of the stretch, not by the error
             if outcome is not None:
                 return outcome
 
@@ -113,6 +130,7 @@ class _Core(Memory):
     def try_step(
         self, t: float, h: float
     ) -> tuple[str, list[float], list[list[float]], float | list[int]]:
+        """Predict, evaluate, correct; what became of it, the state, the differences, the error."""
         looking = self.method.detection == Detection.EXTRAPOLATION
         x = at(self, h)
         self.trial = self.guards(t, x)
@@ -143,6 +161,7 @@ class _Core(Memory):
     def accept(
         self, t: float, h: float, x: list[float], rows: list[list[float]], error: float
     ) -> Stretch | None:
+        """Take a step: record it, choose the next order and step, renew the history."""
         self.record(rows, h)
         self.steps += 1
         if self.method.detection != Detection.EXTRAPOLATION:
@@ -150,27 +169,29 @@ class _Core(Memory):
             if fired:
                 t, x = self.located(self.t, t, x, fired)
                 self.t, self.x, self.values = t, x, self.guards(t, x)
+                self.started = False
                 return self.result(Stop.EVENT, fired, [])
         if not self.taylor:
             choose(self, rows, error, h, x)
         self.t, self.x, self.values, self.h_before = t, x, self.trial, h
         if self.t >= self.until and not self.active:
+            self.stale = True
             return self.result(Stop.END)
-        return self.renew(t, x)
+        return None if self.renew(t, x) else self.result(Stop.NOT_FINITE)
 
-    def renew(self, t: float, x: list[float]) -> Stretch | None:
-        """Evaluate the derivative at the accepted state and store it."""
+    def renew(self, t: float, x: list[float]) -> bool:
+        """Evaluate the derivative at the accepted state and store it; False: not finite."""
         if self.taylor:
-            return None if begin(self, math.inf) else self.result(Stop.NOT_FINITE)
+            return begin(self, math.inf)
         self.beyond_count += bool(self.beyond(self.values))
         f = self.flow(t, x)
         if not finite(f):
-            return self.result(Stop.NOT_FINITE)
+            return False
         rows = new_differences(self, t, f, len(self.times))
         room = method_order(self) + 2
         self.differences = rows[:room]
         self.times = [t, *self.times][:room]
-        return None
+        return True
 
     def record(self, rows: list[list[float]], h: float) -> None:
         """Store the piece of dense output; for Adams the corrected polynomial."""
@@ -192,6 +213,7 @@ class _Core(Memory):
     # Detection for comparison
 
     def exact_truth(self, values: Sequence[float]) -> list[bool]:
+        """Every atom without tolerance."""
         truth = []
         for k, (_, sign, _, flags) in enumerate(self.p.atoms):
             v = values[k]
@@ -204,11 +226,13 @@ class _Core(Memory):
         return truth
 
     def note_truth(self, values: Sequence[float]) -> None:
+        """Remember which watches are true at the start."""
         truth = self.exact_truth(values)
         for w in self.active:
             self.was_true[w] = self.holds(w, truth)
 
     def newly_true(self, values: Sequence[float]) -> list[int]:
+        """The watches that have become true."""
         truth, fired = self.exact_truth(values), []
         for w in self.active:
             now = self.holds(w, truth)
@@ -239,6 +263,9 @@ class _Core(Memory):
         return start + high, _evaluate(rows, degree, high)
 
     def result(self, stop: Stop, fired: Sequence[int] = (), grazing: Sequence[int] = ()) -> Stretch:
+        """The stretch that ends here."""
+        if stop in (Stop.NOT_FINITE, Stop.STEP_TOO_SMALL):
+            self.started = False
         self.out_times.append(self.t)
         return Stretch(
             stop,
@@ -282,4 +309,4 @@ def advance(
     active: Sequence[int],
 ) -> Stretch:
     """Carry a state through time until an active watch is true or `until` is reached."""
-    return _Core(program, method, t, x, held, until, active).run()
+    return Core(program, method, t, x, held).advance(until, active)

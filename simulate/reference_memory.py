@@ -34,10 +34,8 @@ class Memory:
         t: float,
         x: Sequence[float],
         held: Sequence[float],
-        until: float,
-        active: Sequence[int],
     ):
-        self.p, self.method, self.t, self.until = program, method, t, until
+        self.p, self.method, self.t = program, method, t
         self.n = len(program.flowing)
         self.x = list(x)
         self.r = list(program.registers)
@@ -47,19 +45,13 @@ class Memory:
         self.series = [[0.0] * (MAX_DEGREE + 1) for _ in self.r]
         for i in range(1 + self.n, len(self.r)):
             self.series[i][0] = self.r[i]
-        self.active = list(active)
         count = len(program.atoms)
-        self.used = [False] * count
-        for w in active:
-            for token in program.watches[w].tokens:
-                if token >= 0:
-                    self.used[token] = True
+        self.started = self.stale = False
         self.values = [0.0] * count
         self.scale = [0.0] * count
         self.eps = [0.0] * count
         self.departing = [False] * count
         self.was_true = [False] * len(program.watches)
-        self.first = True
         self.taylor = not isinstance(method, Adams)
         self.order = 1
         self.taylor_order = 1
@@ -71,6 +63,16 @@ class Memory:
         self.degree = 0
         self.h = 0.0
         self.h_before = math.inf
+        self.watch(t, ())
+
+    def watch(self, until: float, active: Sequence[int]) -> None:
+        """Prepare for a stretch: what to look at, and until when."""
+        self.until, self.active, self.first = until, list(active), True
+        self.used = [False] * len(self.p.atoms)
+        for w in active:
+            for token in self.p.watches[w].tokens:
+                if token >= 0:
+                    self.used[token] = True
         self.steps = self.rejected = self.evaluations = 0
         self.guard_evaluations = self.beyond_count = self.singular = 0
         self.out_times = array("d")

@@ -399,6 +399,7 @@ static int accept(Core *core, double t, double h, double error, int *stop)
             if (locate(core, core->t, &t, core->trial_x) < 0 || settle(core, t) < 0)
                 return -1;
             *stop = STOP_EVENT;
+            core->started = 0;
             return 1;
         }
     }
@@ -409,6 +410,7 @@ static int accept(Core *core, double t, double h, double error, int *stop)
     memcpy(core->values, core->trial, core->p->atom_count * sizeof(double));
     core->h_before = h;
     if (core->t >= core->until && core->active_count == 0) {
+        core->stale = 1;
         *stop = STOP_END;
         return 1;
     }
@@ -482,27 +484,43 @@ static int finish(Core *core, int stop)
 {
     if (stop != STOP_EVENT)
         core->fired_count = core->grazing_count = 0;
+    if (stop == STOP_NOT_FINITE || stop == STOP_STEP_TOO_SMALL)
+        core->started = 0;
     return append_doubles(&core->out_times, &core->t, 1) < 0 ? -1 : stop;
 }
 
-int core_run(Core *core)
+/* Make sure that there is a history at the current state; 1 to go on, 0 not finite. */
+static int ready(Core *core)
 {
     const Program *p = core->p;
-    int k, good, stop = STOP_END, done;
-    if (core_guards(core, core->t, core->x, core->values) < 0)
+    int k, good = 1;
+    if (!core->started && core_guards(core, core->t, core->x, core->values) < 0)
         return -1;
     for (k = 0; k < p->atom_count; k++)
         if (!(p->atoms[k].flags & FLAG_FROZEN) && core->used[k] &&
             core->values[k] != core->values[k])
-            return finish(core, STOP_NOT_FINITE);
-    if (!all_finite(core->x, core->n))
-        return finish(core, STOP_NOT_FINITE);
-    if (core_begin(core, INFINITY, &good) < 0)
+            return 0;
+    if (core->started)
+        good = core->stale ? renew(core) : 1;
+    else if (!all_finite(core->x, core->n))
+        good = 0;
+    else if (core_begin(core, INFINITY, &good) < 0)
+        good = -1;
+    core->started = good == 1;
+    core->stale = 0;
+    return good;
+}
+
+int core_run(Core *core)
+{
+    int stop = STOP_END, done, good = ready(core);
+    if (good < 0)
         return -1;
     if (!good)
         return finish(core, STOP_NOT_FINITE);
     for (;;) {
         double remaining = core->until - core->t, least, h, a = fabs(core->t), b, planned;
+        double wanted = core->h;
         if (core->method->taylor)
             core->order = core->degree = core->taylor_order;
         else
@@ -537,6 +555,8 @@ int core_run(Core *core)
         done = attempt(core, h, least, &stop);
         if (done < 0)
             return -1;
+        if (core->t >= core->until && core->h < wanted && h > 0.01 * wanted)
+            core->h = wanted; /* cut short by the end of the stretch, not by the error */
         if (done)
             return finish(core, stop);
     }
@@ -545,21 +565,17 @@ int core_run(Core *core)
 /* Memory */
 
 int core_open(Core *core, const Program *p, const Method *method, double t, const double *x,
-              const double *held, double until, const int *active, int active_count)
+              const double *held)
 {
     size_t n = p->n, regs = p->registers, atoms = p->atom_count + 1, doubles, bytes;
     size_t tokens = p->token_count + 1;
     double *d;
-    int i, j;
+    int i;
     memset(core, 0, sizeof *core);
     core->p = p;
     core->method = method;
     core->n = p->n;
     core->t = t;
-    core->until = until;
-    core->active = active;
-    core->active_count = active_count;
-    core->first = 1;
     core->order = 1;
     core->h_before = INFINITY;
     doubles = regs * 3 + regs * STRIDE + 4 * n + n * STRIDE + 2 * n * HISTORY + 4 * atoms +
@@ -607,13 +623,28 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     for (i = 0; i < p->registers; i++)
         core->filled[i] = MAX_DEGREE;
     memcpy(core->x, x, n * sizeof(double));
+    return 0;
+}
+
+void core_watch(Core *core, double until, const int *active, int active_count)
+{
+    const Program *p = core->p;
+    int i, j;
+    core->until = until;
+    core->active = active;
+    core->active_count = active_count;
+    core->first = 1;
+    core->fired_count = core->grazing_count = 0;
+    core->steps = core->rejected = core->evaluations = 0;
+    core->guard_evaluations = core->beyond = core->singular = 0;
+    core->out_times.count = core->out_degrees.count = core->out_coefficients.count = 0;
+    memset(core->used, 0, p->atom_count);
     for (i = 0; i < active_count; i++) {
         const Watch *w = &p->watches[active[i]];
         for (j = 0; j < w->count; j++)
             if (p->tokens[w->first + j] >= 0)
                 core->used[p->tokens[w->first + j]] = 1;
     }
-    return 0;
 }
 
 void core_close(Core *core)

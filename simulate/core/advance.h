@@ -26,6 +26,7 @@ typedef struct {
     const Program *p;
     const Method *method;
     int n, active_count, first, order, degree, taylor_order, points;
+    int started, stale; /* whether there is a history, and whether it lacks the last state */
     const int *active;
     double t, until, h, h_before;
     long steps, rejected, evaluations, guard_evaluations, beyond, singular;
@@ -42,9 +43,11 @@ typedef struct {
     Ints out_degrees;
 } Core;
 
-/* Returns a stop code, or -1 with a Python exception set. */
+/* Allocate for a state; look at the given watches until a time (again and again); release.
+ * `core_run` returns a stop code; all return -1 with a Python exception set on failure. */
 int core_open(Core *core, const Program *p, const Method *method, double t, const double *x,
-              const double *held, double until, const int *active, int active_count);
+              const double *held);
+void core_watch(Core *core, double until, const int *active, int active_count);
 int core_run(Core *core);
 void core_close(Core *core);
 

@@ -195,52 +195,110 @@ static PyObject *result_of(const Core *core, int stop)
     return result;
 }
 
-static PyObject *advance(PyObject *self, PyObject *args)
+/* A state that advances in several calls; it keeps its program alive. */
+typedef struct {
+    Core core;
+    Method method;
+    PyObject *program;
+    int *active;
+} Stepper;
+
+static const char STEPPER[] = "simulate._core.Stepper";
+
+static void free_stepper(Stepper *s)
+{
+    core_close(&s->core);
+    PyMem_Free(s->active);
+    Py_XDECREF(s->program);
+    PyMem_Free(s);
+}
+
+static void destroy_stepper(PyObject *capsule)
+{
+    free_stepper(PyCapsule_GetPointer(capsule, STEPPER));
+}
+
+static PyObject *open_stepper(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *result = NULL;
+    Stepper *s = PyMem_Calloc(1, sizeof(Stepper));
     Program *p;
-    Method m;
-    Core core;
-    Py_buffer x, held, active;
-    double t, until;
-    int stop, i, count;
-    const int *list;
+    Method *m;
+    Py_buffer x, held;
+    double t;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O(iiildddi)dy*y*dy*", &capsule, &m.taylor, &m.max_order,
-                          &m.detection, &m.max_steps, &m.rtol, &m.atol, &m.max_step, &m.dense,
-                          &t, &x, &held, &until, &active))
+    if (s == NULL)
+        return PyErr_NoMemory();
+    m = &s->method;
+    if (!PyArg_ParseTuple(args, "O(iiilddd)dy*y*", &capsule, &m->taylor, &m->max_order,
+                          &m->detection, &m->max_steps, &m->rtol, &m->atol, &m->max_step, &t, &x,
+                          &held)) {
+        PyMem_Free(s);
         return NULL;
-    p = PyCapsule_GetPointer(capsule, CAPSULE);
-    list = active.buf;
-    count = (int)(active.len / (Py_ssize_t)sizeof(int));
-    if (p != NULL && (x.len != p->n * (Py_ssize_t)sizeof(double) ||
-                      held.len != p->held * (Py_ssize_t)sizeof(double) || m.max_order < 1 ||
-                      m.max_order > (m.taylor ? MAX_DEGREE : MAX_ORDER))) {
-        PyErr_SetString(PyExc_ValueError, "the state does not fit the program");
-        p = NULL;
     }
-    for (i = 0; p != NULL && i < count; i++)
-        if (list[i] < 0 || list[i] >= p->watch_count) {
-            PyErr_SetString(PyExc_ValueError, "no such watch");
-            p = NULL;
+    p = PyCapsule_GetPointer(capsule, CAPSULE);
+    if (p != NULL && (x.len != p->n * (Py_ssize_t)sizeof(double) ||
+                      held.len != p->held * (Py_ssize_t)sizeof(double) || m->max_order < 1 ||
+                      m->max_order > (m->taylor ? MAX_DEGREE : MAX_ORDER)))
+        PyErr_SetString(PyExc_ValueError, "the state does not fit the program");
+    else if (p != NULL) {
+        s->active = PyMem_Calloc(p->watch_count + 1, sizeof(int));
+        if (s->active == NULL)
+            PyErr_NoMemory();
+        else if (core_open(&s->core, p, m, t, x.buf, held.buf) == 0) {
+            Py_INCREF(capsule);
+            s->program = capsule;
+            result = PyCapsule_New(s, STEPPER, destroy_stepper);
         }
-    if (p != NULL) {
-        if (core_open(&core, p, &m, t, x.buf, held.buf, until, list, count) == 0) {
-            stop = core_run(&core);
-            if (stop >= 0)
-                result = result_of(&core, stop);
-        }
-        core_close(&core);
     }
     PyBuffer_Release(&x);
     PyBuffer_Release(&held);
+    if (result == NULL)
+        free_stepper(s);
+    return result;
+}
+
+static PyObject *advance(PyObject *self, PyObject *args)
+{
+    PyObject *capsule, *result = NULL;
+    Stepper *s;
+    Py_buffer active;
+    double until;
+    int stop, i, count, dense;
+    const int *list;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Ody*p", &capsule, &until, &active, &dense))
+        return NULL;
+    s = PyCapsule_GetPointer(capsule, STEPPER);
+    list = active.buf;
+    count = (int)(active.len / (Py_ssize_t)sizeof(int));
+    if (s != NULL && count > s->core.p->watch_count) {
+        PyErr_SetString(PyExc_ValueError, "a watch is listed twice");
+        s = NULL;
+    }
+    for (i = 0; s != NULL && i < count; i++) {
+        if (list[i] < 0 || list[i] >= s->core.p->watch_count) {
+            PyErr_SetString(PyExc_ValueError, "no such watch");
+            s = NULL;
+        } else {
+            s->active[i] = list[i];
+        }
+    }
+    if (s != NULL) {
+        s->method.dense = dense;
+        core_watch(&s->core, until, s->active, count);
+        stop = core_run(&s->core);
+        if (stop >= 0)
+            result = result_of(&s->core, stop);
+    }
     PyBuffer_Release(&active);
     return result;
 }
 
 static PyMethodDef methods[] = {
     {"load", load, METH_VARARGS, "Copy a program into the core's memory."},
-    {"advance", advance, METH_VARARGS, "Carry a state through time; see simulate.engine."},
+    {"open", open_stepper, METH_VARARGS, "A stepper for a state of a program."},
+    {"advance", advance, METH_VARARGS, "Carry a stepper through time; see simulate.engine."},
     {NULL, NULL, 0, NULL},
 };
 

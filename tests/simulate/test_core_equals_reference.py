@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -33,6 +34,7 @@ from simulate.stretch import Stretch
 
 pytestmark = pytest.mark.skipif(not engine.is_compiled(), reason="the extension is not built")
 
+KIND = EventKind.UNILATERAL
 NAMES = ("x", "y", "z")
 X, Y, Z, U, T = map(variable, (*NAMES, "u", "time"))
 SMALL = st.fractions(-2, 2, max_denominator=5)
@@ -140,6 +142,38 @@ def test_same_bits(
     slow = reference.advance(program, method, 0.0, x, [u], until, active)
     fast = engine.advance(program, method, 0.0, x, [u], until, active)
     assert bits(slow) == bits(fast)
+
+
+@settings(max_examples=40)
+@given(
+    programs(),
+    st.sampled_from(METHODS),
+    st.tuples(*[st.floats(-2, 2)] * 3),
+    st.lists(st.floats(1e-3, 1.5), min_size=1, max_size=8),
+)
+def test_same_bits_in_many_stretches(
+    program: Program, method: Method, x: tuple[float, float, float], spans: list[float]
+) -> None:
+    """A stepper that is stopped and resumed, with its history kept."""
+    method, t = replace(method, max_steps=100), 0.0
+    slow = reference.Core(program, method, 0.0, x, [0.5])
+    fast = engine.Stepper(program, method, 0.0, x, [0.5])
+    for i, span in enumerate(spans):
+        t += span
+        active = [w for w in range(len(program.watches)) if (w + i) % 2]
+        assert bits(slow.advance(t, active)) == bits(fast.advance(t, active))
+
+
+def test_resuming_costs_no_restart() -> None:
+    """x'' = -x in a hundred stretches: as accurate, and hardly more evaluations."""
+    p = compile_program(flowing=["x", "y"], held=[], flows=[Y, -X], watches=[(X >= 2, KIND)])
+    whole = engine.advance(p, Adams(), 0.0, [0.0, 1.0], [], 20.0, [0])
+    stepper, work = engine.Stepper(p, Adams(), 0.0, [0.0, 1.0], []), 0
+    for k in range(1, 41):
+        part = stepper.advance(k * 0.5, [0])
+        work += part.counts.evaluations
+    assert part.x[0] == pytest.approx(math.sin(20), abs=1e-4)
+    assert work < 1.5 * whole.counts.evaluations
 
 
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=9), st.floats(0.01, 5))
