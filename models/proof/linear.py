@@ -254,6 +254,8 @@ def _closed(rows: Rows) -> Rows:
 
 def _any(parts: list[_Cases]) -> _Cases:
     union: list[Rows] = []
+    if any(part is not None and () in part for part in parts):
+        return [()]
     for part in parts:
         if part is None or len(union) + len(part) > MAX_ALTERNATIVES:
             return None

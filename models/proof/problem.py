@@ -49,10 +49,12 @@ from models.expression import (
     variable,
 )
 from models.proof.linear import (
+    MAX_ALTERNATIVES,
     Alternatives,
     Form,
     Row,
     Rows,
+    TooManyCasesError,
     Types,
     affine,
     alternatives,
@@ -307,6 +309,8 @@ def _bounds(signal: Input | Parameter) -> Iterator[Row]:
 
 def _both(left: Alternatives, right: Alternatives, rows: Rows) -> Alternatives:
     """Every disjunct of one with every disjunct of the other, and the rows besides."""
+    if len(left) * len(right) > MAX_ALTERNATIVES:
+        raise TooManyCasesError(f"there are more than {MAX_ALTERNATIVES} cases")
     return tuple(a + b + rows for a in left for b in right)
 
 
