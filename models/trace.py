@@ -220,8 +220,8 @@ class Trace:
         """The last segment that contains a time; a run that never began has none."""
         if not self.segments:
             raise ValueError(f"the trace has no states: {self.outcome.sentence}")
-        starts = [s.start for s in self.segments]
-        return self.segments[max(bisect_right(starts, t) - 1, 0)]
+        index = bisect_right(self.segments, t, key=lambda segment: segment.start)
+        return self.segments[max(index - 1, 0)]
 
     def at(self, t: float) -> dict[str, Scalar]:
         """Every variable at time t; after the jumps if some happen then."""

@@ -31,9 +31,12 @@ from models.expression import (
     variable,
 )
 from models.printing import to_text
+from models.trace import Scalar
 from simulate.calculator import Calculator, Externals, TolerantCondition
 from simulate.holding import holding_rate, inward, may_hold, resolved
-from simulate.jump import Jump, edge_name
+from simulate.holding import inclusion_share as inclusion_share
+from simulate.jump import Jump
+from simulate.jump import edge_name as edge_name
 from simulate.locking import lock
 from simulate.program import Program, compile_program
 from simulate.signals import Formula, Lines, Signal
@@ -106,6 +109,7 @@ class Prepared:
         self.view = eliminate_algebraic(automaton)
         self.externals: Externals = externals or {}
         self.symbols = _symbols(automaton)
+        self._symbol_names: dict[int, Scalar] = {i: name for name, i in self.symbols.items()}
         self.names = tuple(v.name for v in self.view.variables if v.name != TIME)
         self.types = {v.name: v.type for v in automaton.variables}
         self.known = frozenset(self.names)
@@ -134,6 +138,13 @@ class Prepared:
     def properties(self) -> tuple[str, ...]:
         """The names of the properties, in order."""
         return tuple(p.name for p in self.view.properties)
+
+    def decode(self, name: str, value: float) -> Scalar:
+        """A value of the core as the model's author knows it: truth values and symbols."""
+        declared = self.types[name]
+        if declared.values:
+            return self._symbol_names.get(int(value), value)
+        return value != 0.0 if declared.name == "bool" else value
 
     def starts(self) -> Iterator[Initial]:
         """The initial sets, read from the model only as far as they are needed."""

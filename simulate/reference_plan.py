@@ -74,6 +74,8 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
     if flags & EQUALITY:
         return equality(m, k, sign, c, degree, h, rest), h
     if kind == CROSSING:
+        if v == 0.0 and m.first and not flags & STRICT:
+            return [(0.0, 0.0)], h
         if v <= 0.0:
             c[0] = v - wanted(m, k, c, 2.0 * eps)
         return nonnegative(c, degree, h), h

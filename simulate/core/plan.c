@@ -247,6 +247,10 @@ static double intervals(Core *core, int k, double h, Intervals *found)
         return h;
     }
     if (atom->kind == CROSSING) {
+        if (v == 0.0 && core->first && !(atom->flags & FLAG_STRICT)) {
+            set_one(found, 0.0, 0.0);
+            return h;
+        }
         if (v <= 0.0)
             c[0] = v - wanted(core, k, c, degree, 2.0 * eps);
         nonnegative(c, degree, h, found);

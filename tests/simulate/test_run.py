@@ -405,6 +405,8 @@ def test_symbols_and_truth_values() -> None:
     trace = simulate(model, until=5.0)
     assert [e.target for e in trace.jumps] == ["a", "b"]
     assert trace.jumps[1].time == pytest.approx(2.0)
+    assert trace.at(0.5)["colour"] == "green" and trace.at(0.5)["on"] is True
+    assert trace.final()["on"] is False
 
 
 # Endings
@@ -420,6 +422,12 @@ def test_assertions_stop_the_run_and_leave_the_trace() -> None:
     assert trace.outcome.ending is Ending.VIOLATION and trace.outcome.name == "low"
     assert trace.end == pytest.approx(2.0, abs=1e-5) and trace.final()["x"] > 2.0
     assert simulate(model, until=5.0, stop_on_violation=False).outcome.completed
+    at_rest = clock(places=(Location("a"),))
+    claim = Property("away", X > 0)
+    resting = HybridAutomaton(
+        "resting", at_rest.variables, at_rest.locations, (), at_rest.initial, properties=(claim,)
+    )
+    assert simulate(resting, until=1.0).outcome.ending is Ending.VIOLATION
 
 
 @pytest.mark.parametrize(

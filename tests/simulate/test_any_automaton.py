@@ -1,0 +1,168 @@
+"""Whatever the automaton, a run ends in time, with an outcome, and tells the truth.
+
+Random automata with poles, roots of negative numbers, contradictory invariants, instant loops
+and nonsensical resets: no exception, no hang, no invariant violated beyond the tolerance,
+and the same run again from the same decisions.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.automaton import (
+    Constraint,
+    Edge,
+    EventKind,
+    HybridAutomaton,
+    Initial,
+    Kind,
+    Location,
+    Property,
+    Range,
+    Variable,
+)
+from models.expression import (
+    TRUE,
+    Expression,
+    Op,
+    conditional,
+    conjunction,
+    constant,
+    disjunction,
+    divide,
+    equal,
+    function,
+    maximum,
+    negation,
+    variable,
+)
+from models.trace import Ending, Trace
+from simulate.methods import Adams, Method, Taylor
+from simulate.place import Prepared
+from simulate.policy import Level, Policy, Switching
+from simulate.run import simulate
+
+X, Y, N, T = map(variable, ("x", "y", "n", "time"))
+SMALL = st.fractions(-2, 2, max_denominator=3)
+PLACES = ("a", "b", "c")
+
+
+@st.composite
+def terms(draw: st.DrawFn) -> Expression:
+    a, b, k = draw(st.sampled_from([X, Y, N, T])), draw(st.sampled_from([X, Y])), draw(SMALL)
+    choices = [
+        lambda: constant(k),
+        lambda: a * k,
+        lambda: a * b,
+        lambda: divide(k, b),
+        lambda: function(Op.SQRT, b),
+        lambda: function(Op.LOG, a),
+        lambda: function(Op.SIN, a + b),
+        lambda: function(Op.SIGN, b) * k,
+        lambda: function(Op.FLOOR, b),
+        lambda: function(Op.ACOS, b * Fraction(1, 2)),
+        lambda: function(Op.EXP, a * b * 3),
+        lambda: maximum(a, b),
+        lambda: conditional(a <= b, b, constant(k)),
+    ]
+    return draw(st.sampled_from(choices))()
+
+
+@st.composite
+def conditions(draw: st.DrawFn) -> Expression:
+    parts = []
+    for _ in range(draw(st.integers(1, 2))):
+        e, k = draw(terms()), draw(SMALL)
+        parts.append(draw(st.sampled_from([e <= k, e >= k, e < k, equal(e, k), TRUE])))
+    whole = draw(st.sampled_from([conjunction, disjunction]))(*parts)
+    return negation(whole) if draw(st.booleans()) else whole
+
+
+@st.composite
+def automata(draw: st.DrawFn) -> HybridAutomaton:
+    locations = []
+    for name in PLACES:
+        flows = []
+        for v in ("x", "y"):
+            low = draw(terms())
+            bounds = Range(low, low + draw(st.integers(0, 2)))
+            flows.append(Constraint(v, draw(st.sampled_from([Range.exactly(low), bounds]))))
+        invariant = draw(conditions()) if draw(st.booleans()) else TRUE
+        locations.append(Location(name, tuple(flows), (), invariant))
+    edges = []
+    for i in range(draw(st.integers(0, 5))):
+        resets = tuple(
+            Constraint(v, Range.exactly(draw(terms())))
+            for v in ("x", "y", "n")
+            if draw(st.booleans())
+        )
+        ends = draw(st.tuples(st.sampled_from(PLACES), st.sampled_from(PLACES)))
+        edges.append(
+            Edge(
+                *ends,
+                draw(conditions()),
+                resets,
+                urgent=draw(st.booleans()),
+                event=draw(st.sampled_from(list(EventKind))),
+                name=f"e{i}",
+            )
+        )
+    start = conjunction(X >= -1, X <= 1, equal(Y, draw(SMALL)), equal(N, 0))
+    claims = (Property("claim", draw(conditions())),) if draw(st.booleans()) else ()
+    return HybridAutomaton(
+        "any",
+        (Variable("x"), Variable("y"), Variable("n", kind=Kind.DISCRETE)),
+        tuple(locations),
+        tuple(edges),
+        (Initial("a", start),),
+        properties=claims,
+    )
+
+
+METHODS: list[Method] = [
+    Adams(max_steps=400),
+    Adams(rtol=1e-3, atol=1e-4, max_steps=400),
+    Taylor(max_steps=400),
+]
+POLICIES = [
+    Policy(),
+    Policy(Switching.LATEST, Level.HIGH),
+    Policy(Switching.RANDOM, Level.RANDOM),
+]
+
+
+def check(model: HybridAutomaton, trace: Trace, method: Method) -> None:
+    outcome = trace.outcome
+    assert outcome.sentence and 0.0 <= outcome.time <= 3.0
+    assert all(a.time <= b.time for a, b in pairwise(trace.events))
+    assert all(a.end <= b.start for a, b in pairwise(trace.segments))
+    assert trace.counts.beyond == 0
+    if outcome.ending is Ending.HORIZON:
+        assert trace.end == 3.0
+    prepared = Prepared(model)
+    for segment in trace.segments:
+        if segment.end == segment.start:
+            continue
+        for k in range(9):
+            t = segment.start + (segment.end - segment.start) * k / 8
+            values = {n: float(v) for n, v in segment.valuation(t).items()}
+            if all(map(math.isfinite, values.values())):
+                loose = (100 * method.rtol, 100 * method.atol)
+                assert prepared.invariant(segment.location)(values, *loose), (segment.location, t)
+
+
+@settings(max_examples=150)
+@given(automata(), st.sampled_from(METHODS), st.sampled_from(POLICIES), st.integers(0, 5))
+def test_a_run_ends_with_an_outcome(
+    model: HybridAutomaton, method: Method, policy: Policy, seed: int
+) -> None:
+    trace = simulate(model, until=3.0, method=method, policy=policy, seed=seed, max_jumps=300)
+    check(model, trace, method)
+    again = Policy(policy.switching, policy.level, script=trace.decisions)
+    repeated = simulate(model, until=3.0, method=method, policy=again, max_jumps=300)
+    assert repeated.events == trace.events and repeated.outcome == trace.outcome
