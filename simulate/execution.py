@@ -17,7 +17,7 @@ from simulate.locking import branch_name
 from simulate.methods import Method
 from simulate.place import Place, Prepared, Role, slope_of
 from simulate.policy import Decisions
-from simulate.program import ExternalError
+from simulate.program import ExternalError, Program
 from simulate.reaction import on_time, react
 from simulate.signals import Formula, Signal, Steps, line_at, next_change
 from simulate.stretch import Stop, Stretch
@@ -215,6 +215,13 @@ class Execution:
 
     def stretch(self) -> None:
         """Let time pass until something happens, and respond."""
+        program, x, held, until, active = self.outset()
+        result = advance(program, self.method, self.t, x, held, until, active, self.dense)
+        self.settle(result)
+        self.respond(result)
+
+    def outset(self) -> tuple[Program, list[float], list[float], float, list[int]]:
+        """What the next stretch starts with: program, state, held values, end, watches."""
         place, program, env = self.place, self.place.program, self.env
         env[TIME] = self.t
         if place.branches is not None:
@@ -222,25 +229,30 @@ class Execution:
                 env[branch_name(k)] = truth
         x = [env[n] for n in program.flowing]
         held = [env[n] for n in program.held]
-        until = max(self.next_change(), self.t)
-        result = advance(
-            program, self.method, self.t, x, held, until, self.active(place), self.dense
-        )
+        return program, x, held, max(self.next_change(), self.t), self.active(place)
+
+    def settle(self, result: Stretch) -> None:
+        """Store a stretch, and move to its end."""
         self.counts = self.counts + result.counts
-        self.record(place, result)
+        self.record(self.place, result)
         self.tick(result.t)
-        for name, value in zip(program.flowing, result.x, strict=True):
-            env[name] = value
+        for name, value in zip(self.place.program.flowing, result.x, strict=True):
+            self.env[name] = value
+
+    def respond(self, result: Stretch) -> None:
+        """Do what the end of a stretch asks for."""
         if result.stop is Stop.EVENT:
-            react(self, place, result)
+            react(self, self.place, result)
         elif result.stop is Stop.END:
-            on_time(self, place)
+            on_time(self, self.place)
         else:
             raise self.failed(result)
 
     def active(self, place: Place) -> list[int]:
         """The watches to look at: guards of enabled edges for becoming false, others for
         becoming true."""
+        if not (self.enabled or self.ignored or self.grazed or place.branches):
+            return place.ordinary
         wanted = []
         for i, (role, j) in enumerate(place.roles):
             if role is Role.BAD:

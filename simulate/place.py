@@ -91,6 +91,12 @@ class Place:
         """What the parts of the invariant are called in traces."""
         return tuple(to_text(part) for part in self.exits)
 
+    @cached_property
+    def ordinary(self) -> list[int]:
+        """The watches to look at while no edge is enabled and nothing special is going on."""
+        special = (Role.FALL, Role.SWITCH)
+        return [i for i, (role, _) in enumerate(self.roles) if role not in special]
+
 
 class Prepared:
     """A model made ready to be run many times: places are compiled when first entered.
@@ -126,6 +132,7 @@ class Prepared:
         self._jumps: dict[tuple[str, int], Jump] = {}
         self._invariants: dict[str, TolerantCondition] = {}
         self._guards: dict[tuple[str, int], TolerantCondition] = {}
+        self._arrivals: dict[tuple[str, int], TolerantCondition] = {}
         self._holders: dict[
             tuple[str, tuple[Hold, ...], int], tuple[tuple[str, Calculator], ...]
         ] = {}
@@ -187,6 +194,22 @@ class Prepared:
             whole = conjunction(*self.place(location).exits)
             self._invariants[location] = self.condition(whole)
         return self._invariants[location]
+
+    def arrival(self, location: str, edge: int) -> TolerantCondition:
+        """What the target's invariant demands of a jump beyond what holds before it: parts
+        that the source has too, over variables that are not reset, hold anyway."""
+        key = (location, edge)
+        if key not in self._arrivals:
+            taken = self.place(location).edges[edge]
+            reset = {c.variable for c in taken.resets}
+            known = self.place(location).exits
+            new = [
+                part
+                for part in self.place(taken.target).exits
+                if part not in known or free_variables(part) & reset
+            ]
+            self._arrivals[key] = self.condition(conjunction(*new))
+        return self._arrivals[key]
 
     def condition(self, condition: Expression) -> TolerantCondition:
         """Any condition over the model's names."""

@@ -197,7 +197,8 @@ def take(
                 edge_name(edge),
             )
         target = run.prepared.place(edge.target)
-        if not run.prepared.invariant(edge.target)(values, run.method.rtol, run.method.atol):
+        arrives = run.prepared.arrival(place.name, j)
+        if not arrives(values, run.method.rtol, run.method.atol):
             continue
         if not all(
             run.prepared.turns_inward(edge.target, place.exits[part], values)

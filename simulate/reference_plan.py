@@ -165,8 +165,7 @@ def earliest(m: Memory, watch: int, found: Sequence[Intervals]) -> float:
     for token in m.p.watches[watch].tokens:
         if token >= 0:
             times.extend(low for low, _ in found[token])
-    times.sort()
-    for time in times:
+    for time in sorted(set(times)):
         truth = [any(a <= time <= b for a, b in part) for part in found]
         if m.holds(watch, truth):
             return time

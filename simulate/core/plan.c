@@ -322,6 +322,8 @@ static double earliest(Core *core, int watch)
         qsort(core->candidates, count, sizeof(double), compare_doubles);
     for (c = 0; c < count; c++) {
         double time = core->candidates[c];
+        if (c > 0 && time == core->candidates[c - 1])
+            continue;
         for (i = 0; i < w->count; i++)
             if (tokens[i] >= 0) {
                 const Intervals *part = &core->found[tokens[i]];
