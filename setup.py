@@ -6,17 +6,23 @@ C source changes, and a C compiler is the only thing it needs beyond Python.
 
 from setuptools import Extension, setup
 
-EXTENSIONS: list[Extension] = [
-    Extension(
-        "simulate._core",
-        sources=[
-            f"simulate/core/{name}.c"
-            for name in ("module", "advance", "adams", "plan", "roots", "tape")
-        ],
-        depends=[f"simulate/core/{name}.h" for name in ("advance", "roots", "tape")],
+CORE = ("advance", "adams", "plan", "roots", "tape")
+
+
+def simulation(name: str, source: str) -> Extension:
+    """An extension on the stepping core."""
+    return Extension(
+        name,
+        sources=[f"simulate/core/{part}.c" for part in (source, *CORE)],
+        depends=[f"simulate/core/{part}.h" for part in ("advance", "roots", "tape")],
         # No fused or reordered arithmetic: the Python reference must give the same numbers.
         extra_compile_args=["-O2", "-ffp-contract=off", "-fno-fast-math", "-std=c11"],
-    ),
+    )
+
+
+EXTENSIONS: list[Extension] = [
+    simulation("simulate._core", "module"),
+    simulation("simulate._meeting", "meeting"),
 ]
 
 setup(ext_modules=EXTENSIONS)
