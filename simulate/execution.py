@@ -138,10 +138,13 @@ class Execution:
             if isinstance(found, NoStart):
                 reasons.append(found.reason)
                 continue
-            self.env.update(found)
             shares = [self.decisions.share() for _ in range(finder.entry.choices)]
-            self.env.update(finder.entry(self.env, shares))
-            self.place = p.place(start.location)
+            found.update(finder.entry({**self.env, **found}, shares))
+            values = {**self.env, **found}
+            if not p.invariant(start.location)(values, self.method.rtol, self.method.atol):
+                reasons.append(f"the start is outside the invariant of `{start.location}`")
+                continue
+            self.env, self.place = values, p.place(start.location)
             return
         reason = reasons[0] if reasons else f"runs cannot start in `{location}`"
         raise self.end(Ending.EMPTY_INITIAL, f"There is no run: {reason}.")

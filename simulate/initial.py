@@ -2,7 +2,7 @@
 
 Bounds of single variables make a box; the policy picks a point of it; the other parts of
 the condition are met by trying further points and, at last, by asking the solver, which
-also tells when the set is empty.
+also tells when the set is empty. The invariant of the location must hold at the start, too.
 """
 
 from __future__ import annotations
@@ -113,6 +113,9 @@ class StartFinder:
     def __init__(self, prepared: Prepared, start: Initial):
         self.prepared, self.start = prepared, start
         self.condition = start.condition
+        if not start.resets:  # else the invariant is tested after the resets
+            invariant = conjunction(*prepared.place(start.location).exits)
+            self.condition = conjunction(start.condition, invariant)
         self._box = box_of(self.condition)
         self._holds = prepared.condition(self.condition)
         self._definitions = Calculator(
