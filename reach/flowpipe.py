@@ -71,6 +71,12 @@ class NotFound:
     crossed: tuple[str, Fraction, Fraction] | None = None
     nodes: int = 0
     steps: int = 0
+    attempts: int = 1
+
+    @property
+    def refinable(self) -> bool:
+        """Whether shorter steps may help."""
+        return self.crossed is not None or "end in sight" in self.reason
 
 
 @dataclass(frozen=True)
@@ -111,15 +117,18 @@ class Explored:
     safety: list[list[Evidence]] = field(default_factory=list)
     end: list[Evidence] = field(default_factory=list)
     leads: list[Lead] = field(default_factory=list)
+    unsafe: list[tuple[int, int]] = field(default_factory=list)
+    """Steps and cases of the bad states that they meet."""
 
 
 @dataclass(frozen=True)
 class Lead:
-    """A cluster of steps of a node from which a jump leads into another node."""
+    """A cluster of steps of a node, met by a guard while the elapsed time is in a window,
+    from which a jump leads into another node; `rows` are those of its first step."""
 
     case: JumpCase
-    first: int
-    last: int
+    window: tuple[Fraction, Fraction]
+    rows: ReducedRows
     target: int
     fresh: bool
 
@@ -139,11 +148,13 @@ class Exploration:
         horizon: Fraction | None,
         method: FlowpipeMethod,
         plans: Mapping[Path, Plan] | None = None,
+        lenient: bool = False,
         expired: Callable[[], bool] = lambda: False,
         progress: Callable[[str], None] = lambda text: None,
     ):
         self.problem, self.horizon, self.method = problem, horizon, method
         self.plans = plans or {}
+        self.lenient = lenient
         self.expired, self.progress = expired, progress
         self.nodes: list[Explored] = []
         self.starts: list[Evidence] = []
@@ -153,7 +164,8 @@ class Exploration:
         self._templates: dict[str, tuple[Normal, ...]] = {}
 
     def run(self) -> FlowpipeProof | NotFound:
-        """Explore; the proof, or why there is none."""
+        """Explore; the proof, or why there is none. A `lenient` exploration goes on where bad
+        states are met and notes the steps (`Explored.unsafe`); it gives no proof then."""
         try:
             self._begin()
             done = 0
@@ -162,6 +174,8 @@ class Exploration:
                 done += 1
         except _Stop as stop:
             return stop.outcome
+        if any(e.unsafe for e in self.nodes):
+            return NotFound("the flowpipe meets bad states")
         return FlowpipeProof(
             self.horizon, tuple(e.node for e in self.nodes), tuple(self._evidence())
         )
@@ -315,7 +329,7 @@ class Exploration:
             stages = (Stage(fineness.length, int(count)),)
         total = sum((s.length * s.count for s in stages), Fraction(0))
         chosen: dict[Key, Normal] = {}
-        for normal in (*self._directions(location), *plan.directions):
+        for normal in (*plan.directions, *self._directions(location)):
             _include(chosen, normal)
         rows = {key_of(form.coefficients): i for i, form in enumerate(entry)}
         directions = []
@@ -433,10 +447,13 @@ class Exploration:
         until: Rows,
     ) -> None:
         found: list[Evidence] = []
-        for rows, others in zip(bad, bad_rows, strict=True):
+        for case, (rows, others) in enumerate(zip(bad, bad_rows, strict=True)):
             multipliers = quick_refutation(step, numbers, others)
             if multipliers is None:
                 multipliers = ReducedRows(step.rows + until + rows).refutation()
+            if multipliers is None and self.lenient:
+                explored.unsafe.append((len(explored.steps) - 1, case))
+                continue
             if multipliers is None:
                 place = explored.node.location
                 self._fail(
@@ -500,7 +517,14 @@ class Exploration:
         proofs, number, fresh = self._enter(case.target, path, sources)
         for k, proof in zip(cluster, proofs, strict=True):
             explored.jumps[k][case.number] = proof
-        explored.leads.append(Lead(case, cluster[0], cluster[-1], number, fresh))
+        early, late = sources[0].elapsed(late=False), sources[-1].elapsed(late=True)
+        window = (
+            explored.steps[cluster[0]].begin if early is None else -early.value,
+            explored.steps[cluster[-1]].end if late is None else late.value,
+        )
+        rows = feasible[cluster[0]][case.number]
+        assert rows is not None
+        explored.leads.append(Lead(case, window, rows, number, fresh))
 
     def _fail(self, reason: str, crossed: tuple[str, Fraction, Fraction] | None = None) -> NoReturn:
         raise _Stop(NotFound(reason, crossed, len(self.nodes), self.step_count))
@@ -523,6 +547,12 @@ class _StepSource:
                 return found
         return self._reduced.largest(goal)
 
+    def elapsed(self, *, late: bool) -> Bounded | None:
+        """The largest elapsed time at which the jump is possible (or minus the smallest)."""
+        if late not in self._times:
+            self._times[late] = self._reduced.largest(Form({ELAPSED: Fraction(2 * late - 1)}))
+        return self._times[late]
+
     def _by_row(self, goal: Form) -> Bounded | None:
         form, weights = self._reduced.with_primes(goal)
         number = self._numbers.get(key_of(form.coefficients)) if form.coefficients else None
@@ -536,10 +566,7 @@ class _StepSource:
         total = dict(weights)
         _increase(total, number, factor)
         if slope:
-            late = slope > 0
-            if late not in self._times:
-                self._times[late] = self._reduced.largest(Form({ELAPSED: Fraction(2 * late - 1)}))
-            time = self._times[late]
+            time = self.elapsed(late=slope > 0)
             if time is None:
                 return None
             value += abs(slope) * time.value
@@ -553,7 +580,8 @@ def _increase(weights: dict[int, Fraction], row: int, amount: Fraction) -> None:
 
 
 def _include(chosen: dict[Key, Normal], normal: Normal) -> None:
-    chosen.setdefault(key_of(normal), scaled_to_grid(normal))
+    dyadic = all(a.denominator & (a.denominator - 1) == 0 for a in normal.values())
+    chosen.setdefault(key_of(normal), normal if dyadic else scaled_to_grid(normal))
 
 
 def _with_stages(node: Node, stages: tuple[Stage, ...]) -> Node:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from models.proof.affine_flow import AffineFlow, Span, state_bounds
 from models.proof.flowpipe import MAX_BITS, MAX_DEGREE
 
-RELATIVE_REMAINDER = 2.0**-36
+RELATIVE_REMAINDER = 2.0**-26
 """What the remainders of all steps may add, relative to the a priori bound's unit."""
 
 
@@ -59,7 +59,7 @@ def choose(
         length = stay / 16
         if norm:
             length = min(length, Fraction(1) / ceil(norm * 1024) * 1024)
-        length = dyadic_below(length / 2**level)
+        length = dyadic_below(length * Fraction(2) ** -level)
     count = ceil(stay / length)
     mass = state_bounds(flow, start, scale, stay)
     ratio = max((float(m) for m in mass if m is not None), default=1.0)
