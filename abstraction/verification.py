@@ -11,6 +11,7 @@ from models.verdict import Effort, Unknown, Verdict
 
 STRATEGIES: dict[str, tuple[str, str]] = {
     "quadratic": ("abstraction.quadratic_strategy", "QuadraticStrategy"),
+    "flowpipe": ("abstraction.flowpipe_strategy", "FlowpipeStrategy"),
     "template": ("abstraction.template_strategy", "TemplateStrategy"),
 }
 """Every method, in the order in which `auto` tries them: module and class."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.arguments import Chosen, model_argument, output_options
+from workbench.arguments import Chosen, exact_number, model_argument, output_options
 from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
@@ -21,7 +22,20 @@ if TYPE_CHECKING:
     from models.verdict import Verdict
     from reports.verdict_data import Provenance
 
-METHODS = ("auto", "quadratic", "template")
+METHODS = ("auto", "quadratic", "flowpipe", "template")
+
+
+def _positive(_: click.Context, parameter: click.Parameter, text: str | None) -> Fraction | None:
+    """An exact positive number of an option."""
+    if text is None:
+        return None
+    try:
+        value = exact_number(text[:200])
+    except ValueError:
+        value = Fraction(0)
+    if value <= 0:
+        raise click.BadParameter(f"{text[:40]!r} is not a positive number", param=parameter)
+    return value
 
 
 @click.command("verify")
@@ -42,6 +56,18 @@ METHODS = ("auto", "quadratic", "template")
     metavar="SECONDS",
     help="For each property.",
 )
+@click.option(
+    "--horizon",
+    callback=_positive,
+    metavar="T",
+    help="Decide for the time up to T only; by default the model says.",
+)
+@click.option(
+    "--step",
+    callback=_positive,
+    metavar="H",
+    help="The length of a flowpipe's first steps; chosen from the dynamics by default.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
     "--certificate",
@@ -57,6 +83,8 @@ def command(
     names: tuple[str, ...],
     method: str,
     time_limit: float,
+    horizon: Fraction | None,
+    step: Fraction | None,
     seed: int,
     certificate: Path | None,
 ) -> ExitCode:
@@ -80,9 +108,10 @@ def command(
         raise click.UsageError("--certificate needs one property: name it with -p")
     console.warnings(model.warnings, model.sources)
     verdicts: list[tuple[Verdict, Provenance]] = []
+    options = {"horizon": horizon, "step": step}
     for claim in claims:
         with Progress(console.quiet or console.as_json) as progress:
-            task = Task(model.automaton, claim, deadline(time_limit), seed, progress)
+            task = Task(model.automaton, claim, deadline(time_limit), seed, progress, options)
             verdict = verify(task, method)
         verdicts.append((verdict, _recorded(verdict, certificate, seed)))
         if not console.as_json:
