@@ -1,0 +1,216 @@
+"""Everything that a report tells: verify, simulate, cross-check."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from abstraction.strategy import Task
+from abstraction.verification import deadline, verify
+from models.automaton import Automaton, Property
+from models.model import Model
+from models.proof.certificate import decode, encode
+from models.proof.checker import Judgement, check
+from models.trace import Trace
+from models.verdict import Falsified, Unknown, Verdict, Verified
+from reports.claimed_set import ClaimedSet, claimed_set
+from reports.coverage import Coverage, coverage
+from reports.crosscheck import CrossCheck, cross_check
+from simulate.methods import Adams
+from simulate.policy import Level, Policy, Switching
+from simulate.run import prepare, simulate
+
+DEFAULT_UNTIL = 20.0
+"""How long runs are followed where the model sets no horizon."""
+
+METHOD = Adams(rtol=1e-9, atol=1e-12, max_steps=200_000)
+MAX_JUMPS = 5000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much to do; every field is part of the report."""
+
+    method: str = "auto"
+    time_limit: float = 60.0
+    runs: int = 24
+    until: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class CheckedCertificate:
+    """A certificate as text, and what the checker said of that text."""
+
+    text: str
+    judgement: Judgement
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trace, how its choices were resolved, and the property it is to break, if any."""
+
+    trace: Trace
+    kind: str
+    how: str
+    claim: str = ""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found out about one model."""
+
+    model: Model
+    label: str
+    settings: Settings
+    verdicts: tuple[Verdict, ...]
+    certificates: dict[str, CheckedCertificate]
+    sets: dict[str, ClaimedSet]
+    runs: tuple[Run, ...]
+    check: CrossCheck
+    coverage: Coverage
+    until: float
+    seconds: dict[str, float] = field(default_factory=dict)
+    command: str = ""
+
+    @property
+    def automaton(self) -> Automaton:
+        """The automaton of the model."""
+        return self.model.automaton
+
+    def claim(self, name: str) -> Property:
+        """The property of that name."""
+        return next(p for p in self.automaton.properties if p.name == name)
+
+
+def analyse(
+    model: Model,
+    label: str,
+    claims: Sequence[Property],
+    settings: Settings,
+    progress: Callable[[str], None] = lambda text: None,
+    command: str = "",
+) -> Findings:
+    """Decide every claim, recheck every certificate, simulate, and compare."""
+    automaton = model.automaton
+    clock = _Clock()
+    verdicts = tuple(_decide(automaton, claim, settings, progress) for claim in claims)
+    clock.lap("verify")
+    certificates = {v.claim: _rechecked(automaton, v) for v in verdicts if isinstance(v, Verified)}
+    clock.lap("recheck")
+    until = settings.until or float(automaton.horizon or DEFAULT_UNTIL)
+    runs = _counterexamples(verdicts) + _simulated(automaton, settings, until, progress)
+    clock.lap("simulate")
+    progress("cross-checking")
+    sets = {
+        v.claim: found
+        for v in verdicts
+        if isinstance(v, Verified) and (found := claimed_set(v.certificate)) is not None
+    }
+    traces = [run.trace for run in runs]
+    checked = cross_check(automaton, traces, sets, _horizons(verdicts), _claimed(runs))
+    clock.lap("cross-check")
+    reached = coverage(automaton, traces)
+    return Findings(
+        model,
+        label,
+        settings,
+        verdicts,
+        certificates,
+        sets,
+        runs,
+        checked,
+        reached,
+        until,
+        clock.seconds,
+        command,
+    )
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+        self.seconds: dict[str, float] = {}
+
+    def lap(self, phase: str) -> None:
+        now = time.monotonic()
+        self.seconds[phase] = now - self._last
+        self._last = now
+
+
+def _decide(
+    automaton: Automaton, claim: Property, settings: Settings, progress: Callable[[str], None]
+) -> Verdict:
+    progress(f"verifying {claim.name}")
+    task = Task(automaton, claim, deadline(settings.time_limit), settings.seed, progress)
+    return verify(task, settings.method)
+
+
+def _rechecked(automaton: Automaton, verdict: Verified) -> CheckedCertificate:
+    """The certificate written, read back and checked again, as a user would."""
+    text = encode(verdict.certificate)
+    begun = time.monotonic()
+    judgement = check(automaton, verdict.claim, decode(text))
+    return CheckedCertificate(text, judgement, time.monotonic() - begun)
+
+
+def _counterexamples(verdicts: Sequence[Verdict]) -> tuple[Run, ...]:
+    return tuple(
+        Run(v.trace, "counterexample", f"found by {v.method}", v.claim)
+        for v in verdicts
+        if isinstance(v, Falsified)
+    )
+
+
+_CORNERS = (
+    ("middle values, earliest switches", Policy(Switching.EARLIEST, Level.MID)),
+    ("lowest values, latest switches", Policy(Switching.LATEST, Level.LOW)),
+    ("highest values, latest switches", Policy(Switching.LATEST, Level.HIGH)),
+    ("lowest values, earliest switches", Policy(Switching.EARLIEST, Level.LOW)),
+)
+"""The first runs resolve everything one way; the others are random."""
+
+
+def _simulated(
+    automaton: Automaton, settings: Settings, until: float, progress: Callable[[str], None]
+) -> tuple[Run, ...]:
+    if settings.runs == 0:
+        return ()
+    prepared = prepare(automaton)
+    found = []
+    for i in range(settings.runs):
+        progress(f"simulating run {i + 1} of {settings.runs}")
+        corner = i < len(_CORNERS) and settings.runs > len(_CORNERS)
+        how, policy = _CORNERS[i] if corner else ("random choices", Policy.random())
+        seed = settings.seed * 1_000_003 + i
+        trace = simulate(
+            prepared, until=until, method=METHOD, policy=policy, seed=seed, max_jumps=MAX_JUMPS
+        )
+        found.append(Run(trace, "simulated", how if corner else f"{how}, seed {seed}"))
+    return tuple(found)
+
+
+def _horizons(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    return {
+        v.claim: float("inf") if v.horizon is None else float(v.horizon)
+        for v in verdicts
+        if isinstance(v, Verified)
+    }
+
+
+def _claimed(runs: Sequence[Run]) -> dict[int, str]:
+    return {i: run.claim for i, run in enumerate(runs) if run.claim}
+
+
+def suspicious(findings: Findings, verdict: Verdict) -> tuple[int, ...]:
+    """Runs that break a property which is not decided: no verdict, but worth a look."""
+    if not isinstance(verdict, Unknown):
+        return ()
+    return tuple(
+        run.run
+        for run in findings.check.runs
+        if (margin := run.properties.get(verdict.claim)) is not None
+        and (margin.broken or findings.runs[run.run].trace.outcome.name == verdict.claim)
+    )

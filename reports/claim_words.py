@@ -1,0 +1,147 @@
+"""What a verdict says, and does not say, in sentences."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from models.automaton import Property, PropertyKind
+from models.expression import TRUE
+from models.printing import to_text
+from models.verdict import Falsified, Verdict, Verified
+from reports import wording
+from reports.crosscheck import Margin
+from reports.inequalities import rounded
+
+if TYPE_CHECKING:
+    from reports.analysis import Findings
+
+MAX_STARTS = 12
+
+
+def in_words(claim: Property) -> str:
+    """The property as a sentence."""
+    place = "" if claim.where == TRUE else f" with {to_text(claim.where)}"
+    if claim.kind is PropertyKind.FORBIDDEN:
+        return f"In no reachable state{place}: {to_text(claim.condition)}."
+    return f"In every reachable state{place}: {to_text(claim.condition)}."
+
+
+def scope(verdict: Verdict) -> str:
+    """For how long the verdict speaks."""
+    if isinstance(verdict, Verified):
+        return "for all time" if verdict.horizon is None else f"up to time {verdict.horizon}"
+    if isinstance(verdict, Falsified):
+        return f"broken at time {verdict.trace.outcome.time:.6g}"
+    return "not decided"
+
+
+def claimed(verdict: Verdict) -> list[str]:
+    """What the verdict claims."""
+    if isinstance(verdict, Verified):
+        time = "at all times" if verdict.horizon is None else f"up to time {verdict.horizon}"
+        return [
+            f"Every behaviour of the model satisfies the property {time}: from every initial "
+            "state, for every value of what the model leaves open.",
+            f"The evidence is a {verdict.certificate.kind} certificate; a checker that shares "
+            f"no code with the search verified its {verdict.judgement.obligations} obligations "
+            "in exact rational arithmetic.",
+        ]
+    if isinstance(verdict, Falsified):
+        return [
+            "The model has a behaviour that breaks the property; the run is part of this report "
+            "and can be stepped through.",
+            *(f"Confirmed: {c.how} (beyond by {c.violation:.4g})." for c in verdict.confirmations),
+        ]
+    return ["Nothing is claimed: neither a proof nor a counterexample was found."]
+
+
+def not_claimed(verdict: Verdict) -> list[str]:
+    """What the verdict does not claim, or what can be done about it."""
+    if isinstance(verdict, Verified):
+        found = [
+            "It is a statement about this model under the assumptions below, not about the "
+            "real system.",
+            "It says nothing about what happens after a run that the model does not continue.",
+        ]
+        if verdict.horizon is not None:
+            found.append(f"It says nothing about times after {verdict.horizon}.")
+        return found
+    if isinstance(verdict, Falsified):
+        if any(c.rigorous for c in verdict.confirmations):
+            return ["It does not say how often or how likely the property is broken."]
+        return [
+            "The run is computed in floating point and confirmed by an independent replay, not "
+            "by a rigorous enclosure."
+        ]
+    return [
+        f"Reason: {verdict.reason}.",
+        f"What to try: {verdict.advice}.",
+        "That no simulated run breaks the property would be no proof.",
+    ]
+
+
+def margin_text(margin: Margin) -> str:
+    """A margin as a number; a word where there is none."""
+    if margin.value is None:
+        return "not tested"
+    if math.isinf(margin.value):
+        return "never near" if margin.value > 0 else "outside"
+    return ("" if margin.exact else "≈ ") + rounded(margin.value)
+
+
+def assumptions(findings: Findings) -> list[dict[str, Any]]:
+    """What the verdicts rest on: `kind` is `given` (by the model), `proved`, `numeric` (true
+    up to floating point) or `unproved`."""
+    automaton = findings.automaton
+    starts = [start for component in automaton.components for start in component.initial]
+    found = [("initial states", wording.start(s), "given") for s in starts[:MAX_STARTS]]
+    if len(starts) > MAX_STARTS:
+        found.append(("initial states", f"and {len(starts) - MAX_STARTS} more", "given"))
+    found += [("parameter", wording.bounded("const", p), "given") for p in automaton.parameters]
+    found += [("input", wording.bounded("input", i), "given") for i in automaton.inputs]
+    if automaton.assumption != TRUE:
+        found += [("assumption", c, "given") for c in wording.conditions(automaton.assumption)]
+    for component in automaton.components:
+        for place in component.locations:
+            for flow in place.flows:
+                if flow.range.exact is None:
+                    text = f"{wording.flow(flow)} in {place.name}: any signal within these bounds"
+                    found.append(("left open", text, "given"))
+    found = list(dict.fromkeys(found))
+    found.append(
+        (
+            "meaning",
+            "a mode is entered only where its invariant holds; time passes only while it holds",
+            "given",
+        )
+    )
+    for verdict in findings.verdicts:
+        found.append(_basis(verdict))
+    found.append(
+        (
+            "runs",
+            "simulated in floating point with error estimates below 1e-9: plots and margins "
+            "illustrate, they prove nothing",
+            "numeric",
+        )
+    )
+    return [{"what": what, "text": text, "kind": kind} for what, text, kind in found]
+
+
+def _basis(verdict: Verdict) -> tuple[str, str, str]:
+    if isinstance(verdict, Verified):
+        return (
+            "evidence",
+            f"“{verdict.claim}”: certificate checked in exact rational arithmetic",
+            "proved",
+        )
+    if isinstance(verdict, Falsified):
+        rigorous = any(c.rigorous for c in verdict.confirmations)
+        how = "enclosed rigorously" if rigorous else "replayed in floating point"
+        return (
+            "evidence",
+            f"“{verdict.claim}”: counterexample {how}",
+            "proved" if rigorous else "numeric",
+        )
+    return ("evidence", f"“{verdict.claim}”: not decided", "unproved")

@@ -1,0 +1,364 @@
+"""Everything in a report as one JSON document: the page shows this and nothing else.
+
+The schema is versioned. Names of fields are part of the interface; a field is added without
+a new version, and never given another meaning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from models.automaton import Automaton, Property
+from models.catalogue import find
+from models.expression import TRUE, free_variables
+from models.printing import to_text
+from models.proof.certificate import PolyhedralProof
+from models.proof.checker import Accepted
+from models.proof.quadratic import QuadraticInvariant
+from models.source import Span
+from models.verdict import Verdict, Verified
+from reports import claim_words, wording
+from reports.analysis import Findings, suspicious
+from reports.coverage import Reached
+from reports.crosscheck import Contradiction, Margin, Place
+from reports.diagram import mode_tag, transition_tag
+from reports.inequalities import bounds, rounded
+from reports.projection import hull_box
+from reports.set_data import bad_data, set_data
+from reports.trace_data import short, trace_data
+from reports.verdict_data import Provenance, verdict_data
+
+SCHEMA = "charon-workbench/report/1"
+MAX_PLOTTED = 24
+"""So many variables are offered as axes, those of the properties first."""
+
+MAX_NUMBERS = 90_000
+"""All plotted runs together; more runs get fewer points each."""
+
+MAX_INEQUALITIES = 400
+
+
+def report_data(findings: Findings) -> dict[str, Any]:
+    """The document of one model."""
+    automaton = findings.automaton
+    names = _plotted(automaton)
+    points = max(40, min(260, MAX_NUMBERS // max(1, len(findings.runs) * (len(names) + 1))))
+    runs = [
+        {"kind": run.kind, "how": run.how, "claim": run.claim}
+        | trace_data(automaton, run.trace, names, points)
+        for run in findings.runs
+    ]
+    box = hull_box({name: _values(runs, name) for name in names})
+    return {
+        "schema": SCHEMA,
+        "model": _model(findings),
+        "variables": [_variable(automaton, name) for name in names],
+        "locations": _locations(findings),
+        "properties": [_property(findings, v, box) for v in findings.verdicts],
+        "assumptions": claim_words.assumptions(findings),
+        "runs": runs,
+        "crosscheck": _crosscheck(findings),
+        "coverage": _coverage(findings),
+        "graph": None,
+        "seconds": {phase: round(s, 3) for phase, s in findings.seconds.items()},
+        "settings": {
+            "method": findings.settings.method,
+            "time_limit": findings.settings.time_limit,
+            "runs": findings.settings.runs,
+            "until": findings.until,
+            "seed": findings.settings.seed,
+        },
+        "command": findings.command,
+    }
+
+
+def overall(data: Mapping[str, Any]) -> str:
+    """The worst of the verdicts: `contradiction`, `falsified`, `unknown` or `verified`."""
+    if data["crosscheck"]["contradictions"] or any(
+        p["certificate_check"] and not p["certificate_check"]["accepted"]
+        for p in data["properties"]
+    ):
+        return "contradiction"
+    outcomes = {p["verdict"]["outcome"] for p in data["properties"]}
+    return next((o for o in ("falsified", "unknown") if o in outcomes), "verified")
+
+
+def _plotted(automaton: Automaton) -> list[str]:
+    """The variables to be plotted: those that properties mention, then the others."""
+    declared = [v for v in automaton.variables if v.name != "time"]
+    used = {n for p in automaton.properties for n in _mentioned(p)}
+    first = [v.name for v in declared if v.name in used]
+    rest = [v.name for v in declared if v.name not in used]
+    return (first + rest)[:MAX_PLOTTED]
+
+
+def _mentioned(claim: Property) -> frozenset[str]:
+    return frozenset(free_variables(claim.condition))
+
+
+def _values(runs: list[dict[str, Any]], name: str) -> list[float]:
+    found: list[float] = []
+    for run in runs:
+        for stretch in run["stretches"]:
+            column = stretch["values"][name]
+            found += [
+                v for v in (column if isinstance(column, list) else [column]) if v is not None
+            ]
+    return found
+
+
+def _variable(automaton: Automaton, name: str) -> dict[str, Any]:
+    declared = next(v for v in automaton.variables if v.name == name)
+    return {
+        "name": name,
+        "type": declared.type.name,
+        "kind": str(declared.kind),
+        "symbols": list(declared.type.values),
+    }
+
+
+def _model(findings: Findings) -> dict[str, Any]:
+    model = findings.model
+    entry = find(findings.label.partition(":")[0])
+    return {
+        "label": findings.label,
+        "name": model.name,
+        "title": entry.title if entry is not None else "",
+        "sha256": model.automaton.sha256,
+        "sources": [
+            {"file": PurePath(name).name, "text": text} for name, text in model.sources.items()
+        ],
+        "warnings": [f"{_place(w.span)}{w.message}" for w in model.warnings],
+        "components": [c.name for c in model.automaton.components],
+    }
+
+
+def _place(span: Span | None) -> str:
+    return "" if span is None else f"{PurePath(span.file).name}:{span.line}: "
+
+
+# Locations
+
+
+def _locations(findings: Findings) -> dict[str, Any]:
+    """Every location that a run or a certificate mentions, in order of appearance."""
+    found = [s.location for run in findings.runs for s in run.trace.segments]
+    for verdict in findings.verdicts:
+        proof = verdict.certificate.proof if isinstance(verdict, Verified) else None
+        if isinstance(proof, PolyhedralProof):
+            found += [region.location for region in proof.regions]
+        elif isinstance(proof, QuadraticInvariant):
+            found += list(proof.locations)
+    return {
+        name: _location(findings, name, index) for index, name in enumerate(dict.fromkeys(found))
+    }
+
+
+def _location(findings: Findings, name: str, index: int) -> dict[str, Any]:
+    automaton = findings.automaton
+    parts = {c.name: c for c in automaton.components}
+    active, around, lines = [], [], []
+    for component, local in automaton.occupied(name).items():
+        path = local.partition("{")[0].split(".")
+        nested = findings.model.agent is not None
+        prefixes = [".".join(path[: k + 1]) for k in range(len(path))] if nested else [local]
+        alone = nested and component in parts and len(parts[component].locations) == 1
+        active.append(mode_tag(component, "" if alone else prefixes[-1]))
+        around += [mode_tag(component, ""), *(mode_tag(component, p) for p in prefixes[:-1])]
+        if component in parts:
+            lines += _lines(parts[component].location(local).span)
+    place = automaton.location(name)
+    return {
+        "index": index,
+        "active": active,
+        "around": sorted(set(around) - set(active)),
+        "lines": lines,
+        "inside": list(wording.inside(place)),
+    }
+
+
+def _lines(span: Span | None) -> list[list[Any]]:
+    return [] if span is None else [[PurePath(span.file).name, span.line, span.end_line]]
+
+
+# Properties
+
+
+def _property(
+    findings: Findings, verdict: Verdict, box: Mapping[str, tuple[float, float]]
+) -> dict[str, Any]:
+    automaton, claim = findings.automaton, findings.claim(verdict.claim)
+    checked = findings.certificates.get(verdict.claim)
+    provenance = Provenance(
+        findings.command,
+        findings.settings.seed,
+        certificate_size=None if checked is None else len(checked.text),
+        check_seconds=None if checked is None else round(checked.seconds, 4),
+    )
+    places = list(_locations(findings))
+    data = {
+        "name": claim.name,
+        "kind": str(claim.kind),
+        "formula": to_text(claim.condition),
+        "where": "" if claim.where == TRUE else to_text(claim.where),
+        "line": None if claim.span is None else [PurePath(claim.span.file).name, claim.span.line],
+        "words": claim_words.in_words(claim),
+        "claimed": claim_words.claimed(verdict),
+        "not_claimed": claim_words.not_claimed(verdict),
+        "verdict": verdict_data(automaton, findings.label, verdict, provenance),
+        "suspicious": list(suspicious(findings, verdict)),
+        "bad": bad_data(automaton, claim, places, box),
+        "set": None,
+        "invariant": None,
+        "certificate_check": None,
+        "certificate_sha256": None,
+    }
+    if isinstance(verdict, Verified) and checked is not None:
+        first = sorted(_mentioned(claim))
+        data["set"] = set_data(automaton, verdict.certificate, claim, box, first)
+        data["invariant"] = _invariant(verdict)
+        accepted = isinstance(checked.judgement, Accepted)
+        data["certificate_check"] = {
+            "accepted": accepted,
+            "obligations": checked.judgement.obligations
+            if isinstance(checked.judgement, Accepted)
+            else None,
+            "why": ""
+            if isinstance(checked.judgement, Accepted)
+            else f"{checked.judgement.obligation}: {checked.judgement.why}",
+            "seconds": round(checked.seconds, 4),
+            "bytes": len(checked.text),
+        }
+        data["certificate_sha256"] = hashlib.sha256(checked.text.encode()).hexdigest()
+    return data
+
+
+def _invariant(verdict: Verified) -> dict[str, Any]:
+    """The invariant in readable inequalities: for every location the cells, one of which
+    every state lies in."""
+    proof = verdict.certificate.proof
+    if isinstance(proof, PolyhedralProof):
+        places: dict[str, list[list[str]]] = {}
+        left = MAX_INEQUALITIES
+        for region in proof.regions:
+            for cell in region.cells:
+                lines = [str(b) for b in bounds(row.form for row in region.rows(cell))]
+                if left > 0:
+                    places.setdefault(region.location, []).append(lines)
+                left -= len(lines)
+        return {"kind": "polyhedral", "locations": places, "left_out": max(0, -left)}
+    if isinstance(proof, QuadraticInvariant):
+        lines = [_ellipsoid_text(proof, number) for number in range(len(proof.ellipsoids))]
+        return {
+            "kind": "quadratic",
+            "locations": {location: [lines] for location in proof.locations},
+            "left_out": 0,
+        }
+    return {"kind": verdict.certificate.kind, "locations": {}, "left_out": 0}
+
+
+def _ellipsoid_text(proof: QuadraticInvariant, number: int) -> str:
+    body = proof.ellipsoids[number]
+    terms: list[str] = []
+    z = [
+        name if c == 0 else f"({name} {'+' if c < 0 else '−'} {rounded(abs(c))})"
+        for name, c in zip(proof.variables, body.center, strict=True)
+    ]
+    for i, row in enumerate(body.shape):
+        for j in range(i, len(row)):
+            factor = row[j] if i == j else 2 * row[j]
+            if factor:
+                product = f"{z[i]}²" if i == j else f"{z[i]}·{z[j]}"
+                sign = ("− " if factor < 0 else "+ ") if terms else ("−" if factor < 0 else "")
+                terms.append(f"{sign}{rounded(abs(factor))}·{product}")
+    return f"{' '.join(terms)} ≤ 1"
+
+
+# Cross-check and coverage
+
+
+def _crosscheck(findings: Findings) -> dict[str, Any]:
+    check = findings.check
+    return {
+        "points": check.points,
+        "sets": {name: claimed.title for name, claimed in findings.sets.items()},
+        "runs": [
+            {
+                "properties": {name: _margin(m) for name, m in run.properties.items()},
+                "sets": {name: _margin(m) for name, m in run.sets.items()},
+            }
+            for run in check.runs
+        ],
+        "contradictions": [_contradiction(c) for c in check.contradictions],
+    }
+
+
+def _margin(margin: Margin) -> dict[str, Any]:
+    value = margin.value
+    finite = value is not None and abs(value) != float("inf")
+    return {
+        "value": short(value) if finite and value is not None else None,
+        "text": claim_words.margin_text(margin),
+        "broken": margin.broken,
+        "exact": margin.exact,
+        "place": None if margin.place is None else _place_data(margin.place),
+    }
+
+
+def _place_data(place: Place) -> dict[str, Any]:
+    return {
+        "t": short(place.time, 9),
+        "location": place.location,
+        "predicate": place.predicate,
+        "values": {
+            n: short(v, 9) if isinstance(v, float) and abs(v) < float("inf") else str(v)
+            for n, v in place.values.items()
+        },
+    }
+
+
+def _contradiction(found: Contradiction) -> dict[str, Any]:
+    return {
+        "run": found.run,
+        "claim": found.claim,
+        "sentence": found.sentence,
+        "margin": found.margin if found.margin is None else short(max(found.margin, -1e300)),
+        "place": None if found.place is None else _place_data(found.place),
+    }
+
+
+def _coverage(findings: Findings) -> dict[str, Any]:
+    found = findings.coverage
+    nested = findings.model.agent is not None
+    return {
+        "locations": [
+            {
+                "component": r.component,
+                "name": r.name,
+                "count": r.count,
+                "tag": mode_tag(r.component, r.name.partition("{")[0] if nested else r.name),
+            }
+            for r in found.locations
+        ],
+        "transitions": [_transition(r) for r in found.edges],
+        "warnings": list(found.warnings),
+    }
+
+
+def _transition(reached: Reached) -> dict[str, Any]:
+    edge = reached.edge
+    return {
+        "component": reached.component,
+        "name": reached.name,
+        "count": reached.count,
+        "guard": "" if edge is None else " && ".join(wording.conditions(edge.guard)),
+        "source": "" if edge is None else edge.source,
+        "target": "" if edge is None else edge.target,
+        "tag": "" if edge is None else transition_tag(reached.component, edge.span),
+        "line": None
+        if edge is None or edge.span is None
+        else [PurePath(edge.span.file).name, edge.span.line],
+    }

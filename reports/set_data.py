@@ -1,0 +1,138 @@
+"""Claimed and bad sets as polygons and intervals for the plots."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from models.automaton import Automaton, Property
+from models.proof.certificate import Certificate, PolyhedralProof
+from models.proof.linear import Row, Rows, TooManyCasesError, alternatives
+from models.proof.problem import LinearProblem, linear_problem
+from models.proof.quadratic import QuadraticInvariant
+from reports.projection import Box, Point, Shadow, ellipse
+from reports.trace_data import short
+
+MAX_PAIRS = 45
+SECONDS = 6.0
+"""Time for the pictures of one property; pairs that come later are left out."""
+
+
+def bad_data(
+    automaton: Automaton, claim: Property, locations: Sequence[str], box: Box
+) -> dict[str, Any]:
+    """The bad states of a property, by location: for one or two variables that they depend
+    on, intervals and polygons; `names` are the variables concerned."""
+    problem = linear_problem(automaton, claim)
+    names: set[str] = set()
+    shapes: dict[str, list[Any]] = {}
+    for location in locations:
+        for rows in _cases(problem, location):
+            used = {n for row in rows for n in row.form.coefficients}
+            if not used or not used <= set(box) or len(used) > 2:
+                continue
+            names |= used
+            shadow = Shadow(rows, {n: box[n] for n in used})
+            axes = sorted(used)
+            if len(axes) == 1:
+                interval = shadow.interval(axes[0])
+                shape: list[Any] = [] if interval is None else [*map(short, interval)]
+            else:
+                shape = _points(shadow.polygon(axes[0], axes[1]))
+            if shape:
+                shapes.setdefault(location, []).append({"axes": axes, "shape": shape})
+    return {"names": sorted(names), "locations": shapes}
+
+
+def _cases(problem: LinearProblem, location: str) -> Iterator[Rows]:
+    """The bad states alone, without the location's invariant."""
+    bad = problem.claim.bad_states(problem.automaton.occupied(location))
+    try:
+        yield from alternatives(bad)
+    except TooManyCasesError:
+        return
+
+
+def set_data(
+    automaton: Automaton,
+    certificate: Certificate,
+    claim: Property,
+    box: Box,
+    first: Sequence[str],
+) -> dict[str, Any] | None:
+    """The invariant of a certificate: intervals of every variable and polygons of pairs, by
+    location. `first` are the variables whose pairs matter most."""
+    proof = certificate.proof
+    if isinstance(proof, PolyhedralProof):
+        shadows = _polyhedral(linear_problem(automaton, claim), proof, box)
+        return _projected(shadows, box, first)
+    if isinstance(proof, QuadraticInvariant):
+        return _ellipses(proof, box, first)
+    return None
+
+
+def _polyhedral(
+    problem: LinearProblem, proof: PolyhedralProof, box: Box
+) -> list[tuple[str, Shadow]]:
+    found = []
+    for region in proof.regions:
+        for cell in region.cells:
+            for invariant in problem.invariant(region.location):
+                rows = (*region.rows(cell), *(Row(r.form) for r in invariant))
+                found.append((region.location, Shadow(rows, box)))
+    return found
+
+
+def _projected(
+    shadows: Sequence[tuple[str, Shadow]], box: Box, first: Sequence[str]
+) -> dict[str, Any]:
+    deadline = time.monotonic() + SECONDS
+    intervals: dict[str, dict[str, list[list[float]]]] = {}
+    for name in _ordered(box, first):
+        for location, shadow in shadows:
+            if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
+                intervals.setdefault(name, {}).setdefault(location, []).append([*map(short, found)])
+    pairs: dict[str, dict[str, list[list[list[float]]]]] = {}
+    for x, y in list(combinations(_ordered(box, first), 2))[:MAX_PAIRS]:
+        if time.monotonic() > deadline:
+            break
+        polygons: dict[str, list[list[list[float]]]] = {}
+        for location, shadow in shadows:
+            if polygon := shadow.polygon(x, y):
+                polygons.setdefault(location, []).append(_points(polygon))
+        pairs[pair_key(x, y)] = polygons
+    return {"intervals": intervals, "pairs": pairs}
+
+
+def _ellipses(invariant: QuadraticInvariant, box: Box, first: Sequence[str]) -> dict[str, Any]:
+    names = [n for n in _ordered(box, first) if n in invariant.variables]
+    intervals: dict[str, dict[str, list[list[float]]]] = {}
+    pairs: dict[str, dict[str, list[list[list[float]]]]] = {}
+    for number in range(len(invariant.ellipsoids)):
+        for x, y in list(combinations(names, 2))[:MAX_PAIRS]:
+            polygon = ellipse(invariant, number, x, y)
+            for axis, name in ((0, x), (1, y)):
+                ends = [min(p[axis] for p in polygon), max(p[axis] for p in polygon)]
+                for location in invariant.locations:
+                    intervals.setdefault(name, {})[location] = [[*map(short, ends)]]
+            for location in invariant.locations:
+                pairs.setdefault(pair_key(x, y), {}).setdefault(location, []).append(
+                    _points(polygon)
+                )
+    return {"intervals": intervals, "pairs": pairs}
+
+
+def pair_key(x: str, y: str) -> str:
+    """The name of an unordered pair of axes; names hold no line breaks."""
+    return f"{x}\n{y}"
+
+
+def _ordered(box: Mapping[str, object], first: Sequence[str]) -> list[str]:
+    chosen = [n for n in first if n in box]
+    return [*chosen, *(n for n in box if n not in chosen)]
+
+
+def _points(polygon: Sequence[Point]) -> list[list[float]]:
+    return [[short(x), short(y)] for x, y in polygon]
