@@ -213,12 +213,14 @@ def _interpolated(
     if end <= start:
         return [(start, end, [at(0.0)])]
     arcs: list[Arc] = []
+    # a value near zero is known no better than the numbers it is computed from
+    floor = max((abs(p[0]) for p in known.values()), default=1.0) + 1e-300
     stack = [(0.0, 1.0, 0)]
     while stack:
         low, high, depth = stack.pop()
         width = high - low
         p = _newton([at(low + width * u) for u in _nodes()])
-        scale = max(1e-300, max(map(abs, p)))
+        scale = max(floor, max(map(abs, p)))
         checks = (0.07, 0.31, 0.6, 0.86)
         error = max(abs(value(p, u) - at(low + width * u)) for u in checks)
         if not error > AGREEMENT * scale or depth >= MAX_HALVINGS or not math.isfinite(scale):

@@ -64,6 +64,11 @@ class MarginTree:
     leaves: tuple[Leaf, ...]
     tokens: tuple[int | Least | Greatest, ...]
 
+    @property
+    def is_conjunction(self) -> bool:
+        """Whether the margin is the least of the leaves."""
+        return not any(isinstance(token, Greatest) for token in self.tokens)
+
     def __call__(self, margins: Sequence[float]) -> float:
         """The margin of the whole, from those of the leaves."""
         stack: list[float] = []

@@ -104,6 +104,14 @@ class Robustness:
     ) -> tuple[float, float]:
         """The least margin in a segment and its time, if it is below `best`."""
         when = segment.start
+        if tree.is_conjunction:
+            for leaf in tree.leaves:
+                for start, end, p in self.values.margin(leaf, segment, parameters):
+                    for u in _low_places(p, best) if end > start else (0.0,):
+                        margin = value(p, u)
+                        if margin < best:
+                            best, when = margin, start + u * (end - start)
+            return best, when
         arcs = [self.values.margin(leaf, segment, parameters) for leaf in tree.leaves]
         for start, end, polynomials in _aligned(arcs):
             places = [0.0, 1.0]
@@ -116,6 +124,15 @@ class Robustness:
                 if margin < best:
                     best, when = margin, start + u * (end - start)
         return best, when
+
+
+def _low_places(p: list[float], best: float) -> Sequence[float]:
+    """Where a polynomial may be least on [0, 1]; the ends suffice if it stays above `best`."""
+    if len(p) == 1:
+        return (0.0,)
+    if len(p) == 2 or bounds(p)[0] >= best:
+        return (0.0, 1.0)
+    return (0.0, 1.0, *critical_points(p))
 
 
 def _aligned(

@@ -1,0 +1,306 @@
+"""From a run that seems to violate a claim to a counterexample that can be shown.
+
+`confirm` repeats the run, decision by decision, with two methods at tight tolerance: both
+must violate the claim, by more than ten times what they differ and than what rounding may
+do. `shrink` makes the run simple: fewest switches, constant signals, round numbers, short.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from models.automaton import Automaton, Property
+from models.trace import Ending, EventType, Trace
+from models.verdict import Confirmation
+from simulate.methods import Adams, Method, Taylor
+from simulate.objective import Objective
+from simulate.policy import Policy, Switching
+from simulate.recipe import Recipe
+from simulate.run import Given
+from simulate.signals import Formula, Lines, Signal, Steps
+
+TIGHT: tuple[Method, Method] = (
+    Taylor(rtol=1e-10, atol=1e-12),
+    Adams(rtol=1e-10, atol=1e-12),
+)
+CLEAR = 1e-3
+SAFETY = 10.0
+"""The violation must exceed the estimated error by this factor."""
+
+Rigorous = Callable[[Automaton, Property, Recipe], Confirmation | None]
+"""An enclosure of the run that proves the violation, if it can."""
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A confirmed run: its trace ends where the claim fails."""
+
+    trace: Trace
+    recipe: Recipe
+    violation: float
+    confirmations: tuple[Confirmation, ...]
+
+
+def confirm(objective: Objective, recipe: Recipe) -> tuple[Confirmation, ...]:
+    """The repetitions of a run that violate the claim beyond doubt; none if there is any.
+
+    The error is estimated by the difference of the two methods and by the size of the
+    numbers that take part.
+    """
+    margins, scale = [], 0.0
+    for method in TIGHT:
+        trace = objective.run(replace(recipe, method=method))
+        margins.append(objective.score(recipe, trace).margin)
+        scale = max(scale, _magnitude(trace))
+    if any(m >= 0.0 or math.isnan(m) for m in margins):
+        return ()
+    finite = all(map(math.isfinite, margins))
+    error = abs(margins[0] - margins[1]) if finite else 0.0
+    error = max(error, 1e-11 * scale)
+    if min(-m for m in margins) <= SAFETY * error:
+        return ()
+    return tuple(
+        Confirmation(f"{_name(method)}: {_by(-m, error)}", -m)
+        for method, m in zip(TIGHT, margins, strict=True)
+    )
+
+
+def _name(method: Method) -> str:
+    kind = "Adams" if isinstance(method, Adams) else "Taylor series"
+    return f"repeated with the {kind} method at rtol {method.rtol:g}"
+
+
+def _by(violation: float, error: float) -> str:
+    if math.isinf(violation):
+        return "violated"
+    return f"violated by {violation:.6g}, error about {error:.1g}"
+
+
+def _magnitude(trace: Trace) -> float:
+    """The size of the numbers in a trace, at the ends of its segments."""
+    return max((abs(v) for s in trace.segments for v in s.final), default=1.0)
+
+
+def _magnitude_at(trace: Trace, t: float) -> float:
+    values = trace.segment_at(t).state(t)
+    return max((abs(v) for v in values if math.isfinite(v)), default=1.0)
+
+
+def violation_time(trace: Trace) -> float:
+    """When a property was first violated in a run."""
+    times = [e.time for e in trace.events if e.type is EventType.VIOLATION]
+    return min(times, default=trace.end)
+
+
+class Shrinker:
+    """Simplifies a violating run step by step; every step is a simulation.
+
+    A simplification is kept if the violation stays clear: a quarter of the first one, or
+    `CLEAR` of the numbers in the run.
+    """
+
+    def __init__(
+        self, objective: Objective, recipe: Recipe, budget: int = 250, keep_policy: bool = False
+    ):
+        self.objective, self.recipe = objective, recipe
+        self.left, self.keep_policy = budget, keep_policy
+        trace = objective.run(recipe)
+        margin = objective.score(recipe, trace).margin
+        clear = CLEAR * max(1.0, _magnitude_at(trace, violation_time(trace)))
+        self.needed = -min(-0.25 * margin, clear) if math.isfinite(margin) else -math.inf
+
+    def accepts(self, candidate: Recipe) -> bool:
+        """Whether the candidate still violates clearly; it is then taken."""
+        if self.left <= 0 or candidate == self.recipe:
+            return False
+        self.left -= 1
+        try:
+            margin = self.objective.evaluate(candidate).margin
+        except (OverflowError, ZeroDivisionError):
+            return False
+        if margin <= self.needed and margin < 0.0:
+            self.recipe = candidate
+            return True
+        return False
+
+    def shrink(self) -> Recipe:
+        """The simplest run found."""
+        self._cut()
+        for candidate in self._policies() if not self.keep_policy else ():
+            if self.accepts(candidate):
+                break
+        for name in self.recipe.inputs:
+            self._simplify_signal(name)
+        self._round("initial")
+        self._round("parameters")
+        self._round_script()
+        self._cut()
+        return self.recipe
+
+    def _cut(self) -> None:
+        """End the run soon after the violation."""
+        trace = self.objective.run(self.recipe)
+        if isinstance(self.objective.claim, Property):
+            first = violation_time(trace)
+            for extra in (0.02, 0.1, 0.5):
+                until = _rounded_up(first * (1 + extra) + 1e-3 * self.recipe.until)
+                if until < self.recipe.until and self.accepts(replace(self.recipe, until=until)):
+                    return
+            deepest = self.objective.closest(self.recipe, trace).time
+            until = _rounded_up(deepest + 1e-6 * max(deepest, 1.0))
+            if until < self.recipe.until:
+                self.accepts(replace(self.recipe, until=until))
+
+    def _policies(self) -> Iterator[Recipe]:
+        """The same run with simpler rules for switching."""
+        policy = self.recipe.policy
+        for switching in (Switching.EARLIEST, Switching.LATEST):
+            if policy.switching is switching:
+                return
+            simple: Policy = replace(policy, switching=switching, script=())
+            yield replace(self.recipe, policy=simple)
+
+    def _with_signal(self, name: str, signal: Signal) -> Recipe:
+        return replace(self.recipe, inputs={**self.recipe.inputs, name: signal})
+
+    def _simplify_signal(self, name: str) -> None:
+        signal = self.recipe.inputs[name]
+        if isinstance(signal, Formula):
+            return
+        shares = name.endswith((".inclusion", ".share"))
+        ends = (0.0, 1.0, 0.5) if shares else (min(signal.values), max(signal.values))
+        for level in dict.fromkeys((*ends, *map(_short, signal.values[:3]))):
+            if self.accepts(self._with_signal(name, Steps((0.0,), (level,)))):
+                return
+        self._drop_pieces(name)
+        for i in range(len(self.recipe.inputs[name].values)):  # type: ignore[union-attr]
+            current = self.recipe.inputs[name]
+            assert not isinstance(current, Formula)
+            for value in _simpler(current.values[i], ends[0], ends[1]):
+                values = (*current.values[:i], value, *current.values[i + 1 :])
+                if self.accepts(self._with_signal(name, type(current)(current.times, values))):
+                    break
+
+    def _drop_pieces(self, name: str) -> None:
+        """Leave out control points that are not needed, the last ones first."""
+        i = len(self.recipe.inputs[name].values) - 1  # type: ignore[union-attr]
+        while i >= 1:
+            current = self.recipe.inputs[name]
+            assert isinstance(current, Steps | Lines)
+            times = (*current.times[:i], *current.times[i + 1 :])
+            values = (*current.values[:i], *current.values[i + 1 :])
+            self.accepts(self._with_signal(name, type(current)(times, values)))
+            i -= 1
+
+    def _round(self, field: str) -> None:
+        """Initial values or parameters with few digits, or at the ends of their ranges."""
+        given: Mapping[str, Given] = getattr(self.recipe, field)
+        coordinates = self._ranges()
+        for name, value in given.items():
+            if isinstance(value, str | bool) or float(value) == _short(float(value), 2):
+                continue
+            low, high = coordinates.get(name, (-math.inf, math.inf))
+            for simple in _simpler(float(value), low, high):
+                current: Mapping[str, Given] = getattr(self.recipe, field)
+                changed = {**current, name: simple}
+                if field == "initial":
+                    candidate = replace(self.recipe, initial=changed)
+                else:
+                    candidate = replace(
+                        self.recipe, parameters={n: float(v) for n, v in changed.items()}
+                    )
+                if self.accepts(candidate):
+                    break
+
+    def _ranges(self) -> dict[str, tuple[float, float]]:
+        from simulate.search_space import SearchSpace, Shape
+
+        prepared = self.objective.prepared(False)
+        found: dict[str, tuple[float, float]] = {}
+        for index, start in enumerate(prepared.starts()):
+            if start.location == self.recipe.location:
+                space = SearchSpace(prepared, Shape(1.0, start=index))
+                for c in (*space.initial, *space.parameters):
+                    found.setdefault(c.name, (c.low, c.high))
+                break
+        return found
+
+    def _round_script(self) -> None:
+        policy = self.recipe.policy
+        if not policy.script:
+            return
+        for digits in (1, 2, 3):
+            script = tuple(min(round(v, digits), 0.999) for v in policy.script)
+            simple = replace(policy, script=script)
+            if self.accepts(replace(self.recipe, policy=simple)):
+                return
+
+
+def _short(value: float, digits: int = 3) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+def _rounded_up(t: float) -> float:
+    """A time with three digits that is not earlier."""
+    size = 10.0 ** (math.floor(math.log10(t)) - 2) if t > 0 else 1e-3
+    return float(f"{math.ceil(t / size * (1 - 1e-12)) * size:.3g}")
+
+
+def _simpler(value: float, low: float, high: float) -> Iterator[float]:
+    """Simpler numbers near a value, the simplest first; within its range."""
+    seen = {value}
+    ends = sorted((low, high), key=lambda end: abs(end - value))
+    for candidate in (*ends, *(_short(value, digits) for digits in (1, 2, 3, 4))):
+        if math.isfinite(candidate) and low <= candidate <= high and candidate not in seen:
+            seen.add(candidate)
+            yield candidate
+
+
+def counterexample(
+    objective: Objective, recipe: Recipe, rigorous: tuple[Rigorous, ...] = ()
+) -> Counterexample | None:
+    """Confirm a violating run and shrink it; less simple runs are the second choices."""
+    if not confirm(objective, recipe):
+        return None
+    attempts = (
+        lambda: Shrinker(objective, recipe).shrink(),
+        lambda: Shrinker(objective, recipe, keep_policy=True).shrink(),
+        lambda: recipe,
+    )
+    for attempt in attempts:
+        candidate = attempt()
+        confirmations = confirm(objective, candidate)
+        if confirmations:
+            return _shown(objective, candidate, confirmations, rigorous)
+    return None
+
+
+def _shown(
+    objective: Objective,
+    recipe: Recipe,
+    confirmations: tuple[Confirmation, ...],
+    rigorous: tuple[Rigorous, ...],
+) -> Counterexample:
+    claim = objective.claim
+    stops = isinstance(claim, Property)
+    final = replace(
+        recipe,
+        method=Adams(rtol=1e-9, atol=1e-12),
+        stop_on_violation=stops,
+        claim=claim.name if isinstance(claim, Property) else None,
+    )
+    trace = objective.run(final, stop=stops)
+    if stops and trace.outcome.ending is not Ending.VIOLATION:
+        stops = False
+        final = replace(final, stop_on_violation=False)
+        trace = objective.run(final)
+    final = final.with_decisions(trace.decisions)
+    if isinstance(claim, Property):
+        for prove in rigorous:
+            proved = prove(objective.base, claim, final)
+            if proved is not None:
+                confirmations = (*confirmations, proved)
+    violation = min(c.violation for c in confirmations)
+    return Counterexample(trace, final, violation, confirmations)

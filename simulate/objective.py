@@ -1,0 +1,134 @@
+"""The cost of a run in a search: how far it stays from violating a claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from models.automaton import TIME, Automaton, HybridAutomaton, Property
+from models.composition import Product
+from models.expression import TRUE
+from models.trace import Ending, Trace
+from simulate.place import Prepared
+from simulate.recipe import Recipe, repeat
+from simulate.robustness import Closest, Robustness
+from simulate.run import prepare
+from simulate.search_space import SearchSpace, Shape
+from simulate.signals import Lines, Signal
+from simulate.stl import Formula
+from simulate.stl_monitor import Monitor
+
+MAX_JUMPS = 400
+FAILED = 1e12
+"""The cost of a run that says nothing: it could not start, or it broke the assumptions."""
+
+
+def focused(automaton: Automaton, claim: Property | None) -> Automaton:
+    """The automaton with that property alone (with none for None)."""
+    claims = () if claim is None else (claim,)
+    assert isinstance(automaton, HybridAutomaton | Product)
+    return replace(automaton, properties=claims)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The robustness of a run, and when it was least."""
+
+    margin: float
+    time: float
+    completed: bool = True
+
+
+class Objective:
+    """Evaluates runs of one model against one claim, a property or a temporal formula."""
+
+    def __init__(self, automaton: Automaton, claim: Property | Formula):
+        self.claim = claim
+        self.base = automaton
+        self.automaton = focused(automaton, claim if isinstance(claim, Property) else None)
+        self._prepared: dict[bool, Prepared] = {}
+        plain = self.prepared(False)
+        symbols = plain.symbols
+        self._monitor = Monitor(automaton, claim, symbols) if isinstance(claim, Formula) else None
+        self._robustness = (
+            Robustness.of_property(automaton, claim, symbols)
+            if isinstance(claim, Property)
+            else None
+        )
+        self._assumption = (
+            None
+            if automaton.assumption == TRUE
+            else Robustness.of_condition(automaton, automaton.assumption, symbols)
+        )
+        self._spaces: dict[Shape, SearchSpace] = {}
+
+    def prepared(self, linear: bool) -> Prepared:
+        """The model, for stepwise or for piecewise linear inputs."""
+        if linear not in self._prepared:
+            form = Lines((0.0, 1.0), (0.0, 0.0))
+            signals: dict[str, Signal | float] = (
+                {i.name: form for i in self.automaton.inputs} if linear else {}
+            )
+            self._prepared[linear] = prepare(self.automaton, inputs=signals)
+        return self._prepared[linear]
+
+    def space(self, shape: Shape) -> SearchSpace:
+        """The coordinates of a shape; anchored at an initial state that the model has."""
+        if shape not in self._spaces:
+            space = SearchSpace(self.prepared(shape.linear), shape)
+            plain = Recipe(until=0.0, location=space.start.location, stop_on_violation=False)
+            trace = repeat(self.prepared(False), plain)
+            if trace.segments:
+                space.anchor(_numbers(trace))
+            self._spaces[shape] = space
+        return self._spaces[shape]
+
+    def run(self, recipe: Recipe, *, stop: bool = False) -> Trace:
+        """The run of a recipe."""
+        linear = any(isinstance(s, Lines) for s in recipe.inputs.values())
+        prepared = self.prepared(linear)
+        return repeat(prepared, recipe, stop_on_violation=stop, max_jumps=MAX_JUMPS)
+
+    def score(self, recipe: Recipe, trace: Trace) -> Score:
+        """How far a run stays from a violation."""
+        completed = trace.outcome.ending is Ending.HORIZON
+        if not trace.segments:
+            return Score(FAILED, 0.0, completed)
+        if self._assumption is not None:
+            self._assumption.values.inputs = recipe.inputs
+            kept = self._assumption.along(trace)
+            if kept.margin < 0.0:
+                return Score(FAILED - kept.margin, kept.time, completed)
+        if self._monitor is not None:
+            self._monitor.values.inputs = recipe.inputs
+            return Score(self._monitor.optimistic(trace), trace.end, completed)
+        closest = self.closest(recipe, trace)
+        return Score(closest.margin, closest.time, completed)
+
+    def closest(self, recipe: Recipe, trace: Trace) -> Closest:
+        """Where a run comes closest to violating the property."""
+        assert self._robustness is not None
+        self._robustness.values.inputs = recipe.inputs
+        return self._robustness.along(trace)
+
+    def evaluate(self, recipe: Recipe) -> Score:
+        """Run and score."""
+        return self.score(recipe, self.run(recipe))
+
+    def cost(self, shape: Shape, x: list[float], seed: int) -> Score:
+        """The score of a point of a shape's space."""
+        recipe = replace(self.space(shape).recipe(x), seed=seed)
+        try:
+            return self.evaluate(recipe)
+        except (OverflowError, ZeroDivisionError):
+            return Score(FAILED, 0.0, False)
+
+
+def _numbers(trace: Trace) -> dict[str, float]:
+    values: Mapping[str, object] = trace.segments[0].valuation(trace.start)
+    return {
+        name: float(v)
+        for name, v in values.items()
+        if name != TIME and isinstance(v, int | float) and math.isfinite(v)
+    }
