@@ -13,7 +13,7 @@ atom is smooth; beyond `MAX_CASES` they are left inside the atom.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from models.automaton import TIME, EventKind
@@ -43,7 +43,8 @@ AND, OR, TRUE, FALSE = -1, -2, -3, -4
 class Atom:
     """`sign * g >= 0`, or `g == 0` (`g != 0` if negative) for an equality.
 
-    A frozen atom tests `g` as a truth value.
+    A frozen atom tests `g` as a truth value. Where g has no value an atom is false, unless
+    `undefined_holds`.
     """
 
     g: Expression
@@ -52,6 +53,7 @@ class Atom:
     strict: bool = False
     frozen: bool = False
     equality: bool = False
+    undefined_holds: bool = False
 
 
 _PIECEWISE = frozenset({Op.MINIMUM, Op.MAXIMUM, Op.ABSOLUTE, Op.IF, Op.SIGN})
@@ -63,10 +65,14 @@ class ConditionBuilder:
     def __init__(self, flowing: frozenset[str]):
         self.moving = flowing | {TIME}
         self.atoms: list[Atom] = []
+        self._undefined_holds = False
         self._numbers: dict[Atom, int] = {}
 
-    def tokens(self, condition: Expression, kind: EventKind) -> tuple[int, ...]:
+    def tokens(
+        self, condition: Expression, kind: EventKind, undefined_holds: bool = False
+    ) -> tuple[int, ...]:
         """The condition in postfix form over this builder's atoms."""
+        self._undefined_holds = undefined_holds
         condition = split_cases(condition)
         made: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         for node in _skeleton(condition):
@@ -98,6 +104,8 @@ class ConditionBuilder:
         return self._number(Atom(difference, sign * polarity, kind, strict))
 
     def _number(self, atom: Atom) -> int:
+        if self._undefined_holds and not atom.frozen:
+            atom = replace(atom, undefined_holds=True)
         if atom not in self._numbers:
             self._numbers[atom] = len(self.atoms)
             self.atoms.append(atom)

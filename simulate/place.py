@@ -300,13 +300,13 @@ class Prepared:
         flows = self._flows(name, holds, exits)
         edges = tuple(self.view.edges_from(name))
         occupied = self.view.occupied(name)
-        watches: list[tuple[Expression, EventKind]] = []
+        watches: list[tuple[Expression, EventKind, bool]] = []
         roles: list[tuple[Role, int]] = []
 
         def watch(role: Role, i: int, condition: Expression, kind: EventKind) -> None:
             if condition != FALSE:
                 roles.append((role, i))
-                watches.append((condition, kind))
+                watches.append((condition, kind, role in (Role.EXIT, Role.INFEASIBLE)))
 
         for i, claim in enumerate(self.view.properties):
             bad = self._formed(claim.bad_states(occupied))
@@ -330,7 +330,7 @@ class Prepared:
         for k, condition in enumerate(locked.conditions):
             watch(Role.SWITCH, 2 * k, condition, EventKind.CROSSING)
             watch(Role.SWITCH, 2 * k + 1, negation(condition), EventKind.CROSSING)
-        used = free_variables(*(flows[n] for n in moving), *(c for c, _ in watches))
+        used = free_variables(*(flows[n] for n in moving), *(w[0] for w in watches))
         held = tuple(sorted(used - set(moving) - {TIME}))
         program = compile_program(
             flowing=moving,

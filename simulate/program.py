@@ -20,7 +20,7 @@ from simulate.tape import Code, FloatTable, Instruction, TapeBuilder
 KINDS: tuple[EventKind, ...] = (EventKind.UNILATERAL, EventKind.BILATERAL, EventKind.CROSSING)
 """The core's numbers for event kinds are positions in this tuple."""
 
-STRICT, FROZEN, EQUALITY = 1, 2, 4
+STRICT, FROZEN, EQUALITY, UNDEFINED_HOLDS = 1, 2, 4, 8
 """Flags of an atom."""
 
 
@@ -84,7 +84,7 @@ def compile_program(
     flowing: Sequence[str],
     held: Sequence[str],
     flows: Sequence[Expression],
-    watches: Sequence[tuple[Expression, EventKind]],
+    watches: Sequence[tuple[Expression, EventKind] | tuple[Expression, EventKind, bool]],
     symbols: Mapping[str, int] | None = None,
     externals: Mapping[str, Callable[..., float]] | None = None,
 ) -> Program:
@@ -96,14 +96,17 @@ def compile_program(
     builder = TapeBuilder(flowing, held, symbols)
     flow = builder.tape(*flows)
     conditions = ConditionBuilder(frozenset(flowing))
-    formulas = [Watch(KINDS.index(k), conditions.tokens(c, k)) for c, k in watches]
+    formulas = [Watch(KINDS.index(w[1]), conditions.tokens(*w)) for w in watches]
     guard = builder.tape(*(atom.g for atom in conditions.atoms))
     atoms = tuple(
         (
             register,
             atom.sign,
             KINDS.index(atom.kind),
-            STRICT * atom.strict + FROZEN * atom.frozen + EQUALITY * atom.equality,
+            STRICT * atom.strict
+            + FROZEN * atom.frozen
+            + EQUALITY * atom.equality
+            + UNDEFINED_HOLDS * atom.undefined_holds,
         )
         for register, atom in zip(guard.outputs, conditions.atoms, strict=True)
     )

@@ -53,9 +53,6 @@ class Core(Memory):
         """Make sure that there is a history at the current state."""
         if not self.started:
             self.values = self.guards(self.t, self.x)
-        for k, (_, _, _, flags) in enumerate(self.p.atoms):
-            if not flags & FROZEN and self.used[k] and self.values[k] != self.values[k]:
-                return False
         if self.started:
             good = not self.stale or self.renew(self.t, self.x)
         else:

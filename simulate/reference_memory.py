@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from simulate.condition import AND, FALSE, OR, TRUE
 from simulate.methods import Adams, Method
-from simulate.program import EQUALITY, FROZEN, Program
+from simulate.program import EQUALITY, FROZEN, UNDEFINED_HOLDS, Program
 from simulate.reference_roots import MAX_DEGREE
 from simulate.reference_tape import execute, sensitivity
 
@@ -144,13 +144,16 @@ class Memory:
     def beyond(self, values: Sequence[float]) -> list[int]:
         """The active unilateral watches that are true strictly beyond their guards.
 
-        Atoms that are not numbers count as true; one that already lies beyond by less than
-        its tolerance, by rounding or because the boundary is held, may stay there."""
+        An atom that already lies beyond by less than its tolerance, by rounding or because
+        the boundary is held, may stay there.
+        """
         truth = []
         for k, (_, sign, _, flags) in enumerate(self.p.atoms):
             v, old = values[k], self.values[k]
             if flags & FROZEN:
                 truth.append((v != 0.0) == (sign > 0))
+            elif v != v:
+                truth.append(bool(flags & UNDEFINED_HOLDS))
             elif not flags & EQUALITY:
                 slack = self.eps[k] if 0.0 < old <= self.eps[k] else 0.0
                 truth.append(not v <= slack)

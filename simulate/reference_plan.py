@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simulate.program import EQUALITY, FROZEN, STRICT
+from simulate.program import EQUALITY, FROZEN, STRICT, UNDEFINED_HOLDS
 from simulate.reference_memory import CROSSING, UNILATERAL, Memory
 from simulate.reference_roots import MAX_DEGREE, nonnegative
 from simulate.reference_tape import extend_series
@@ -52,6 +52,8 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
     v, whole = m.values[k], [(0.0, h)]
     if flags & FROZEN:
         return (whole if (v != 0.0) == (sign > 0) else []), h
+    if v != v:
+        return (whole if flags & UNDEFINED_HOLDS else []), h
     degree = span(m, m.p.degrees[register])
     cut = m.p.degrees[register] * m.degree > MAX_DEGREE
     row = m.series[register]
@@ -230,7 +232,7 @@ def grazes(m: Memory, watch: int, h: float) -> bool:
         if token < 0 or m.p.atoms[token][3] & (FROZEN | EQUALITY):
             continue
         v, eps = m.values[token], m.eps[token]
-        if abs(v) > eps:
+        if not abs(v) <= eps:
             continue
         register, sign, _, _ = m.p.atoms[token]
         degree = span(m, m.p.degrees[register])

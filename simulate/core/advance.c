@@ -110,6 +110,8 @@ static int beyond(Core *core, const double *values)
         int flags = p->atoms[k].flags, sign = p->atoms[k].sign;
         if (flags & FLAG_FROZEN)
             core->truth[k] = (v != 0.0) == (sign > 0);
+        else if (v != v)
+            core->truth[k] = (flags & FLAG_UNDEFINED_HOLDS) != 0;
         else if (!(flags & FLAG_EQUALITY))
             core->truth[k] = !(v <= (0.0 < old && old <= core->eps[k] ? core->eps[k] : 0.0));
         else if (sign > 0)
@@ -492,14 +494,9 @@ static int finish(Core *core, int stop)
 /* Make sure that there is a history at the current state; 1 to go on, 0 not finite. */
 static int ready(Core *core)
 {
-    const Program *p = core->p;
-    int k, good = 1;
+    int good = 1;
     if (!core->started && core_guards(core, core->t, core->x, core->values) < 0)
         return -1;
-    for (k = 0; k < p->atom_count; k++)
-        if (!(p->atoms[k].flags & FLAG_FROZEN) && core->used[k] &&
-            core->values[k] != core->values[k])
-            return 0;
     if (core->started)
         good = core->stale ? renew(core) : 1;
     else if (!all_finite(core->x, core->n))

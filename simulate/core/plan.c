@@ -218,6 +218,11 @@ static double intervals(Core *core, int k, double h, Intervals *found)
             set_one(found, 0.0, h);
         return h;
     }
+    if (v != v) {
+        if (atom->flags & FLAG_UNDEFINED_HOLDS)
+            set_one(found, 0.0, h);
+        return h;
+    }
     degree = span(core, p->degrees[atom->reg]);
     cut = p->degrees[atom->reg] * core->degree > MAX_DEGREE;
     flip = atom->sign < 0 && !(atom->flags & FLAG_EQUALITY) ? -1.0 : 1.0;
@@ -353,7 +358,7 @@ static int grazes(Core *core, int watch, double h)
         atom = &p->atoms[token];
         v = core->values[token];
         eps = core->eps[token];
-        if (fabs(v) > eps)
+        if (!(fabs(v) <= eps))
             continue;
         degree = span(core, p->degrees[atom->reg]);
         for (j = 0; j <= degree; j++)

@@ -23,7 +23,7 @@ typedef struct {
     const double *x, *y, *values;
 } Table;
 
-enum { FLAG_STRICT = 1, FLAG_FROZEN = 2, FLAG_EQUALITY = 4 };
+enum { FLAG_STRICT = 1, FLAG_FROZEN = 2, FLAG_EQUALITY = 4, FLAG_UNDEFINED_HOLDS = 8 };
 enum { UNILATERAL, BILATERAL, CROSSING };
 
 typedef struct { int reg, sign, kind, flags; } Atom;

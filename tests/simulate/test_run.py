@@ -575,3 +575,22 @@ def test_sliding_inside_a_flow_is_reported() -> None:
 def test_impossible_options_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(ModelError):
         simulate(ball(), **options)  # type: ignore[arg-type]
+
+
+def test_undefined_guards_are_false_and_undefined_invariants_bind() -> None:
+    root = function(Op.SQRT, X)
+    rising = (flow("x", 1),)
+    start = (Initial("a", equal(X, -1)),)
+    for guard in (root >= 1, conjunction(X >= 0, root >= 1)):
+        model = HybridAutomaton(
+            "late",
+            (Variable("x"),),
+            (Location("a", rising), Location("b")),
+            (Edge("a", "b", guard, name="go"),),
+            start,
+        )
+        assert simulate(model, until=9.0).jumps[0].time == pytest.approx(2.0, abs=1e-6)
+    sinking = clock(places=(Location("a", (flow("x", -1),), (), function(Op.SQRT, X + 1) <= 2),))
+    trace = simulate(sinking, until=9.0)
+    assert trace.outcome.ending is Ending.BLOCKED
+    assert trace.end == pytest.approx(1.0, abs=1e-9)
