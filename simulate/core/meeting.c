@@ -403,7 +403,9 @@ static PyObject *meetings(PyObject *self, PyObject *args)
         } else if (found) {
             PyObject *fired = fired_list(&s->core), *entry;
             f->meetings++;
-            entry = fired == NULL ? NULL : Py_BuildValue("(diN)", when, link.other, fired);
+            entry = fired == NULL
+                        ? NULL
+                        : Py_BuildValue("(diiN)", when, link.other, link.shape, fired);
             if (entry == NULL || PyList_Append(result, entry) < 0)
                 Py_CLEAR(result);
             Py_XDECREF(entry);

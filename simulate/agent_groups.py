@@ -1,0 +1,280 @@
+"""Which components run together: the coupling graph of a parallel composition.
+
+Components are put into one group, with one clock, if one reads what another writes, if both
+write one variable or take part in one synchronised edge, if they read one input that has no
+signal, or if a condition relates them in a way that a pair of groups cannot watch. What is
+left between two groups are *encounters*: interactions and bad states of exactly two groups.
+Bad states of more groups are watched only at jumps, if they mention discrete variables alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
+
+from models.automaton import (
+    TIME,
+    Constraint,
+    EventKind,
+    Kind,
+    Property,
+    PropertyKind,
+)
+from models.composition import Interaction, Product
+from models.expression import (
+    Expression,
+    Op,
+    conjunction,
+    conjuncts,
+    disjunction,
+    free_variables,
+    negation,
+    postorder,
+)
+from models.normal_form import negation_normal_form
+from models.ranges import bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Components that share a clock, as a product of their own."""
+
+    name: str
+    automaton: Product
+
+
+@dataclass(frozen=True, slots=True)
+class Encounter:
+    """A condition on two groups: an interaction with resets, or bad states of a property."""
+
+    name: str
+    first: int
+    second: int
+    condition: Expression
+    event: EventKind
+    resets: tuple[Constraint, ...] = ()
+    claim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A composition as groups, what happens between two of them, and the bad states (by the
+    property's name) that are looked for at jumps only."""
+
+    groups: tuple[Group, ...]
+    encounters: tuple[Encounter, ...]
+    at_jumps: tuple[tuple[str, Expression], ...]
+
+
+class _Partition:
+    """Disjoint sets of component numbers."""
+
+    def __init__(self, count: int):
+        self.parent = list(range(count))
+        self.changed = False
+
+    def find(self, i: int) -> int:
+        while self.parent[i] != i:
+            self.parent[i] = self.parent[self.parent[i]]
+            i = self.parent[i]
+        return i
+
+    def join(self, members: Iterable[int]) -> None:
+        roots = sorted({self.find(i) for i in members})
+        for root in roots[1:]:
+            self.parent[root] = roots[0]
+            self.changed = True
+
+    def groups_of(self, members: Iterable[int]) -> list[int]:
+        return sorted({self.find(i) for i in members})
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    name: str
+    bad: Expression
+    components: frozenset[int]
+    is_discrete: bool
+
+
+def group_components(
+    product: Product, fed: Set[str] = frozenset(), synchronous: bool = False
+) -> Grouping:
+    """The groups of a composition; `fed` are the inputs with signals. With `synchronous`
+    everything is one group."""
+    return _Grouper(product, fed).make(synchronous)
+
+
+class _Grouper:
+    def __init__(self, product: Product, fed: Set[str]):
+        self.product, self.fed = product, fed
+        self.parts = product.components
+        self.number = {c.name: i for i, c in enumerate(self.parts)}
+        self.owners: dict[str, list[int]] = {}
+        for i, part in enumerate(self.parts):
+            for v in part.variables:
+                if v.name != TIME:
+                    self.owners.setdefault(v.name, []).append(i)
+        self.discrete = {v.name for v in product.variables if v.kind is Kind.DISCRETE}
+        self.parameters = {p.name for p in product.parameters}
+        self.defined = {c.variable for p in self.parts for x in p.locations for c in x.algebraic}
+        self.inputs = {i.name for p in self.parts for i in p.inputs} - self.owners.keys()
+        self.partition = _Partition(len(self.parts))
+
+    def make(self, synchronous: bool) -> Grouping:
+        self._join_flows()
+        claims = list(self._claims())
+        if synchronous:
+            self.partition.join(range(len(self.parts)))
+        self.partition.changed = True
+        while self.partition.changed:
+            self.partition.changed = False
+            self._join_encounters(claims)
+        return self._grouping(claims)
+
+    # What joins components
+
+    def _join_flows(self) -> None:
+        join = self.partition.join
+        for owners in self.owners.values():
+            join(owners)
+        readers: dict[str, list[int]] = {}
+        for i, part in enumerate(self.parts):
+            for given in part.inputs:
+                join([i, *self.owners.get(given.name, ())])
+                if given.name not in self.fed:
+                    readers.setdefault(given.name, []).append(i)
+        for together in readers.values():
+            join(together)
+        labels: dict[str, list[int]] = {}
+        for i, part in enumerate(self.parts):
+            for label in part.alphabet | {e.label for e in part.edges if e.label is not None}:
+                labels.setdefault(label, []).append(i)
+        for together in labels.values():
+            join(together)
+        for part in (
+            *conjuncts(self.product.initial_condition),
+            *conjuncts(self.product.assumption),
+        ):
+            join(self._components(free_variables(part)))
+
+    def _join_encounters(self, claims: Iterable[_Claim]) -> None:
+        for event in self.product.interactions:
+            names = self._names(event)
+            members = self._components(names)
+            if len(self.partition.groups_of(members)) > 2 or self._unfit(names):
+                self.partition.join(members)
+        for claim in claims:
+            count = len(self.partition.groups_of(claim.components))
+            if (count > 2 and not claim.is_discrete) or (
+                count > 1 and self._unfit(free_variables(claim.bad))
+            ):
+                self.partition.join(claim.components)
+
+    def _unfit(self, names: Set[str]) -> bool:
+        """Whether a condition mentions what has no path of its own."""
+        return bool(names & (self.defined | self.inputs))
+
+    def _components(self, names: Iterable[str]) -> frozenset[int]:
+        return frozenset(i for n in names for i in self.owners.get(n, ()))
+
+    def _names(self, event: Interaction) -> frozenset[str]:
+        found = set(free_variables(event.guard))
+        for reset in event.resets:
+            found |= {n.removesuffix("'") for n in free_variables(*bounds(reset))}
+            found.add(reset.variable)
+        return frozenset(found)
+
+    def _claims(self) -> Iterator[_Claim]:
+        """The bad states of every property as disjuncts; those that depend on locations of
+        several components keep these together."""
+        for claim in self.product.properties:
+            bad = claim.condition
+            if claim.kind is PropertyKind.ASSERTION:
+                bad = negation(bad)
+            places = {
+                self.number[node.place[0]]
+                for node in postorder(claim.where, claim.condition)
+                if node.op is Op.AT and node.place[0] in self.number
+            }
+            if places:
+                names = free_variables(claim.condition, claim.where)
+                members = self._components(names) | places
+                self.partition.join(members)
+                yield _Claim(claim.name, conjunction(claim.where, bad), members, False)
+                continue
+            for part in _disjuncts(negation_normal_form(bad)):
+                names = free_variables(part)
+                yield _Claim(claim.name, part, self._components(names), names <= self.discrete)
+
+    # The result
+
+    def _grouping(self, claims: list[_Claim]) -> Grouping:
+        roots = sorted({self.partition.find(i) for i in range(len(self.parts))})
+        place = {root: i for i, root in enumerate(roots)}
+        own_events: list[list[Interaction]] = [[] for _ in roots]
+        own_claims: list[dict[str, list[Expression]]] = [{} for _ in roots]
+        encounters: list[Encounter] = []
+        at_jumps: list[tuple[str, Expression]] = []
+        for event in self.product.interactions:
+            where = self._places(self._components(self._names(event)), place)
+            if len(where) == 2:
+                encounters.append(
+                    Encounter(event.name, *where, event.guard, event.event, event.resets)
+                )
+            else:
+                own_events[where[0] if where else 0].append(event)
+        for claim in claims:
+            where = self._places(claim.components, place)
+            if len(where) > 2:
+                at_jumps.append((claim.name, claim.bad))
+            elif len(where) == 2:
+                kind = EventKind.CROSSING
+                encounters.append(Encounter(claim.name, *where, claim.bad, kind, (), True))
+            else:
+                own = own_claims[where[0] if where else 0]
+                own.setdefault(claim.name, []).append(claim.bad)
+        groups = [self._group(root, own_events[i], own_claims[i]) for i, root in enumerate(roots)]
+        return Grouping(tuple(groups), tuple(encounters), tuple(at_jumps))
+
+    def _places(self, components: Iterable[int], place: dict[int, int]) -> list[int]:
+        return sorted(place[root] for root in self.partition.groups_of(components))
+
+    def _group(
+        self, root: int, events: list[Interaction], claims: dict[str, list[Expression]]
+    ) -> Group:
+        members = [c for i, c in enumerate(self.parts) if self.partition.find(i) == root]
+        everything = len(members) == len(self.parts)
+        name = self.product.name if everything else " + ".join(c.name for c in members)
+        names = frozenset(v.name for c in members for v in c.variables)
+        automaton = Product(
+            name,
+            tuple(members),
+            tuple(events),
+            tuple(
+                Property(n, disjunction(*bad), PropertyKind.FORBIDDEN) for n, bad in claims.items()
+            ),
+            (),
+            _concerning(self.product.initial_condition, names),
+            _concerning(self.product.assumption, names),
+            self.product.parameters,
+            self.product.horizon,
+        )
+        return Group(name, automaton)
+
+
+def _concerning(condition: Expression, names: Set[str]) -> Expression:
+    """The parts of a condition that mention these variables, or none at all."""
+    return conjunction(
+        *(p for p in conjuncts(condition) if not free_variables(p) or free_variables(p) & names)
+    )
+
+
+def _disjuncts(root: Expression) -> Iterator[Expression]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.op is Op.OR:
+            stack.extend(reversed(node.args))
+        else:
+            yield node
