@@ -4,7 +4,7 @@ In a place (see `reach.rectangular_system`) with invariant I and directions D of
 states reachable from entries Q inside I are (Q + cone D) intersected with I: the invariant is
 convex, so the straight line to a reachable state stays in it. Two searches share this step:
 
-- `explore_hulls` keeps one polyhedron for each place, the hull of its entries: an
+- `explore_hulls` keeps one polyhedron for each place (and pack), the hull of its entries: an
   over-approximation, small and quick, and a proof if it meets no bad state;
 - `explore_exactly` keeps every polyhedron that no other of its place contains: the reachable
   set itself (up to the closure of strict inequalities), wherever it terminates.
@@ -13,25 +13,34 @@ convex, so the straight line to a reachable state stays in it. Two searches shar
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from reach.double_description import Vector, dot
 from reach.polyhedron import Polyhedron
-from reach.rectangular_system import Move, Place, RectangularSystem
+from reach.rectangular_system import (
+    Generators,
+    Move,
+    Place,
+    RectangularSystem,
+    States,
+    restricted,
+)
 
 
-@dataclass
+@dataclass(eq=False)
 class Node:
     """A convex set of reachable states of a place. `elapsed` = entries + cone D is closed
     under time; `states` is its part inside the invariant."""
 
     place: Place
-    elapsed: Polyhedron
-    states: Polyhedron
+    elapsed: States
+    states: States
     parent: Node | None = None
     move: Move | None = None
     grown: int = 0
+    enabled: frozenset[tuple[int, int]] = frozenset()
+    """The edges and cases that could be taken when the node was last left."""
 
     def path(self) -> list[tuple[Place, Move | None]]:
         """The places from a start to here, each with the move that led to it."""
@@ -56,9 +65,9 @@ class Explored:
 
 
 Stop = Callable[[int], bool]
-"""Asked before each step, with the number of nodes: whether to give up."""
+"""Asked before each step, with the number of sets found: whether to give up."""
 
-WIDEN_AFTER = 12
+WIDEN_AFTER = 16
 """How often the hull of a place may grow before it is widened."""
 
 
@@ -70,25 +79,17 @@ def explore_hulls(system: RectangularSystem, stop: Stop = lambda count: False) -
     waiting: set[Place] = set()
 
     def enter(
-        place: Place,
-        generators: list[Vector],
-        lines: list[Vector],
-        parent: Node | None,
-        move: Move | None,
+        place: Place, entries: list[Generators], parent: Node | None, move: Move | None
     ) -> bool:
         """Add states to a place; whether bad ones are among them."""
         node = nodes.get(place)
         if node is None:
-            rays, flow_lines = system.directions(place)
-            elapsed = Polyhedron.generated(
-                system.dimension, [*generators, *rays], [*lines, *flow_lines]
-            )
-            states = system.invariant(place).on(elapsed)
-            if states is None:
+            node = _new_node(system, place, entries, parent, move)
+            if node is None:
                 return False
-            node = nodes[place] = Node(place, elapsed, states, parent, move)
+            nodes[place] = node
             found.nodes.append(node)
-        elif not _grow(system, node, generators, lines):
+        elif not _grow(system, node, entries):
             return False
         if place not in waiting:
             waiting.add(place)
@@ -99,7 +100,7 @@ def explore_hulls(system: RectangularSystem, stop: Stop = lambda count: False) -
         return bad is not None
 
     for place, entries in system.starts():
-        if enter(place, list(entries.generators), list(entries.lines), None, None):
+        if enter(place, entries, None, None):
             return found
     while queue:
         if stop(len(nodes)):
@@ -107,31 +108,59 @@ def explore_hulls(system: RectangularSystem, stop: Stop = lambda count: False) -
         node = queue.popleft()
         waiting.discard(node.place)
         found.steps += 1
-        for move in system.moves(node.place):
-            successors = move.successors(node.states)
-            if not isinstance(successors, Polyhedron) and enter(
-                move.target, *successors, node, move
-            ):
+        for move, successors in _leave(system, node):
+            if enter(move.target, successors, node, move):
                 return found
     found.complete = True
     return found
 
 
-def _grow(
-    system: RectangularSystem, node: Node, generators: list[Vector], lines: list[Vector]
-) -> bool:
+def _leave(system: RectangularSystem, node: Node) -> list[tuple[Move, list[Generators]]]:
+    """The jumps from a node, with the generators of their successors."""
+    found: list[tuple[Move, list[Generators]]] = []
+    for move in system.moves(node.place):
+        successors = move.successors(node.states)
+        if successors is not None:
+            found.append((move, successors))
+    node.enabled = frozenset((move.edge, move.case) for move, _ in found)
+    return found
+
+
+def _new_node(
+    system: RectangularSystem,
+    place: Place,
+    entries: list[Generators],
+    parent: Node | None,
+    move: Move | None,
+) -> Node | None:
+    """The states that time reaches from entries; None if the invariant allows none."""
+    elapsed = tuple(
+        Polyhedron.generated(len(pack), [*points, *rays], [*lines, *flow_lines])
+        for pack, (points, lines), (rays, flow_lines) in zip(
+            system.packs, entries, system.directions(place), strict=True
+        )
+    )
+    states = restricted(elapsed, system.invariant(place))
+    return None if states is None else Node(place, elapsed, states, parent, move)
+
+
+def _grow(system: RectangularSystem, node: Node, entries: list[Generators]) -> bool:
     """Add entries to a node; False if they were there already."""
-    new = [g for g in generators if not node.elapsed.contains_generator(g)]
-    constraints = (*node.elapsed.cone.inequalities, *node.elapsed.cone.equations)
-    new_lines = [line for line in lines if any(dot(row, line) for row in constraints)]
-    if not new and not new_lines:
+    grown = list(node.elapsed)
+    changed = False
+    for i, (before, (points, lines)) in enumerate(zip(node.elapsed, entries, strict=True)):
+        new = [g for g in points if not before.contains_generator(g)]
+        rows = (*before.cone.inequalities, *before.cone.equations)
+        new_lines = [line for line in lines if any(dot(row, line) for row in rows)]
+        if new or new_lines:
+            changed = True
+            after = before.with_generators(new, new_lines)
+            grown[i] = after if node.grown < WIDEN_AFTER else widened(before, after)
+    if not changed:
         return False
-    elapsed = node.elapsed.with_generators(new, new_lines)
     node.grown += 1
-    if node.grown > WIDEN_AFTER:
-        elapsed = widened(node.elapsed, elapsed)
-    node.elapsed = elapsed
-    states = system.invariant(node.place).on(elapsed)
+    node.elapsed = tuple(grown)
+    states = restricted(node.elapsed, system.invariant(node.place))
     assert states is not None, "a set that grows does not become empty"
     node.states = states
     return True
@@ -150,7 +179,7 @@ def widened(before: Polyhedron, after: Polyhedron) -> Polyhedron:
 
 def _bad_case(system: RectangularSystem, node: Node) -> int | None:
     for number, bounds in system.bad(node.place):
-        if bounds.on(node.states) is not None:
+        if restricted(node.states, bounds) is not None:
             return number
     return None
 
@@ -165,66 +194,68 @@ def explore_exactly(
     `is_real` may reject a node that meets the bad set (where only its closure does); the
     search then goes on.
     """
+    assert len(system.packs) == 1, "packs lose relations"
     found = Explored()
-    by_place: dict[Place, list[Node]] = {}
+    known: dict[Place, list[Node]] = {}
     queue: deque[Node] = deque()
-    pending: deque[tuple[Place, Polyhedron, Node | None, Move | None]] = deque(
-        (place, entries, None, None) for place, entries in system.starts()
-    )
-    while pending or queue:
-        while pending:
-            node = _admitted(system, by_place, *pending.popleft())
-            if node is None:
-                continue
-            found.nodes.append(node)
-            queue.append(node)
-            bad = _bad_case(system, node)
-            if bad is not None and is_real(node, bad):
-                found.reached_bad, found.bad = node, bad
-                return found
-        if not queue or stop(len(found.nodes)):
-            return found if queue else _finished(found, by_place)
+
+    def enter(
+        place: Place, entries: list[Generators], parent: Node | None, move: Move | None
+    ) -> bool:
+        node = _admitted(system, known, place, entries, parent, move)
+        if node is None:
+            return False
+        found.nodes.append(node)
+        queue.append(node)
+        bad = _bad_case(system, node)
+        if bad is None or not is_real(node, bad):
+            return False
+        found.reached_bad, found.bad = node, bad
+        return True
+
+    for place, entries in system.starts():
+        if enter(place, entries, None, None):
+            return found
+    while queue:
+        if stop(len(found.nodes)):
+            return found
         node = queue.popleft()
+        if node not in known[node.place]:
+            continue  # a larger set has taken its place
         found.steps += 1
-        pending.extend(_successors(system, node))
-    return _finished(found, by_place)
-
-
-def _finished(found: Explored, by_place: dict[Place, list[Node]]) -> Explored:
-    found.nodes = [node for nodes in by_place.values() for node in nodes]
+        for move, successors in _leave(system, node):
+            if enter(move.target, successors, node, move):
+                return found
+    found.nodes = [node for nodes in known.values() for node in nodes]
     found.complete = True
     return found
 
 
-def _successors(
-    system: RectangularSystem, node: Node
-) -> Iterator[tuple[Place, Polyhedron, Node, Move]]:
-    for move in system.moves(node.place):
-        successors = move.successors(node.states)
-        if not isinstance(successors, Polyhedron):
-            entries = Polyhedron.generated(system.dimension, *successors)
-            yield move.target, entries, node, move
-
-
 def _admitted(
     system: RectangularSystem,
-    by_place: dict[Place, list[Node]],
+    known: dict[Place, list[Node]],
     place: Place,
-    entries: Polyhedron,
+    entries: list[Generators],
     parent: Node | None,
     move: Move | None,
 ) -> Node | None:
-    """A node for new entries; None if known nodes contain them. Nodes that the new one
-    contains are forgotten (their successors are among its successors)."""
-    known = by_place.setdefault(place, [])
-    if any(node.elapsed.contains(entries) for node in known):
+    """A node for new entries; None if a known node contains them. Nodes that the new one
+    contains are forgotten: their successors are among its successors."""
+    here = known.setdefault(place, [])
+    points, lines = entries[0]
+    if any(_contains(node.elapsed[0], points, lines) for node in here):
         return None
-    rays, lines = system.directions(place)
-    elapsed = entries.with_generators(rays, lines)
-    states = system.invariant(place).on(elapsed)
-    if states is None:
+    node = _new_node(system, place, entries, parent, move)
+    if node is None:
         return None
-    known[:] = [node for node in known if not elapsed.contains(node.elapsed)]
-    node = Node(place, elapsed, states, parent, move)
-    known.append(node)
+    elapsed = node.elapsed[0]
+    here[:] = [other for other in here if not elapsed.contains(other.elapsed[0])]
+    here.append(node)
     return node
+
+
+def _contains(states: Polyhedron, points: list[Vector], lines: list[Vector]) -> bool:
+    rows = (*states.cone.inequalities, *states.cone.equations)
+    return all(map(states.contains_generator, points)) and not any(
+        dot(row, line) for line in lines for row in rows
+    )

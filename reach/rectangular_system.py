@@ -6,31 +6,48 @@ dimensions of the polyhedra are the remaining variables and the uncertain parame
 variable on which neither an edge, an invariant nor the property depends is left out, which
 changes nothing for the others.
 
+The dimensions may be kept in several packs: a set of states is then described by one
+polyhedron for each pack, and stands for the states whose part in every pack lies in that
+polyhedron. With one pack nothing is lost; with small packs relations across packs are.
+
 Everything is read from `models.proof.problem`, so what is found here is found about exactly
-the view that the trusted checker has. Invariants must be conjunctions there, and derivatives
-must lie in constant ranges; otherwise `NotRectangularError` says what is in the way.
+the view that the trusted checker has. Derivatives must lie in constant ranges, and in each
+place the invariant must be a conjunction; otherwise `NotRectangularError` says what is in the
+way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import ceil, floor, lcm
 from typing import TypeAlias
 
-from models.automaton import BOOL, INT, Kind, primed
-from models.expression import free_variables
+from models.automaton import BOOL, INT, primed
 from models.proof.bounds import implied_bounds
-from models.proof.linear import Alternatives, Form, Row, Rows
-from models.proof.problem import LinearProblem
+from models.proof.linear import Form, Row, Rows
+from models.proof.problem import Dynamics, LinearProblem
 from reach.double_description import Vector, coprime, dot
 from reach.polyhedron import Polyhedron, integer_row
+from reach.rectangular_rows import (
+    Resolved,
+    explicit_names,
+    linked_names,
+    relevant_names,
+    resolved,
+)
 
 MAX_VALUES = 64
 """An initial value that is only known to be one of more whole numbers is not counted out."""
 
 Values: TypeAlias = tuple[Fraction, ...]
+States: TypeAlias = tuple[Polyhedron, ...]
+"""One polyhedron for each pack."""
+
+Generators: TypeAlias = tuple[list[Vector], list[Vector]]
+"""Points and directions, and lines."""
 
 
 class NotRectangularError(Exception):
@@ -47,46 +64,53 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Constraints c + a*x >= 0; `strict` are the numbers of those that exclude equality."""
+    """Constraints c + a*x >= 0; `strict` are the numbers of those that exclude equality,
+    `numbers` their numbers among the rows of the linear view."""
 
     rows: tuple[Vector, ...]
     strict: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
 
     def on(self, polyhedron: Polyhedron) -> Polyhedron | None:
         """The points of a polyhedron that satisfy the rows, with those at the edge of strict
         ones; None if no point satisfies them all."""
+        if not self.rows:
+            return polyhedron
         found = polyhedron.restricted(self.rows)
         if found.is_empty:
             return None
         for i in self.strict:
-            row = self.rows[i]
-            if all(dot(row, g) == 0 for g in found.generators):
+            # A convex set has a point off every edge it does not lie in.
+            if all(dot(self.rows[i], g) == 0 for g in found.generators):
                 return None
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One case of a jump from a place: what must hold before (and of the `extra` values that
-    are chosen during the jump), and the new state as rows over (1, state, extra)."""
+def restricted(states: States, bounds: Sequence[Bounds]) -> States | None:
+    """The states within the bounds of each pack; None if there are none."""
+    found: list[Polyhedron] = []
+    for polyhedron, bound in zip(states, bounds, strict=True):
+        part = bound.on(polyhedron)
+        if part is None:
+            return None
+        found.append(part)
+    return tuple(found)
 
-    edge: int
-    case: int
-    name: str
-    target: Place
+
+@dataclass(frozen=True, slots=True)
+class PackMove:
+    """A jump as one pack sees it: bounds before it (and on `extra` values that are chosen in
+    it), and the new values as rows over (1, old values, extra); no image: unchanged."""
+
     bounds: Bounds
-    image: tuple[Vector, ...] | None
+    image: tuple[Vector, ...] | None = None
     extra: int = 0
 
-    def successors(self, states: Polyhedron) -> Polyhedron | tuple[list[Vector], list[Vector]]:
-        """The generators and lines of the states after the jump; the empty polyhedron if
-        there are none."""
-        size = states.dimension + 1
-        if self.extra:
-            states = lifted(states, self.extra)
-        enabled = self.bounds.on(states)
+    def successors(self, states: Polyhedron) -> Generators | None:
+        """The generators of the states after the jump; None if it is impossible."""
+        enabled = self.bounds.on(_lifted(states, self.extra) if self.extra else states)
         if enabled is None:
-            return Polyhedron.empty(size - 1)
+            return None
         if self.image is None:
             return list(enabled.generators), list(enabled.lines)
         mapped = dict.fromkeys(self._mapped(g) for g in enabled.generators)
@@ -98,27 +122,48 @@ class Move:
         return coprime([dot(row, generator) for row in self.image])
 
 
-def lifted(states: Polyhedron, extra: int) -> Polyhedron:
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One case of a jump from a place."""
+
+    edge: int
+    case: int
+    name: str
+    target: Place
+    packs: tuple[PackMove, ...]
+
+    def successors(self, states: States) -> list[Generators] | None:
+        """The generators of the states after the jump, by pack; None if it is impossible."""
+        found: list[Generators] = []
+        for pack, polyhedron in zip(self.packs, states, strict=True):
+            part = pack.successors(polyhedron)
+            if part is None:
+                return None
+            found.append(part)
+        return found
+
+
+def _lifted(states: Polyhedron, extra: int) -> Polyhedron:
     """The states with further dimensions of any value."""
     pad = (0,) * extra
     size = states.dimension + 1 + extra
     units = [tuple(int(i == j) for j in range(size)) for i in range(size - extra, size)]
-    return Polyhedron.generated(
-        size - 1, [g + pad for g in states.generators], [*(g + pad for g in states.lines), *units]
-    )
+    lines = [*(line + pad for line in states.lines), *units]
+    return Polyhedron.generated(size - 1, [g + pad for g in states.generators], lines)
 
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """A row with its names sorted: over the explicit variables, and over the dimensions."""
+    """A form with its names sorted: explicit variables by number, the others by name."""
 
     constant: Fraction
     explicit: tuple[tuple[int, Fraction], ...]
-    dimensions: Mapping[int, Fraction]
-    strict: bool
+    free: Mapping[str, Fraction]
+    strict: bool = False
+    number: int = -1
 
     def at(self, values: Values) -> Fraction:
-        """The part that does not depend on the dimensions."""
+        """The part that explicit values determine."""
         return self.constant + sum((a * values[i] for i, a in self.explicit), Fraction(0))
 
 
@@ -132,433 +177,318 @@ class _Case:
     target: str
     rows: tuple[_Split, ...]
     new_values: tuple[_Split, ...]
-    image: tuple[_Split, ...] | None
-    extra: int
+    images: Mapping[str, _Split]
+    relation: Resolved
 
 
-@dataclass
 class RectangularSystem:
-    """The places of a rectangular system, asked for one at a time."""
+    """The places of a rectangular system, asked for one at a time.
 
-    problem: LinearProblem
-    explicit: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    _prepared: dict[str, tuple[_Case, ...]] = field(default_factory=dict)
-    _invariants: dict[Place, Bounds] = field(default_factory=dict)
-    _rows: dict[str, tuple[_Split, ...]] = field(default_factory=dict)
-    _directions: dict[str, tuple[tuple[Vector, ...], tuple[Vector, ...]]] = field(
-        default_factory=dict
-    )
-    _bad: dict[str, tuple[tuple[_Split, ...], ...]] = field(default_factory=dict)
+    With `in_packs` the dimensions are kept in packs of names that belong together.
+    """
 
-    def __post_init__(self) -> None:
-        if not self.names:
-            relevant = relevant_names(self.problem)
-            self.explicit = tuple(sorted(explicit_names(self.problem) & relevant))
-            counted = set(self.explicit)
-            automaton = self.problem.automaton
-            ordered = [v.name for v in automaton.variables] + [p.name for p in automaton.parameters]
-            self.names = tuple(n for n in ordered if n not in counted and n in relevant)
-        self._index = {name: i for i, name in enumerate(self.names)}
-        self._explicit_index = {name: i for i, name in enumerate(self.explicit)}
+    def __init__(self, problem: LinearProblem, *, in_packs: bool = False):
+        self.problem = problem
+        automaton = problem.automaton
+        relevant = relevant_names(problem)
+        self.explicit = tuple(sorted(explicit_names(problem) & relevant))
+        counted = set(self.explicit)
+        ordered = [v.name for v in automaton.variables] + [p.name for p in automaton.parameters]
+        self.names = tuple(n for n in ordered if n not in counted and n in relevant)
+        self.packs = linked_names(problem, self.names) if in_packs else (self.names,)
+        self._positions = [{name: i for i, name in enumerate(pack)} for pack in self.packs]
+        self._explicit = {name: i for i, name in enumerate(self.explicit)}
+        self._types = {v.name: v.type for v in automaton.variables}
+        self._cases: dict[str, tuple[_Case, ...]] = {}
+        self._rows: dict[str, tuple[tuple[_Split, ...], ...]] = {}
+        self._bad: dict[str, tuple[tuple[_Split, ...], ...]] = {}
+        self._invariants: dict[Place, tuple[Bounds, ...]] = {}
+        self._moves: dict[Place, tuple[Move, ...]] = {}
+        self._directions: dict[str, tuple[Generators, ...]] = {}
 
-    @property
-    def dimension(self) -> int:
-        """How many dimensions the polyhedra have."""
-        return len(self.names)
+    # What a search asks
 
-    def starts(self) -> Iterator[tuple[Place, Polyhedron]]:
-        """The initial states, as one polyhedron for each place and case."""
+    def starts(self) -> Iterator[tuple[Place, list[Generators]]]:
+        """The initial states of each place, by pack."""
         for location, cases in self.problem.starts():
             for rows in cases:
                 yield from self._start(location, rows)
 
-    def invariant(self, place: Place) -> Bounds:
-        """The invariant of a place, with the bounds of parameters."""
+    def invariant(self, place: Place) -> tuple[Bounds, ...]:
+        """The invariant of a place, with the bounds of parameters, by pack."""
         found = self._invariants.get(place)
         if found is None:
-            rows = self._rows.get(place.location)
-            if rows is None:
-                rows = self._rows[place.location] = self._invariant_rows(place.location)
-            bounds = self._bounds(rows, place.values)
-            found = Bounds((_NEVER(self.dimension),)) if bounds is None else bounds
-            self._invariants[place] = found
+            found = self._invariants[place] = self._invariant_at(place)
         return found
 
-    def directions(self, place: Place) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
-        """The directions, and the lines, in which time moves the states of a place."""
+    def directions(self, place: Place) -> tuple[Generators, ...]:
+        """The directions and lines in which time moves the states of a place, by pack."""
         found = self._directions.get(place.location)
         if found is None:
             found = self._directions[place.location] = self._flow(place.location)
         return found
 
-    def moves(self, place: Place) -> Iterator[Move]:
+    def moves(self, place: Place) -> tuple[Move, ...]:
         """The jumps from a place that its discrete values do not rule out."""
-        prepared = self._prepared.get(place.location)
-        if prepared is None:
-            prepared = self._prepared[place.location] = tuple(self._cases(place.location))
-        for case in prepared:
-            bounds = self._bounds(case.rows, place.values, case.extra)
-            if bounds is None:
-                continue
-            values = tuple(v.at(place.values) for v in case.new_values)
-            image = None
-            if case.image is not None:
-                image = self._image(case, place.values)
-            target = Place(case.target, values)
-            yield Move(case.edge, case.case, case.name, target, bounds, image, case.extra)
+        found = self._moves.get(place)
+        if found is None:
+            found = self._moves[place] = tuple(self._moves_at(place))
+        return found
 
-    def bad(self, place: Place) -> Iterator[tuple[int, Bounds]]:
-        """The bad states of a place: number of the case, and its constraints."""
+    def bad(self, place: Place) -> Iterator[tuple[int, tuple[Bounds, ...]]]:
+        """The bad states of a place: number of the case, and its bounds by pack."""
         cases = self._bad.get(place.location)
         if cases is None:
-            cases = tuple(
-                tuple(self._split(row) for row in rows if self._is_known(row))
-                for rows in self.problem.bad(place.location)
+            cases = self._bad[place.location] = tuple(
+                self._splits(rows) for rows in self.problem.bad(place.location)
             )
-            self._bad[place.location] = cases
         for number, case in enumerate(cases):
             bounds = self._bounds(case, place.values)
             if bounds is not None:
                 yield number, bounds
 
-    # Rows
+    def invariant_rows(self, place: Place) -> Rows:
+        """The rows of the invariant's case that the discrete values of a place select."""
+        self.invariant(place)
+        cases = self._rows[place.location]
+        for rows, case in zip(self.problem.invariant(place.location), cases, strict=True):
+            if self._undecided(case, place.values) is not None:
+                return rows
+        return ()
 
-    def _is_known(self, row: Row) -> bool:
-        """Whether a row speaks about dimensions and explicit variables only."""
-        return all(n in self._index or n in self._explicit_index for n in row.form.coefficients)
+    def relation(self, place: Place, edge: int, case: int) -> Resolved:
+        """How the rows of a jump's case determine the values after it."""
+        self.moves(place)
+        return next(
+            c.relation for c in self._cases[place.location] if (c.edge, c.case) == (edge, case)
+        )
 
-    def _split(self, row: Row, extra: Mapping[str, int] | None = None) -> _Split:
+    def bounds_of(self, rows: Rows, place: Place) -> tuple[Bounds, ...] | None:
+        """Any rows at the discrete values of a place, by pack; None if these rule them out."""
+        return self._bounds(self._splits(rows), place.values)
+
+    # Rows at given discrete values
+
+    def _split(self, row: Row, number: int = -1) -> _Split:
         """The row turned round: c + a*x >= 0."""
-        return self._split_form(row.form.scaled(Fraction(-1)), row.strict, extra or {})
+        return self._split_form(-row.form, row.strict, number)
 
-    def _split_form(self, form: Form, strict: bool, extra: Mapping[str, int]) -> _Split:
+    def _splits(self, rows: Rows) -> tuple[_Split, ...]:
+        return tuple(self._split(row, number) for number, row in enumerate(rows))
+
+    def _split_form(self, form: Form, strict: bool = False, number: int = -1) -> _Split:
         explicit: list[tuple[int, Fraction]] = []
-        dimensions: dict[int, Fraction] = {}
+        free: dict[str, Fraction] = {}
         for name, a in form.coefficients.items():
-            if name in self._explicit_index:
-                explicit.append((self._explicit_index[name], a))
+            if name in self._explicit:
+                explicit.append((self._explicit[name], a))
             else:
-                i = self._index.get(name)
-                dimensions[extra[name] if i is None else i] = a
-        return _Split(form.constant, tuple(explicit), dimensions, strict)
+                free[name] = a
+        return _Split(form.constant, tuple(explicit), free, strict, number)
 
-    def _bounds(self, rows: Sequence[_Split], values: Values, extra: int = 0) -> Bounds | None:
-        """The rows at given discrete values; None if one of them fails for any state."""
-        found: list[Vector] = []
-        strict: list[int] = []
+    def _bounds(self, rows: Sequence[_Split], values: Values) -> tuple[Bounds, ...] | None:
+        """The rows at given discrete values, in the packs that know all their names; None
+        if one of them fails for any state."""
+        left = self._undecided(rows, values)
+        if left is None:
+            return None
+        return tuple(_fitting(left, position) for position in self._positions)
+
+    def _undecided(
+        self, rows: Sequence[_Split], values: Values
+    ) -> list[tuple[Fraction, _Split]] | None:
+        left: list[tuple[Fraction, _Split]] = []
         for row in rows:
             constant = row.at(values)
-            if not row.dimensions:
-                if constant < 0 or (row.strict and constant == 0):
-                    return None
-                continue
-            if row.strict:
-                strict.append(len(found))
-            found.append(integer_row(constant, row.dimensions, self.dimension + extra))
-        return Bounds(tuple(found), tuple(strict))
+            if row.free:
+                left.append((constant, row))
+            elif constant < 0 or (row.strict and constant == 0):
+                return None
+        return left
 
-    def _image(self, case: _Case, values: Values) -> tuple[Vector, ...]:
-        """Rows with a common denominator that map (1, state, extra) to (1, new state)."""
-        assert case.image is not None
-        size = self.dimension + case.extra
-        forms = [(row.at(values), row.dimensions) for row in case.image]
-        denominator = 1
-        for constant, dimensions in forms:
-            for a in (constant, *dimensions.values()):
-                denominator = denominator * a.denominator // _gcd(denominator, a.denominator)
-        rows: list[Vector] = [(denominator, *([0] * size))]
-        for constant, dimensions in forms:
-            row = [0] * (size + 1)
-            row[0] = int(constant * denominator)
-            for i, a in dimensions.items():
-                row[i + 1] = int(a * denominator)
-            rows.append(tuple(row))
-        return tuple(rows)
+    def _invariant_at(self, place: Place) -> tuple[Bounds, ...]:
+        cases = self._rows.get(place.location)
+        if cases is None:
+            cases = self._rows[place.location] = tuple(
+                self._splits(rows) for rows in self.problem.invariant(place.location)
+            )
+        found = [b for case in cases if (b := self._bounds(case, place.values)) is not None]
+        if len(found) > 1:
+            raise NotRectangularError(f"the invariant of {place.location} is not a conjunction")
+        if found:
+            return found[0]
+        return tuple(Bounds(((-1, *([0] * len(pack))),)) for pack in self.packs)
+
+    def _moves_at(self, place: Place) -> Iterator[Move]:
+        prepared = self._cases.get(place.location)
+        if prepared is None:
+            prepared = self._cases[place.location] = tuple(self._prepared(place.location))
+        for case in prepared:
+            rows = self._undecided(case.rows, place.values)
+            if rows is None:
+                continue
+            packs = tuple(
+                _pack_move(case, rows, place.values, pack, position)
+                for pack, position in zip(self.packs, self._positions, strict=True)
+            )
+            target = Place(case.target, tuple(v.at(place.values) for v in case.new_values))
+            yield Move(case.edge, case.case, case.name, target, packs)
 
     # Reading the linear view
 
-    def _invariant_rows(self, location: str) -> tuple[_Split, ...]:
-        """The invariant's rows; those of inputs are projected away by leaving them out where
-        no invariant mentions them."""
-        cases = self.problem.invariant(location)
-        if len(cases) != 1:
-            raise NotRectangularError(f"the invariant of {location} is not a conjunction")
-        return tuple(self._split(row) for row in cases[0] if self._is_known(row))
-
-    def _flow(self, location: str) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
+    def _flow(self, location: str) -> tuple[Generators, ...]:
         corners = self.problem.dynamics(location)
         if len(corners) != 1:
             raise NotRectangularError(f"uncertain parameters multiply variables in {location}")
-        dynamics = corners[0]
-        rates: list[str] = []
-        for name in self.names:
-            form = dynamics.derivative.get(name, Form({}))
-            for other in form.coefficients:
-                if other != f"d({name})":
-                    raise NotRectangularError(
-                        f"the derivative of {name} in {location} is not constant"
-                    )
-            if form.coefficients:
-                rates.append(name)
-        known = {f"d({name})": i for i, name in enumerate(rates)}
-        rows: list[Vector] = []
-        for row in dynamics.rows:
-            concerned = known.keys() & row.form.coefficients.keys()
-            if not concerned:
-                continue
-            if not row.form.coefficients.keys() <= known.keys():
-                raise NotRectangularError(f"a range of derivatives in {location} is not constant")
-            form = row.form.scaled(Fraction(-1))
-            coefficients = {known[n]: a for n, a in form.coefficients.items()}
-            rows.append(integer_row(form.constant, coefficients, len(rates)))
-        box = Polyhedron.universe(len(rates)).restricted(rows)
-        return self._cone(location, dynamics.derivative, rates, box)
+        return tuple(_pack_flow(location, corners[0], pack) for pack in self.packs)
 
-    def _cone(
-        self, location: str, derivative: Mapping[str, Form], rates: list[str], box: Polyhedron
-    ) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
-        """The directions in which the states move while time passes."""
-        position = {name: i + 1 for i, name in enumerate(rates)}
-        zero = Form({})
-
-        def direction(generator: Vector) -> Vector | None:
-            entries: list[Fraction] = []
-            for name in self.names:
-                if name in position:
-                    entries.append(Fraction(generator[position[name]]))
-                else:
-                    entries.append(derivative.get(name, zero).constant * generator[0])
-            return integer_row(Fraction(0), dict(enumerate(entries)), self.dimension)
-
-        rays = [direction(g) for g in box.generators]
-        lines = [direction(g) for g in box.lines]
-        return (
-            tuple(dict.fromkeys(r for r in rays if r is not None and any(r))),
-            tuple(r for r in lines if r is not None),
-        )
-
-    def _cases(self, location: str) -> Iterator[_Case]:
+    def _prepared(self, location: str) -> Iterator[_Case]:
         for edge, jump in enumerate(self.problem.jumps(location)):
             for number, rows in enumerate(jump.cases):
                 yield self._case(edge, number, jump.name, jump.target, rows)
 
     def _case(self, edge: int, number: int, name: str, target: str, rows: Rows) -> _Case:
-        definitions, rest = defined_values(rows, self._is_plain)
-        left = [row for row in rest if self._is_relevant(row)]
-        extra_names = sorted(
-            {n for row in left for n in row.form.coefficients} - self._known_names()
-            | {primed(n) for n in self.names if primed(n) not in definitions}
-        )
-        extra = {n: self.dimension + i for i, n in enumerate(extra_names)}
-        splits = tuple(self._split(row, extra) for row in left)
+        relation = resolved(rows)
         new_values: list[_Split] = []
         for n in self.explicit:
-            form = definitions.get(primed(n))
-            if form is None or not form.coefficients.keys() <= self._explicit_index.keys():
+            known = relation.definitions.get(primed(n))
+            if known is None or not known.form.coefficients.keys() <= self._explicit.keys():
                 raise NotRectangularError(f"the new value of {n} at {name} is not known")
-            new_values.append(self._split_form(form, False, {}))
-        image: list[_Split] = []
-        identity = True
-        for i, n in enumerate(self.names):
-            form = definitions.get(primed(n), Form({primed(n): Fraction(1)}))
-            part = self._split_form(form, False, extra)
-            identity &= not part.explicit and not part.constant and part.dimensions == {i: 1}
-            image.append(part)
-        plain = identity and not extra
-        return _Case(
-            edge,
-            number,
-            name,
-            target,
-            splits,
-            tuple(new_values),
-            None if plain else tuple(image),
-            len(extra),
-        )
+            new_values.append(self._split_form(known.form))
+        images: dict[str, _Split] = {}
+        for n in self.names:
+            known = relation.definitions.get(primed(n))
+            form = Form({primed(n): Fraction(1)}) if known is None else known.form
+            if form.constant or len(form.coefficients) != 1 or form.coefficients.get(n) != 1:
+                images[n] = self._split_form(form)
+        splits = tuple(self._split(row, i) for i, row in relation.rows)
+        return _Case(edge, number, name, target, splits, tuple(new_values), images, relation)
 
-    def _known_names(self) -> set[str]:
-        return set(self.names) | set(self.explicit)
-
-    def _is_plain(self, name: str) -> bool:
-        return name in self._index or name in self._explicit_index
-
-    def _is_relevant(self, row: Row) -> bool:
-        """Whether a row mentions anything but variables that were left out."""
-        return any(
-            n in self._index
-            or n in self._explicit_index
-            or (n.endswith("'") and self._is_plain(n[:-1]))
-            for n in row.form.coefficients
-        ) or not row.form.coefficients
-
-    def _start(self, location: str, rows: Rows) -> Iterator[tuple[Place, Polyhedron]]:
-        """The initial states of one case: plain names (before entry resets) are projected."""
-        definitions, rest = defined_values(rows, lambda name: not name.endswith("'"))
-        del definitions, rest
+    def _start(self, location: str, rows: Rows) -> Iterator[tuple[Place, list[Generators]]]:
+        """The initial states of one case; the values before entry resets are projected away."""
         bounds = implied_bounds(rows)
-        choices: list[list[Fraction]] = []
-        for n in self.explicit:
-            low, high = bounds.get(primed(n), (None, None))
-            choices.append(_whole_numbers(n, low, high, self._is_whole(n)))
-        order = sorted({n for row in rows for n in row.form.coefficients} - {primed(n) for n in self.names})
-        index = {primed(n): i for i, n in enumerate(self.names)}
-        index |= {n: self.dimension + i for i, n in enumerate(order)}
-        size = len(index)
-        vectors = []
-        strict = []
-        for number, row in enumerate(rows):
-            form = row.form.scaled(Fraction(-1))
-            vectors.append(
-                integer_row(form.constant, {index[n]: a for n, a in form.coefficients.items()}, size)
-            )
-            if row.strict:
-                strict.append(number)
-        found = Bounds(tuple(vectors), tuple(strict)).on(Polyhedron.universe(size))
+        choices = [self._choices(n, *bounds.get(primed(n), (None, None))) for n in self.explicit]
+        names = [primed(n) for n in self.names]
+        names += sorted({n for row in rows for n in row.form.coefficients} - set(names))
+        position = {n: i for i, n in enumerate(names)}
+        splits = [_Split(Fraction(0), (), (-r.form).coefficients, r.strict) for r in rows]
+        found = _fitting(
+            [(-row.form.constant, split) for row, split in zip(rows, splits, strict=True)], position
+        ).on(Polyhedron.universe(len(names)))
         if found is None:
             return
-        keep = [tuple(int(i == j) for j in range(size + 1)) for i in range(self.dimension + 1)]
         for values in product(*choices):
-            at = [
-                integer_row(-value, {index[primed(n)]: Fraction(1)}, size)
+            fixed = [
+                integer_row(-value, {position[primed(n)]: Fraction(1)}, len(names))
                 for n, value in zip(self.explicit, values, strict=True)
-                if primed(n) in index
             ]
-            here = found.restricted((), at)
+            here = found.restricted((), fixed)
             if not here.is_empty:
-                yield Place(location, values), here.mapped(keep)
+                yield (
+                    Place(location, values),
+                    [_projected(here, [position[primed(n)] for n in pack]) for pack in self.packs],
+                )
 
-    def _is_whole(self, name: str) -> bool:
-        types = {v.name: v.type for v in self.problem.automaton.variables}
-        return types[name] in (INT, BOOL) or bool(types[name].values)
-
-
-def defined_values(
-    rows: Rows, is_plain: Callable[[str], bool]
-) -> tuple[dict[str, Form], list[Row]]:
-    """The primed names that rows define by plain ones, x' = form, and all rows with these
-    substituted (without the trivial ones)."""
-    present = {_key(row.form) for row in rows if not row.strict}
-    definitions: dict[str, Form] = {}
-    for row in rows:
-        if row.strict or _key(row.form.scaled(Fraction(-1))) not in present:
-            continue
-        unknown = [n for n in row.form.coefficients if not is_plain(n)]
-        if len(unknown) == 1 and unknown[0].endswith("'") and unknown[0] not in definitions:
-            a = row.form.coefficients[unknown[0]]
-            rest = {n: b for n, b in row.form.coefficients.items() if n != unknown[0]}
-            definitions[unknown[0]] = Form(rest, row.form.constant).scaled(-1 / a)
-    left: list[Row] = []
-    for row in rows:
-        form = substituted(row.form, definitions)
-        if form.coefficients or form.constant > 0 or (row.strict and form.constant == 0):
-            left.append(Row(form, row.strict))
-    return definitions, left
+    def _choices(self, name: str, low: Fraction | None, high: Fraction | None) -> list[Fraction]:
+        """The values that an explicit variable may start with."""
+        if low is not None and low == high:
+            return [low]
+        kind = self._types[name]
+        if low is None or high is None or not (kind in (INT, BOOL) or kind.values):
+            raise NotRectangularError(f"the initial value of {name} is not known")
+        if high - low > MAX_VALUES:
+            raise NotRectangularError(f"{name} may start with too many values")
+        return [Fraction(k) for k in range(ceil(low), floor(high) + 1)]
 
 
-def substituted(form: Form, definitions: Mapping[str, Form]) -> Form:
-    """The form with names replaced by forms."""
-    if not definitions.keys() & form.coefficients.keys():
-        return form
-    result = Form({n: a for n, a in form.coefficients.items() if n not in definitions}, form.constant)
-    for name, a in form.coefficients.items():
-        if name in definitions:
-            result = result + definitions[name].scaled(a)
-    return result
+def _fitting(rows: Sequence[tuple[Fraction, _Split]], position: Mapping[str, int]) -> Bounds:
+    """The rows all of whose names have a position."""
+    found: list[Vector] = []
+    strict: list[int] = []
+    numbers: list[int] = []
+    for constant, row in rows:
+        if row.free.keys() <= position.keys():
+            if row.strict:
+                strict.append(len(found))
+            coefficients = {position[n]: a for n, a in row.free.items()}
+            found.append(integer_row(constant, coefficients, len(position)))
+            numbers.append(row.number)
+    return Bounds(tuple(found), tuple(strict), tuple(numbers))
 
 
-def _key(form: Form) -> tuple[Fraction, frozenset[tuple[str, Fraction]]]:
-    return form.constant, frozenset(form.coefficients.items())
+def _pack_move(
+    case: _Case,
+    rows: Sequence[tuple[Fraction, _Split]],
+    values: Values,
+    pack: tuple[str, ...],
+    position: Mapping[str, int],
+) -> PackMove:
+    """A jump as one pack sees it. New values that depend on other packs may be anything."""
+    if case.images.keys().isdisjoint(pack):
+        return PackMove(_fitting(rows, position))
+    known = dict(position)
+    forms: list[tuple[Fraction, Mapping[str, Fraction]]] = []
+    for n in pack:
+        image = case.images.get(n)
+        if image is None:
+            forms.append((Fraction(0), {n: Fraction(1)}))
+        elif image.free.keys() <= position.keys():
+            forms.append((image.at(values), image.free))
+        else:
+            known.setdefault(primed(n), len(known))
+            forms.append((Fraction(0), {primed(n): Fraction(1)}))
+    denominator = lcm(*(a.denominator for c, free in forms for a in (c, *free.values())))
+    size = len(known) + 1
+    image_rows: list[Vector] = [(denominator, *([0] * (size - 1)))]
+    for constant, free in forms:
+        row = [0] * size
+        row[0] = int(constant * denominator)
+        for n, a in free.items():
+            row[known[n] + 1] = int(a * denominator)
+        image_rows.append(tuple(row))
+    return PackMove(_fitting(rows, known), tuple(image_rows), len(known) - len(position))
 
 
-def explicit_names(problem: LinearProblem) -> frozenset[str]:
-    """The discrete variables whose new values after every jump are known from each other.
-
-    Truth values and symbols always are (each possible value is a case of its own); numbers
-    are where every reset gives one value in terms of explicit variables.
-    """
-    automaton = problem.automaton
-    finite = {
-        v.name
-        for v in automaton.variables
-        if v.kind is Kind.DISCRETE and (v.type == BOOL or v.type.values)
+def _pack_flow(location: str, dynamics: Dynamics, pack: tuple[str, ...]) -> Generators:
+    """The cone of directions of a pack: its variables' constant derivatives and ranges."""
+    zero = Form({})
+    forms = [dynamics.derivative.get(name, zero) for name in pack]
+    rates = {
+        f"d({n})": i
+        for i, n in enumerate(n for n, f in zip(pack, forms, strict=True) if f.coefficients)
     }
-    candidates = finite | {v.name for v in automaton.variables if v.kind is Kind.DISCRETE}
-    resets = [
-        reset
-        for part in automaton.components
-        for group in (*part.edges, *part.initial)
-        for reset in group.resets
-    ]
-    while True:
-        lost = {
-            r.variable
-            for r in resets
-            if r.variable in candidates - finite
-            and (
-                r.range.exact is None
-                or not {n.rstrip("'") for n in free_variables(r.range.exact)} <= candidates
-            )
+    for name, form in zip(pack, forms, strict=True):
+        if not form.coefficients.keys() <= {f"d({name})"}:
+            raise NotRectangularError(f"the derivative of {name} in {location} is not constant")
+    rows: list[Vector] = []
+    for row in dynamics.rows:
+        names = row.form.coefficients.keys()
+        if names & rates.keys():
+            if not names <= rates.keys():
+                raise NotRectangularError(f"a range of derivatives in {location} is not constant")
+            coefficients = {rates[n]: -a for n, a in row.form.coefficients.items()}
+            rows.append(integer_row(-row.form.constant, coefficients, len(rates)))
+    box = Polyhedron.universe(len(rates)).restricted(rows)
+
+    def direction(generator: Vector) -> Vector:
+        entries = {
+            i: Fraction(generator[rates[f"d({name})"] + 1])
+            if form.coefficients
+            else form.constant * generator[0]
+            for i, (name, form) in enumerate(zip(pack, forms, strict=True))
         }
-        if not lost:
-            return frozenset(candidates)
-        candidates -= lost
+        return integer_row(Fraction(0), entries, len(pack))
+
+    rays = dict.fromkeys(direction(g) for g in box.generators)
+    return [r for r in rays if any(r)], [direction(line) for line in box.lines]
 
 
-def relevant_names(problem: LinearProblem) -> frozenset[str]:
-    """The variables and parameters on which edges, invariants or the property depend."""
-    automaton = problem.automaton
-    found = set(free_variables(problem.claim.condition)) | set(free_variables(automaton.assumption))
-    resets = []
-    for part in automaton.components:
-        for location in part.locations:
-            found |= free_variables(location.invariant)
-        for edge in part.edges:
-            found |= free_variables(edge.guard)
-            resets += edge.resets
-    for event in getattr(automaton, "interactions", ()):
-        found |= free_variables(event.guard)
-        resets += event.resets
-    while True:
-        before = len(found)
-        for reset in resets:
-            if reset.variable in found:
-                for bound in (reset.range.low, reset.range.high):
-                    if bound is not None:
-                        found |= {n.rstrip("'") for n in free_variables(bound)}
-        if len(found) == before:
-            return frozenset(found)
+def _projected(states: Polyhedron, kept: list[int]) -> Generators:
+    """Generators and lines of the states in some dimensions only."""
 
+    def part(vector: Vector) -> Vector:
+        return coprime([vector[0], *(vector[i + 1] for i in kept)])
 
-def _whole_numbers(
-    name: str, low: Fraction | None, high: Fraction | None, whole: bool
-) -> list[Fraction]:
-    if low is None or high is None:
-        raise NotRectangularError(f"the initial value of {name} is not known")
-    if low == high:
-        return [low]
-    if not whole or high - low > MAX_VALUES:
-        raise NotRectangularError(f"the initial value of {name} is not known")
-    first = -((-low.numerator) // low.denominator)
-    return [Fraction(k) for k in range(first, high.numerator // high.denominator + 1)]
-
-
-def _gcd(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a
-
-
-def _NEVER(dimension: int) -> Vector:
-    return (-1, *([0] * dimension))
-
-
-__all__ = [
-    "Alternatives",
-    "Bounds",
-    "Move",
-    "NotRectangularError",
-    "Place",
-    "RectangularSystem",
-    "defined_values",
-]
+    points = dict.fromkeys(map(part, states.generators))
+    lines = dict.fromkeys(map(part, states.lines))
+    return [g for g in points if any(g)], [g for g in lines if any(g)]

@@ -162,6 +162,10 @@ class LinearProblem:
         return {}
 
     @cached_property
+    def _relations(self) -> dict[tuple[Constraint, ...], Alternatives]:
+        return {}
+
+    @cached_property
     def _unchanged(self) -> Mapping[str, Rows]:
         """x' = x for every name."""
         differences = {n: of_variable(primed(n)) - of_variable(n) for n in sorted(self.names)}
@@ -196,6 +200,12 @@ class LinearProblem:
     def _relation(self, resets: tuple[Constraint, ...]) -> Alternatives:
         """Rows between plain and primed names: the resets, and what stays as it is; several
         cases where a truth value or symbol is computed."""
+        found = self._relations.get(resets)
+        if found is None:
+            found = self._relations[resets] = self._build_relation(resets)
+        return found
+
+    def _build_relation(self, resets: tuple[Constraint, ...]) -> Alternatives:
         rows: list[Row] = []
         cases: Alternatives = ((),)
         for reset in resets:
