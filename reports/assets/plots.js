@@ -1,0 +1,172 @@
+// The two plots of a report: a variable over time, and one variable over another.
+
+const pairKey = (x, y) => `${x}\n${y}`;
+
+class TimePlot extends Plot {
+  // Bad values of the plotted variable are bands over all time.
+  drawBad(inside) {
+    const bad = chosenClaim().bad;
+    const v = this.view;
+    const seen = new Set();
+    for (const shapes of Object.values(bad.locations)) {
+      for (const one of shapes) {
+        if (one.axes.length !== 1 || one.axes[0] !== this.axes.y || seen.has(String(one.shape))) continue;
+        seen.add(String(one.shape));
+        band(inside, this, v.x0, v.x1, reach(one.shape, v.y0, v.y1, this.axes.y), 'bad');
+      }
+    }
+  }
+
+  // What the certificate claims of the variable, in the mode that the selected run is in.
+  drawSets(inside) {
+    const set = chosenClaim().set;
+    const run = chosenRun();
+    const intervals = set && set.intervals[this.axes.y];
+    if (!intervals || !run) return;
+    for (const stretch of run.stretches) {
+      for (const one of intervals[stretch.location] || []) {
+        band(inside, this, stretch.start, stretch.end, one, `claimed ${colourClass(stretch.location)}`);
+      }
+    }
+  }
+
+  remark() {
+    const set = chosenClaim().set;
+    if (!set) return 'No certificate, so nothing is claimed about these values.';
+    return set.intervals[this.axes.y] && chosenRun()
+      ? `Tinted: what the certificate claims of ${this.axes.y} in the mode that ${chosenRun().title} is in.`
+      : `The certificate claims nothing about ${this.axes.y} alone.`;
+  }
+}
+
+class PhasePlot extends Plot {
+  drawBad(inside) {
+    const bad = chosenClaim().bad;
+    const v = this.view;
+    const { x, y } = this.axes;
+    const seen = new Set();
+    for (const shapes of Object.values(bad.locations)) {
+      for (const one of shapes) {
+        const key = JSON.stringify(one);
+        if (seen.has(key)) continue;
+        seen.add(key);
+        if (one.axes.length === 1 && one.axes[0] === y) {
+          band(inside, this, v.x0, v.x1, reach(one.shape, v.y0, v.y1, y), 'bad');
+        } else if (one.axes.length === 1 && one.axes[0] === x) {
+          const [x0, x1] = reach(one.shape, v.x0, v.x1, x);
+          band(inside, this, x0, x1, [v.y0, v.y1], 'bad');
+        } else if (one.axes.length === 2 && one.axes.includes(x) && one.axes.includes(y)) {
+          polygon(inside, this, one.shape, one.axes[0] === y, 'bad');
+        }
+      }
+    }
+  }
+
+  polygons() {
+    const set = chosenClaim().set;
+    if (!set) return null;
+    const { x, y } = this.axes;
+    if (set.pairs[pairKey(x, y)]) return { places: set.pairs[pairKey(x, y)], swapped: false };
+    if (set.pairs[pairKey(y, x)]) return { places: set.pairs[pairKey(y, x)], swapped: true };
+    return null;
+  }
+
+  drawSets(inside) {
+    const found = this.polygons();
+    if (!found) return;
+    for (const [location, shapes] of Object.entries(found.places)) {
+      for (const one of shapes) polygon(inside, this, one, found.swapped, `claimed ${colourClass(location)}`);
+    }
+  }
+
+  remark() {
+    if (!chosenClaim().set) return 'No certificate, so no set to draw.';
+    return this.polygons()
+      ? 'Tinted: the shadow of the proved invariant on these two axes, by mode, near the runs.'
+      : 'The shadow of the invariant on these two axes was not computed.';
+  }
+}
+
+// An interval that was cut at the border of the drawn box goes on beyond it.
+function reach(interval, low, high, name) {
+  const values = [];
+  for (const run of RUNS) {
+    for (const stretch of run.stretches) {
+      for (const value of run.column(stretch, name)) if (value !== null) values.push(value);
+    }
+  }
+  const least = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  return [
+    interval[0] < least ? Math.min(interval[0], low) : interval[0],
+    interval[1] > most ? Math.max(interval[1], high) : interval[1],
+  ];
+}
+
+function paint(inside, plot, attributes, make) {
+  if (attributes === 'bad') {
+    inside.append(make('bad'));
+    const hatched = make('bad-lines');
+    hatched.setAttribute('fill', `url(#${plot.pattern})`);
+    inside.append(hatched);
+  } else inside.append(make(attributes));
+}
+
+function band(inside, plot, x0, x1, interval, role) {
+  const left = clamp(plot.px(x0), -1e4, 1e4);
+  const right = clamp(plot.px(x1), -1e4, 1e4);
+  const top = clamp(plot.py(interval[1]), -1e4, 1e4);
+  const bottom = clamp(plot.py(interval[0]), -1e4, 1e4);
+  if (right <= left || bottom <= top) return;
+  paint(inside, plot, role, (name) => shape('rect', { x: left, y: top, width: right - left, height: bottom - top, class: name }));
+}
+
+function polygon(inside, plot, points, swapped, role) {
+  const places = points.map(([a, b]) => (swapped ? [plot.px(b), plot.py(a)] : [plot.px(a), plot.py(b)]));
+  paint(inside, plot, role, (name) => shape('path', { d: `${path(places)}Z`, class: name }));
+}
+
+function makePlots() {
+  if (!RUNS.length || !NAMES.length) {
+    byId('time-plot').append(element('p', {}, 'There are no runs to plot.'));
+    byId('phase-plot').remove();
+    return;
+  }
+  const used = chosenClaim() ? chosenClaim().bad.names.filter((n) => NAMES.includes(n)) : [];
+  const first = used[0] || NAMES[0];
+  const other = NAMES.find((n) => n !== first) || 'time';
+  const time = new TimePlot(byId('time-plot'), { x: 'time', y: first });
+  time.addChoice('plot', 'y', NAMES);
+  const phase = new PhasePlot(byId('phase-plot'), { x: other, y: first });
+  phase.addChoice('across', 'x', [...NAMES, 'time']);
+  phase.addChoice('up', 'y', NAMES);
+  const plots = [time, phase];
+  makeLegend();
+  for (const plot of plots) plot.draw();
+  views.push((changed) => {
+    for (const plot of plots) {
+      if (changed.claim || changed.run) plot.draw();
+      else plot.drawCursor();
+    }
+  });
+  const redraw = () => plots.forEach((plot) => plot.draw());
+  new ResizeObserver(redraw).observe(byId('plots'));
+}
+
+function makeLegend() {
+  const legend = byId('legend');
+  const places = Object.keys(DATA.locations).slice(0, 16);
+  for (const name of places) {
+    legend.append(element('span', { class: 'key' }, element('span', { class: `swatch ${colourClass(name)}` }), name));
+  }
+  const rest = Object.keys(DATA.locations).length - places.length;
+  if (rest > 0) legend.append(element('span', { class: 'key' }, `and ${rest} more modes`));
+  legend.append(element('span', { class: 'key' }, '◆ transition'), element('span', { class: 'key' }, element('span', { class: 'swatch bad-key' }), 'bad states'));
+  if (DATA.properties.length > 1) {
+    const choice = element('select', { id: 'claim', 'aria-label': 'Property' });
+    DATA.properties.forEach((p, i) => choice.append(element('option', { value: i }, p.name)));
+    choice.addEventListener('change', () => select({ claim: Number(choice.value) }));
+    views.push(() => { choice.value = String(selection.claim); });
+    legend.append(element('label', { class: 'key' }, 'property ', choice));
+  }
+}

@@ -1,0 +1,110 @@
+// The report's data, runs that can be asked for values at any time, and the one selection
+// that every view shows: a property, a run, a time, and the event there, if any.
+
+const DATA = JSON.parse(byId('report-data').textContent);
+const NAMES = DATA.variables.map((v) => v.name);
+const COLOURS = 8;
+
+function locationIndex(name) {
+  const found = DATA.locations[name];
+  return found ? found.index : 0;
+}
+
+const colourClass = (name) => `mode-${locationIndex(name) % COLOURS}`;
+
+class Run {
+  constructor(raw, number) {
+    this.number = number;
+    this.raw = raw;
+    this.stretches = raw.stretches.map((s) => ({
+      location: s.location,
+      t: s.t,
+      start: s.t[0],
+      end: s.t[s.t.length - 1],
+      values: s.values,
+    }));
+    this.start = this.stretches.length ? this.stretches[0].start : 0;
+    this.end = this.stretches.length ? this.stretches[this.stretches.length - 1].end : 0;
+    this.starts = this.stretches.map((s) => s.start);
+    this.steps = this.makeSteps();
+  }
+
+  get title() {
+    return this.raw.kind === 'counterexample' ? `counterexample ${this.number}` : `run ${this.number}`;
+  }
+
+  makeSteps() {
+    const steps = [{ t: this.start, event: null, text: 'start' }];
+    for (const event of this.raw.events) steps.push({ t: event.t, event, text: event.name });
+    steps.push({ t: this.end, event: null, text: this.raw.outcome.sentence });
+    return steps;
+  }
+
+  stretchAt(t) {
+    return this.stretches.length ? this.stretches[before(this.starts, t)] : null;
+  }
+
+  value(name, t) {
+    if (name === 'time') return t;
+    const stretch = this.stretchAt(t);
+    return stretch ? sample(stretch, name, t) : null;
+  }
+
+  column(stretch, name) {
+    if (name === 'time') return stretch.t;
+    const column = stretch.values[name];
+    return Array.isArray(column) ? column : stretch.t.map(() => column);
+  }
+}
+
+// A straight line between two points of a stretch.
+function sample(stretch, name, t) {
+  const column = stretch.values[name];
+  if (!Array.isArray(column)) return column;
+  const i = before(stretch.t, t);
+  if (i + 1 >= column.length || column[i] === null || column[i + 1] === null) return column[i];
+  const share = clamp((t - stretch.t[i]) / (stretch.t[i + 1] - stretch.t[i] || 1), 0, 1);
+  return column[i] + share * (column[i + 1] - column[i]);
+}
+
+const RUNS = DATA.runs.map((raw, i) => new Run(raw, i));
+
+const selection = { claim: 0, run: 0, t: 0, step: 0 };
+const views = [];
+
+// Change the selection and let every view follow; `from` is the view that asked.
+function select(change) {
+  const moved = { ...selection, ...change };
+  const run = RUNS[moved.run];
+  if (run) {
+    moved.t = clamp(moved.t, run.start, run.end);
+    if (change.step !== undefined) {
+      moved.step = clamp(change.step, 0, run.steps.length - 1);
+      moved.t = run.steps[moved.step].t;
+    } else {
+      moved.step = before(run.steps.map((s) => s.t), moved.t);
+      if (change.run !== undefined && change.t === undefined) moved.step = before(run.steps.map((s) => s.t), moved.t);
+    }
+  }
+  const changed = {
+    claim: moved.claim !== selection.claim,
+    run: moved.run !== selection.run,
+    time: moved.t !== selection.t,
+  };
+  Object.assign(selection, moved);
+  for (const view of views) view(changed);
+}
+
+const chosenRun = () => RUNS[selection.run];
+const chosenClaim = () => DATA.properties[selection.claim];
+const chosenLocation = () => {
+  const run = chosenRun();
+  const stretch = run && run.stretchAt(selection.t);
+  return stretch ? stretch.location : null;
+};
+const symbolOf = (name, value) => {
+  const declared = DATA.variables.find((v) => v.name === name);
+  const symbols = declared && declared.symbols;
+  if (declared && declared.type === 'bool' && value !== null) return value ? 'true' : 'false';
+  return symbols && symbols.length && value !== null ? symbols[Math.round(value)] || show(value) : show(value);
+};

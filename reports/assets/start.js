@@ -1,0 +1,23 @@
+// Put the views together, and begin with what deserves attention: a contradiction, else a
+// counterexample, else the first run.
+
+function firstSelection() {
+  const wrong = DATA.crosscheck.contradictions[0];
+  if (wrong) {
+    const claim = DATA.properties.findIndex((p) => p.name === wrong.claim);
+    return { run: wrong.run, t: wrong.place ? wrong.place.t : 0, claim: Math.max(0, claim) };
+  }
+  const shown = DATA.runs.findIndex((r) => r.kind === 'counterexample');
+  if (shown >= 0) {
+    const claim = DATA.properties.findIndex((p) => p.name === DATA.runs[shown].claim);
+    return { run: shown, t: RUNS[shown].start, claim: Math.max(0, claim) };
+  }
+  return RUNS.length ? { run: 0, t: RUNS[0].start } : {};
+}
+
+Object.assign(selection, firstSelection());
+makePlots();
+makePanels();
+makePlayer();
+for (const view of views) view({ claim: true, run: false, time: true });
+document.body.classList.add('ready');
