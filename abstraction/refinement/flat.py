@@ -1,0 +1,204 @@
+"""Refinement between two automata: obligations, strengthening, refutation, in this order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from abstraction.refinement.hidden import witness_candidates
+from abstraction.refinement.location_maps import named_places, searched_places
+from abstraction.refinement.outcome import Failure, NotProved, Outcome, Refuted, refines
+from abstraction.refinement.questions import Fails, Open, Proved, decide, types_of
+from abstraction.refinement.reachable import reachable_sets
+from abstraction.refinement.refutation import find_unmatched_run
+from models.automaton import Automaton, HybridAutomaton
+from models.composition import explicit
+from models.expression import conjunction, disjunction, negation
+from models.proof.certificate import PolyhedralProof
+from models.proof.linear import Form
+from models.proof.refinement import RefinementCertificate, interface_fault
+from models.proof.simulation_relation import Obligation, ObligationKind, Relation
+from models.solver import Scalar
+
+MAX_LOCATIONS = 2_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to look for a simulation: a location map and witnesses as far as they are given,
+    whether to strengthen with reachable sets, whether to look for a refutation, and until when
+    (`time.monotonic`)."""
+
+    places: Mapping[str, str] = field(default_factory=dict)
+    witness: Mapping[str, Form] = field(default_factory=dict)
+    reach: bool = True
+    refute: bool = True
+    deadline: float = float("inf")
+    seed: int = 0
+    progress: Callable[[str], None] = lambda text: None
+
+
+def refine(
+    detailed: Automaton, abstract: Automaton, observed: tuple[str, ...], settings: Settings
+) -> Outcome:
+    """Whether every run of the detailed automaton shows, in the observed variables, what some
+    run of the abstract one shows."""
+    return _Attempt(detailed, abstract, observed, settings).decide()
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A relation with the answers to its obligations."""
+
+    relation: Relation
+    answers: tuple[tuple[Obligation, Proved | Fails | Open], ...]
+    proof: PolyhedralProof | None = None
+
+    @property
+    def open(self) -> list[tuple[Obligation, Fails | Open]]:
+        return [(o, a) for o, a in self.answers if not isinstance(a, Proved)]
+
+
+class _Attempt:
+    """One comparison; answers are remembered by condition."""
+
+    def __init__(
+        self,
+        detailed: Automaton,
+        abstract: Automaton,
+        observed: tuple[str, ...],
+        settings: Settings,
+    ):
+        self.detailed, self.abstract, self.observed = detailed, abstract, observed
+        self.settings = settings
+        self._types = types_of(abstract, detailed)
+        self._answers: dict[object, Proved | Fails | Open] = {}
+
+    def decide(self) -> Outcome:
+        plain = explicit(self.detailed, MAX_LOCATIONS)
+        simple = explicit(self.abstract, MAX_LOCATIONS)
+        start = Relation(self.detailed, self.abstract, {}, self.settings.witness)
+        found: _Found | None = None
+        fault: str | None = None
+        for witness in witness_candidates(start):
+            relation = replace(start, witness=witness)
+            fault = interface_fault(relation, self.observed)
+            if fault is not None:
+                continue
+            attempt = self._answered(self._placed(relation, plain, simple))
+            if found is None or len(attempt.open) < len(found.open):
+                found = attempt
+            if not attempt.open:
+                break
+        if found is None:
+            return self._without_relation(fault or "nothing relates the two automata")
+        stronger = self._strengthened(found) if found.open else found
+        if not isinstance(stronger, _Found):
+            return stronger
+        return self._left(stronger) if stronger.open else self._certified(stronger)
+
+    def _placed(
+        self, relation: Relation, plain: HybridAutomaton, simple: HybridAutomaton
+    ) -> Relation:
+        places = named_places(plain, simple, self.settings.places)
+        if len(places) < len(plain.locations):
+            self.settings.progress("searching a location map")
+            places = searched_places(relation, plain, simple, places, self._failing)
+        order = [x.name for x in plain.locations]
+        return replace(relation, places={name: places[name] for name in order})
+
+    def _failing(self, obligations: Iterable[Obligation]) -> int:
+        return sum(not isinstance(self._answer(o), Proved) for o in obligations)
+
+    def _answer(self, obligation: Obligation) -> Proved | Fails | Open:
+        known = self._answers.get(obligation.condition)
+        if known is None:
+            known = self._answers[obligation.condition] = decide(obligation, self._types)
+        return known
+
+    def _answered(self, relation: Relation, proof: PolyhedralProof | None = None) -> _Found:
+        answers = tuple((o, self._answer(o)) for o in relation.obligations())
+        return _Found(relation, answers, proof)
+
+    def _strengthened(self, found: _Found) -> _Found | Outcome:
+        """A refutation, or the relation with reachable sets where they help."""
+        states = [(o, a.values) for o, a in found.open if isinstance(a, Fails)]
+        refuted = self._refutation(found, states, thorough=False)
+        if refuted is not None:
+            return refuted
+        if self.settings.reach and not self._expired():
+            self.settings.progress("looking for reachable sets")
+            failed = [o for o, _ in found.open]
+            proof = reachable_sets(self.detailed, failed, self._expired)
+            if proof is not None:
+                stronger = replace(found.relation, reach=proof.regions)
+                again = self._answered(stronger, proof)
+                if not again.open:
+                    return again
+        return self._refutation(found, states, thorough=True) or found
+
+    def _refutation(
+        self, found: _Found, states: list[tuple[Obligation, Mapping[str, Scalar]]], thorough: bool
+    ) -> Refuted | None:
+        if not self.settings.refute:
+            return None
+        self.settings.progress("looking for a run that cannot be matched")
+        refuted = find_unmatched_run(
+            self.detailed, self.abstract, self.observed, states, self.settings.seed, thorough
+        )
+        failures = tuple(self._failure(found.relation, o, a) for o, a in found.open)
+        return None if refuted is None else replace(refuted, failures=failures)
+
+    def _expired(self) -> bool:
+        return time.monotonic() >= self.settings.deadline
+
+    def _certified(self, found: _Found) -> Outcome:
+        relation = found.relation
+        certificate = RefinementCertificate(
+            self.detailed.name,
+            self.detailed.sha256,
+            self.abstract.name,
+            self.abstract.sha256,
+            self.observed,
+            dict(relation.places),
+            dict(relation.witness),
+            found.proof,
+            tuple(a.support for _, a in found.answers if isinstance(a, Proved)),
+        )
+        return refines(self.detailed, self.abstract, certificate)
+
+    def _left(self, found: _Found) -> NotProved:
+        return NotProved(tuple(self._failure(found.relation, o, a) for o, a in found.open))
+
+    def _without_relation(self, fault: str) -> Outcome:
+        failure = Failure("interface", "interface", fault)
+        if self.settings.refute:
+            refuted = find_unmatched_run(
+                self.detailed, self.abstract, self.observed, [], self.settings.seed, True
+            )
+            if refuted is not None:
+                return replace(refuted, failures=(failure,))
+        return NotProved((failure,))
+
+    def _failure(self, relation: Relation, o: Obligation, answer: Fails | Open) -> Failure:
+        kind, values = str(o.kind), answer.values if isinstance(answer, Fails) else {}
+        if o.kind is ObligationKind.JUMP and isinstance(answer, Fails):
+            kind, values = self._guard_or_reset(relation, o, answer)
+        why = "it does not hold" if isinstance(answer, Fails) else answer.reason
+        return Failure(kind, o.title, why, values, o.detailed, o.abstract)
+
+    def _guard_or_reset(
+        self, relation: Relation, o: Obligation, answer: Fails
+    ) -> tuple[str, Mapping[str, Scalar]]:
+        """Whether no abstract edge is enabled at some state, or only its resets differ."""
+        assert o.edge is not None
+        options = [
+            guard if edge is not None else change
+            for edge, guard, change in relation.matching(o.edge)
+        ]
+        condition = conjunction(relation.jump_condition(o.edge), negation(disjunction(*options)))
+        again = decide(replace(o, condition=condition), self._types)
+        if isinstance(again, Fails):
+            return "guard", again.values
+        return "reset", answer.values

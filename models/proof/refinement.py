@@ -1,0 +1,195 @@
+"""Refinement certificates: a forward simulation with Farkas evidence, and their check.
+
+A certificate names two models by fingerprint, the observed variables, the relation of
+`models.proof.simulation_relation` (location map, affine witnesses, reachable sets with a
+polyhedral proof of their own), and for every case of every obligation the multipliers that
+refute it. Accepted means: every run of the detailed model shows, in the observed variables,
+what some run of the abstract one shows. An obligation may instead be marked as `assumed`: it
+was decided by a solver (polynomials, symbols), and the judgement counts it separately.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from models.automaton import Automaton, Property, PropertyKind
+from models.dynamics import eliminate_algebraic
+from models.expression import FALSE
+from models.proof import polyhedral
+from models.proof.certificate import PolyhedralProof
+from models.proof.checker import Rejected
+from models.proof.farkas import Multipliers, refutes
+from models.proof.linear import Form, TooManyCasesError
+from models.proof.problem import LinearProblem
+from models.proof.simulation_relation import Relation, labels_of
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """The multipliers that refute each case of an obligation, in order."""
+
+    cases: tuple[Multipliers, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """A solver decided the obligation; `by` says which. Not checked here."""
+
+    by: str
+
+
+Support: TypeAlias = Refuted | Assumed
+
+
+@dataclass(frozen=True, slots=True)
+class RefinementCertificate:
+    """Evidence that the detailed model refines the abstract one."""
+
+    detailed: str
+    detailed_sha256: str
+    abstract: str
+    abstract_sha256: str
+    observed: tuple[str, ...]
+    places: Mapping[str, str]
+    witness: Mapping[str, Form]
+    reach: PolyhedralProof | None
+    evidence: tuple[Support, ...]
+
+    def relation(self, detailed: Automaton, abstract: Automaton) -> Relation:
+        """The relation that the certificate claims to be a forward simulation."""
+        regions = () if self.reach is None else self.reach.regions
+        return Relation(detailed, abstract, self.places, self.witness, regions)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """The refinement holds: so many obligations multiplied out, `assumed` of them did not
+    and rest on a solver; `reach` is the number of obligations of the reachable sets."""
+
+    obligations: int
+    assumed: int
+    reach: int
+
+
+RefinementJudgement: TypeAlias = Simulated | Rejected
+
+
+def check_refinement(
+    detailed: Automaton, abstract: Automaton, certificate: RefinementCertificate
+) -> RefinementJudgement:
+    """Whether the certificate proves that the detailed model refines the abstract one."""
+    if certificate.detailed_sha256 != detailed.sha256:
+        return Rejected("detailed model", "the certificate was made for another model")
+    if certificate.abstract_sha256 != abstract.sha256:
+        return Rejected("abstract model", "the certificate was made for another model")
+    relation = certificate.relation(detailed, abstract)
+    if why := interface_fault(relation, certificate.observed):
+        return Rejected("interface", why)
+    if why := malformed(relation):
+        return Rejected("relation", why)
+    try:
+        reach = _check_reach(detailed, certificate.reach)
+        if isinstance(reach, Rejected):
+            return reach
+        return _check_evidence(relation, certificate.evidence, reach)
+    except TooManyCasesError as error:
+        return Rejected("model", str(error))
+
+
+def reach_problem(detailed: Automaton) -> LinearProblem:
+    """The linear view in which reachable sets are proved: nothing is forbidden."""
+    nothing = Property("reachable", FALSE, PropertyKind.FORBIDDEN)
+    return LinearProblem(eliminate_algebraic(detailed), nothing)
+
+
+def _check_reach(detailed: Automaton, proof: PolyhedralProof | None) -> int | Rejected:
+    if proof is None:
+        return 0
+    problem = reach_problem(detailed)
+    if why := polyhedral.malformed(problem, proof.regions):
+        return Rejected("reachable sets", why)
+    found = list(polyhedral.obligations(problem, proof.regions))
+    if len(found) != len(proof.evidence):
+        return Rejected("reachable sets", "evidence and obligations differ in number")
+    for obligation, piece in zip(found, proof.evidence, strict=True):
+        if not obligation.holds(piece):
+            return Rejected(obligation.title, "the evidence does not prove it")
+    return len(found)
+
+
+def _check_evidence(
+    relation: Relation, evidence: tuple[Support, ...], reach: int
+) -> RefinementJudgement:
+    assumed = 0
+    given = iter(evidence)
+    count = 0
+    for obligation in relation.obligations():
+        piece = next(given, None)
+        if piece is None:
+            return Rejected(obligation.title, "there is no evidence for it")
+        count += 1
+        if isinstance(piece, Assumed):
+            assumed += 1
+            continue
+        cases = obligation.cases()
+        if len(cases) != len(piece.cases):
+            return Rejected(obligation.title, f"it has {len(cases)} cases")
+        if not all(map(refutes, cases, piece.cases)):
+            return Rejected(obligation.title, "the evidence does not prove it")
+    if next(given, None) is not None:
+        return Rejected("evidence", "there is more evidence than obligations")
+    return Simulated(count - assumed, assumed, reach)
+
+
+def interface_fault(relation: Relation, observed: Iterable[str]) -> str | None:
+    """Why the two automata do not show the same variables, or None if they do."""
+    detailed, abstract = (declarations(a) for a in (relation.detailed, relation.abstract))
+    for name in observed:
+        for side, declared in (("detailed", detailed), ("abstract", abstract)):
+            if name not in declared:
+                return f"the {side} automaton has no {name}"
+        if name in relation.witness:
+            return f"{name} is observed, so it cannot have a witness"
+    for name in relation.shared:
+        if name in detailed and detailed[name] != abstract[name]:
+            return f"{name} is {detailed[name]} in the detailed automaton, not {abstract[name]}"
+    if relation.missing:
+        return f"nothing says what {relation.missing[0]} is in the detailed automaton"
+    if extra := labels_of(relation.abstract) - labels_of(relation.detailed):
+        return f"the detailed automaton does not take part in {sorted(extra)[0]}"
+    for name, form in relation.witness.items():
+        if name not in abstract:
+            return f"the abstract automaton has no {name}"
+        if unknown := form.coefficients.keys() - relation.known:
+            return f"the witness of {name} mentions {sorted(unknown)[0]}"
+    return None
+
+
+def malformed(relation: Relation) -> str | None:
+    """Why the location map does not lead from the one automaton to the other, or None."""
+    for here, there in relation.places.items():
+        for automaton, name in ((relation.detailed, here), (relation.abstract, there)):
+            try:
+                automaton.location(name)
+            except KeyError:
+                return f"{automaton.name} has no location {name}"
+    defined = {
+        c.variable
+        for part in relation.detailed.components
+        for place in part.locations
+        for c in place.algebraic
+    }
+    for region in relation.reach:
+        for h in region.predicates:
+            if both := h.coefficients.keys() & defined:
+                return f"a reachable set mentions {sorted(both)[0]}, which an equation defines"
+    return None
+
+
+def declarations(automaton: Automaton) -> dict[str, str]:
+    """What kind of value each name has."""
+    found = {v.name: f"{v.kind} {v.type}" for v in automaton.variables}
+    found |= {i.name: f"analog {i.type}" for i in automaton.inputs}
+    return found | {p.name: f"constant {p.type}" for p in automaton.parameters}

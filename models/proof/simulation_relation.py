@@ -1,0 +1,486 @@
+"""What it takes for one automaton to do only what another one allows: unsatisfiable conditions.
+
+A relation between a detailed and an abstract automaton maps every location l to a location
+m(l), and gives every abstract variable a value W(v) in terms of the detailed ones: the
+variable of the same name where there is one, else an affine witness. In the conditions here a
+plain name is a detailed value, `x'` the one after a jump, `d(x)` a derivative. `Inv` includes
+algebraic constraints, bounds of inputs and parameters, and the assumption; `Reach(l)` is any
+set that contains the reachable states of l. Each of these must have no solution:
+
+- initial:   Init_C(l) and Inv_C(l)' and not Init_A(m l) at W'
+- invariant: Inv_C(l) and Reach(l) and not Inv_A(m l) at W
+- flow:      Inv_C(l) and Reach(l) and F_C(l) and not F_A(m l) at W and dW/dt
+- jump:      Inv_C(l) and Reach(l) and G and R and Inv_C(k)' and no edge m(l) -> m(k) of the
+             abstract automaton has its guard at W and its resets between W and W'; an edge
+             without a label may also be matched by doing nothing, if m(l) = m(k) and W' = W
+- urgency:   Inv_C(l) and Reach(l) and no urgent guard of C and some urgent guard of A at W
+
+Theorem (forward simulation). If no condition has a solution, every run of the detailed
+automaton is, seen through W, a run of the abstract one; so both show the same values of every
+variable that W maps to itself, at the same times, with the same interruptions.
+Proof. Related states are (l, x) and (m l, W(x)) with x in Inv_C(l) and Reach(l). Initial
+states are related to initial ones. Along a flow of C, W(x(t)) satisfies the abstract invariant
+at every moment, its derivative the abstract flow wherever it exists, and no urgent guard stops
+it earlier than C is stopped; so it is a flow of A of the same length. A jump of C is matched
+by an edge of A, or by none at all, between related states. Induction over the steps.
+
+A condition is refuted case by case (`models.proof.linear.alternatives`, which only enlarges);
+`sin` and `cos` count as unknown numbers in [-1, 1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+
+from models.automaton import (
+    TIME,
+    Automaton,
+    Constraint,
+    Edge,
+    Initial,
+    Input,
+    Kind,
+    Location,
+    Parameter,
+    Range,
+    primed,
+)
+from models.expression import (
+    FALSE,
+    TRUE,
+    Expression,
+    Op,
+    add,
+    compare,
+    conjunction,
+    disjunction,
+    equal,
+    free_variables,
+    multiply,
+    negation,
+    rebuild,
+    substitute,
+    variable,
+    with_arguments,
+)
+from models.proof.linear import Alternatives, Form, affine, alternatives
+from models.proof.polyhedral import Region
+from models.source import Span
+
+
+class ObligationKind(StrEnum):
+    """Which of the obligations a condition belongs to."""
+
+    INITIAL = "initial"
+    INVARIANT = "invariant"
+    FLOW = "flow"
+    JUMP = "jump"
+    URGENCY = "urgency"
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """A condition that must have no solution; the spans are places in both sources."""
+
+    kind: ObligationKind
+    title: str
+    location: str
+    condition: Expression
+    detailed: Span | None = None
+    abstract: Span | None = None
+    edge: Edge | None = field(default=None, compare=False)
+
+    def cases(self) -> Alternatives:
+        """Row lists, one of which holds wherever the condition does."""
+        return alternatives(_without_waves(self.condition))
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A candidate for a forward simulation; see the module's docstring.
+
+    `places` maps detailed locations to abstract ones, `witness` gives abstract variables that
+    the detailed automaton does not have, `reach` the regions that contain all reachable states
+    (none: nothing is known).
+    """
+
+    detailed: Automaton
+    abstract: Automaton
+    places: Mapping[str, str]
+    witness: Mapping[str, Form] = field(default_factory=lambda: MappingProxyType({}))
+    reach: tuple[Region, ...] = ()
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The names whose values the detailed automaton determines."""
+        return frozenset(names_of(self.detailed)) | {TIME}
+
+    @cached_property
+    def _clocked(self) -> bool:
+        """Whether one of the automata reads the time."""
+        return TIME in names_of(self.detailed) or TIME in names_of(self.abstract)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """Abstract names that have no counterpart and no witness."""
+        return tuple(
+            n for n in names_of(self.abstract) if n not in self.known and n not in self.witness
+        )
+
+    @cached_property
+    def shared(self) -> tuple[str, ...]:
+        """The names that mean the same on both sides."""
+        return tuple(
+            n for n in names_of(self.abstract) if n in self.known and n not in self.witness
+        )
+
+    def obligations(self) -> Iterator[Obligation]:
+        """Every condition that must have no solution, in a fixed order."""
+        yield from self.starts()
+        for name in self.places:
+            yield from self.stays(name)
+            yield from self.jumps(name)
+
+    def starts(self) -> Iterator[Obligation]:
+        """The obligations of the initial states."""
+        assert not self.missing, self.missing
+        for start in self.detailed.initial_sets():
+            yield self._initial(start)
+
+    def stays(self, name: str) -> Iterator[Obligation]:
+        """The obligations of staying in one detailed location."""
+        here = self.detailed.location(name)
+        there = self.abstract.location(self.places[name])
+        yield self._invariant(here, there)
+        yield from self._flows(here, there)
+        yield from self._urgency(here, there)
+
+    def jumps(self, name: str) -> Iterator[Obligation]:
+        """The obligations of the edges that leave one detailed location."""
+        for edge in self.detailed.edges_from(name):
+            if edge.guard != FALSE:
+                yield self._jump(edge)
+
+    # The obligations
+
+    def _initial(self, start: Initial) -> Obligation:
+        place = self.detailed.location(start.location)
+        post, rows = self._jump_of(start.resets, place)
+        algebra = (within(variable(c.variable), c.range) for c in place.algebraic)
+        here = conjunction(
+            start.condition,
+            *algebra,
+            *rows,
+            equal(variable(TIME), 0) if self._clocked else TRUE,
+            self._state(place, post),
+        )
+        target = self.places.get(start.location)
+        matches = [
+            self._matching_start(other, self.abstract.location(target), post)
+            for other in self.abstract.initial_sets()
+            if target is not None and other.location == target
+        ]
+        span = place.span
+        title = f"initial states of {start.location}"
+        there = None if target is None else self.abstract.location(target).span
+        condition = conjunction(here, negation(disjunction(*matches)))
+        return Obligation(ObligationKind.INITIAL, title, start.location, condition, span, there)
+
+    def _matching_start(
+        self, other: Initial, place: Location, post: Mapping[str, Expression]
+    ) -> Expression:
+        """That the values after the entry are an initial state of the abstract automaton: what
+        its entry does not assign was there before."""
+        defined = {c.variable for c in place.algebraic}
+        if other.resets and defined & free_variables(other.condition):
+            return FALSE
+        changed = {r.variable for r in other.resets}
+        before = {
+            n: self._value(n) if n in changed else substitute(self._after(n), post)
+            for n in names_of(self.abstract)
+        }
+        resets = self._abstract_resets(other.resets, place, before, post)
+        if resets is None:
+            return FALSE
+        clock = (equal(before[TIME], 0),) if TIME in before else ()
+        return conjunction(substitute(other.condition, before), *resets, *clock)
+
+    def _invariant(self, here: Location, there: Location) -> Obligation:
+        values = {n: self._value(n) for n in names_of(self.abstract)}
+        wanted = substitute(_state_condition(self.abstract, there), values)
+        condition = conjunction(self._related(here), negation(wanted))
+        title = f"invariant of {here.name} inside that of {there.name}"
+        return Obligation(
+            ObligationKind.INVARIANT, title, here.name, condition, here.span, there.span
+        )
+
+    def _flows(self, here: Location, there: Location) -> Iterator[Obligation]:
+        values = {n: self._value(n) for n in names_of(self.abstract)}
+        moving = self._derivatives(here)
+        spans = {c.variable: c.span for c in here.flows}
+        wanted: list[tuple[str, Range, Span | None]] = [
+            (c.variable, c.range.substitute(values), c.span) for c in there.flows
+        ]
+        still = [v.name for v in self.abstract.variables if v.kind is Kind.DISCRETE]
+        still += [p.name for p in self.abstract.parameters]
+        wanted += [(name, Range.exactly(add()), there.span) for name in still if name != TIME]
+        if TIME in self.witness:
+            wanted.append((TIME, Range.exactly(add(1)), there.span))
+        for name, allowed, span in wanted:
+            goal = within(self._rate(name), allowed)
+            condition = conjunction(self._related(here), *moving, negation(goal))
+            title = f"flow of {name} in {here.name} allowed by {there.name}"
+            detailed = spans.get(name) or here.span
+            yield Obligation(ObligationKind.FLOW, title, here.name, condition, detailed, span)
+
+    def _urgency(self, here: Location, there: Location) -> Iterator[Obligation]:
+        values = {n: self._value(n) for n in names_of(self.abstract)}
+        edges = self.abstract.edges_from(there.name)
+        stopping = [substitute(e.guard, values) for e in edges if e.urgent]
+        if stopping:
+            own = [e.guard for e in self.detailed.edges_from(here.name) if e.urgent]
+            condition = conjunction(
+                self._related(here), *map(negation, own), disjunction(*stopping)
+            )
+            span = next(e.span for e in edges if e.urgent)
+            title = f"time passes in {here.name} only where {there.name} lets it"
+            yield Obligation(ObligationKind.URGENCY, title, here.name, condition, here.span, span)
+
+    def _jump(self, edge: Edge) -> Obligation:
+        options = list(self.matching(edge))
+        condition = conjunction(
+            self.jump_condition(edge),
+            *(negation(conjunction(guard, change)) for _, guard, change in options),
+        )
+        title = f"jump {edge.name or f'{edge.source} -> {edge.target}'}"
+        abstract = next((e.span for e, _, _ in options if e is not None), None)
+        if abstract is None:
+            abstract = self.abstract.location(self.places[edge.source]).span
+        return Obligation(
+            ObligationKind.JUMP, title, edge.source, condition, edge.span, abstract, edge
+        )
+
+    def jump_condition(self, edge: Edge) -> Expression:
+        """The states in which the detailed automaton takes an edge, and those after it."""
+        source, target = self.detailed.location(edge.source), self.detailed.location(edge.target)
+        post, rows = self._jump_of(edge.resets, target)
+        return conjunction(self._related(source), edge.guard, *rows, self._state(target, post))
+
+    def matching(self, edge: Edge) -> Iterator[tuple[Edge | None, Expression, Expression]]:
+        """The abstract edges that can match a detailed one, each with its guard and with the
+        condition that its resets make; None stands for doing nothing."""
+        source, target = self.places[edge.source], self.places.get(edge.target)
+        if target is None:
+            return
+        post, _ = self._jump_of(edge.resets, self.detailed.location(edge.target))
+        values = {n: self._value(n) for n in names_of(self.abstract)}
+        place = self.abstract.location(target)
+        label = edge.label if edge.label in labels_of(self.abstract) else None
+        for other in self.abstract.edges_from(source):
+            if other.target == target and other.label == label:
+                resets = self._abstract_resets(other.resets, place, values, post)
+                if resets is not None:
+                    yield other, substitute(other.guard, values), conjunction(*resets)
+        if source == target and label is None:
+            resets = self._abstract_resets((), place, values, post)
+            assert resets is not None
+            yield None, TRUE, conjunction(*resets)
+
+    # The values of names
+
+    def _value(self, name: str) -> Expression:
+        form = self.witness.get(name)
+        return variable(name) if form is None else expression_of(form)
+
+    def _after(self, name: str) -> Expression:
+        changing = _changing(self.detailed)
+        return substitute(self._value(name), {n: variable(primed(n)) for n in changing})
+
+    def _rate(self, name: str) -> Expression:
+        form = self.witness.get(name, Form({name: Fraction(1)}))
+        return expression_of(Form({_dot(n): a for n, a in form.coefficients.items()}))
+
+    def _state(self, place: Location, post: Mapping[str, Expression]) -> Expression:
+        """The state condition of a location on the values after a jump."""
+        names: dict[str, Expression] = {
+            n: variable(primed(n)) for n in _changing(self.detailed) | {TIME}
+        }
+        after = substitute(_state_condition(self.detailed, place), names)
+        reach = substitute(self._reach(place.name), names)
+        return substitute(conjunction(after, reach), post)
+
+    def _related(self, place: Location) -> Expression:
+        return conjunction(_state_condition(self.detailed, place), self._reach(place.name))
+
+    def _reach(self, location: str) -> Expression:
+        if not self.reach:
+            return TRUE
+        cells = [
+            conjunction(*(expression_of(row.form) <= 0 for row in region.rows(cell)))
+            for region in self.reach
+            if region.location == location
+            for cell in region.cells
+        ]
+        return disjunction(*cells)
+
+    def _derivatives(self, place: Location) -> Iterator[Expression]:
+        """What is known of `d(x)` in a detailed location."""
+        if self._clocked:
+            yield equal(variable(_dot(TIME)), 1)
+        flowing = {c.variable for c in place.flows}
+        for flow in place.flows:
+            yield within(variable(_dot(flow.variable)), flow.range)
+        for v in self.detailed.variables:
+            if v.kind is Kind.DISCRETE and v.name != TIME and v.name not in flowing:
+                yield equal(variable(_dot(v.name)), 0)
+        for p in self.detailed.parameters:
+            yield equal(variable(_dot(p.name)), 0)
+        for given in place.algebraic:
+            form = None if given.range.exact is None else affine(given.range.exact)
+            if form is not None:
+                rate = Form({_dot(n): a for n, a in form.coefficients.items()})
+                yield equal(variable(_dot(given.variable)), expression_of(rate))
+
+    # Jumps
+
+    def _jump_of(
+        self, resets: tuple[Constraint, ...], target: Location
+    ) -> tuple[dict[str, Expression], list[Expression]]:
+        """The detailed values after a jump: exactly, where that is possible, else by
+        conditions. A variable with an equation in the target gets its value from there; what
+        was assigned to it can only be read by later resets."""
+        defined = {c.variable for c in target.algebraic}
+        read: dict[str, Expression] = {}
+        post: dict[str, Expression] = {}
+        rows: list[Expression] = []
+        for reset in resets:
+            new = primed(reset.variable)
+            chosen = reset.range.substitute(read)
+            if chosen.exact is not None and chosen.exact.op is not Op.BOOLEAN:
+                read[new] = chosen.exact
+            else:
+                name = f"assigned {new}" if reset.variable in defined else new
+                read[new] = variable(name)
+                rows.append(within(read[new], chosen))
+            if reset.variable not in defined:
+                post[new] = read[new]
+        changed = {r.variable for r in resets} | defined
+        for name in (*(v.name for v in self.detailed.variables), TIME):
+            if name not in changed:
+                post[primed(name)] = variable(name)
+        return post, rows
+
+    def _abstract_resets(
+        self,
+        resets: tuple[Constraint, ...],
+        target: Location,
+        values: Mapping[str, Expression],
+        post: Mapping[str, Expression],
+    ) -> list[Expression] | None:
+        """The conditions between W and W' of an abstract jump; None where it involves a choice
+        that no variable shows."""
+        defined = {c.variable for c in target.algebraic}
+        own = {v.name for v in self.abstract.variables}
+        after = {n: substitute(self._after(n), post) for n in names_of(self.abstract)}
+        names = {**values, **{primed(n): value for n, value in after.items()}}
+        conditions: list[Expression] = []
+        for reset in resets:
+            chosen = reset.range.substitute(names)
+            if reset.variable not in own or reset.variable in defined:
+                if chosen.exact is None:
+                    return None
+                names[primed(reset.variable)] = chosen.exact
+            else:
+                conditions.append(within(after[reset.variable], chosen))
+        changed = {r.variable for r in resets} | defined
+        kept = {n for n in own if n not in changed} | {p.name for p in self.abstract.parameters}
+        conditions.extend(equal(after[n], values[n]) for n in sorted(kept) if after[n] != values[n])
+        return conditions
+
+
+def expression_of(form: Form) -> Expression:
+    """A form as an expression."""
+    terms = (multiply(a, variable(n)) for n, a in sorted(form.coefficients.items()))
+    return add(*terms, form.constant)
+
+
+# Details
+
+
+def _dot(name: str) -> str:
+    return f"d({name})"
+
+
+def names_of(automaton: Automaton) -> tuple[str, ...]:
+    """Variables, inputs and parameters."""
+    return (
+        *(v.name for v in automaton.variables),
+        *(i.name for i in automaton.inputs),
+        *(p.name for p in automaton.parameters),
+    )
+
+
+def _changing(automaton: Automaton) -> frozenset[str]:
+    """The names that have another value after a jump: all but parameters."""
+    return frozenset(v.name for v in automaton.variables) | {i.name for i in automaton.inputs}
+
+
+def labels_of(automaton: Automaton) -> frozenset[str]:
+    """The labels that the automaton takes part in."""
+    found: set[str] = set()
+    for part in automaton.components:
+        found |= part.alphabet | {e.label for e in part.edges if e.label is not None}
+    return frozenset(found)
+
+
+def _state_condition(automaton: Automaton, place: Location) -> Expression:
+    """Invariant, algebraic constraints, and what holds of inputs and parameters."""
+    signals: tuple[Input | Parameter, ...] = (*automaton.inputs, *automaton.parameters)
+    bounds = [
+        part
+        for s in signals
+        for part in (
+            TRUE if s.low is None else variable(s.name) >= s.low,
+            TRUE if s.high is None else variable(s.name) <= s.high,
+        )
+    ]
+    algebra = (within(variable(c.variable), c.range) for c in place.algebraic)
+    return conjunction(place.invariant, *algebra, *bounds, automaton.assumption)
+
+
+def within(value: Expression, allowed: Range) -> Expression:
+    """That a value lies in a range; `max` and `min` as bounds become one atom for each part."""
+    exact = allowed.exact
+    if exact is not None:
+        if exact.op is Op.BOOLEAN:
+            return value if exact.value else negation(value)
+        return TRUE if exact == value else equal(value, exact)
+    low, high = allowed.low, allowed.high
+    parts: list[Expression] = []
+    if low is not None:
+        lows = low.args if low.op is Op.MAXIMUM else (low,)
+        parts.extend(compare(Op.GREATER_EQUAL, value, bound) for bound in lows)
+    if high is not None:
+        highs = high.args if high.op is Op.MINIMUM else (high,)
+        parts.extend(compare(Op.LESS_EQUAL, value, bound) for bound in highs)
+    return conjunction(*parts)
+
+
+def _without_waves(condition: Expression) -> Expression:
+    """The condition with every `sin` and `cos` an unknown number in [-1, 1]."""
+    unknown: dict[Expression, Expression] = {}
+
+    def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
+        node = with_arguments(node, args)
+        if node.op in (Op.SIN, Op.COS):
+            return unknown.setdefault(node, variable(f"wave {len(unknown)}"))
+        return node
+
+    plain = rebuild(condition, replace)
+    bounds = (part for w in unknown.values() for part in (w >= -1, w <= 1))
+    return conjunction(plain, *bounds) if unknown else plain
