@@ -42,6 +42,8 @@ class Memory:
         self.r[1 + self.n : 1 + self.n + len(held)] = list(held)
         self.spread = [0.0] * len(self.r)
         self.noise = [0.0] * len(self.r)
+        self.low: list[float] = []
+        self.high: list[float] = []
         self.series = [[0.0] * (MAX_DEGREE + 1) for _ in self.r]
         for i in range(1 + self.n, len(self.r)):
             self.series[i][0] = self.r[i]

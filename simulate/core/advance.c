@@ -575,10 +575,10 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     core->t = t;
     core->order = 1;
     core->h_before = INFINITY;
-    doubles = regs * 3 + regs * STRIDE + 4 * n + n * STRIDE + 2 * n * HISTORY + 4 * atoms +
+    doubles = regs * 5 + regs * STRIDE + 4 * n + n * STRIDE + 2 * n * HISTORY + 4 * atoms +
               1 + MAX_INTERVALS * tokens;
     bytes = doubles * sizeof(double) + atoms * sizeof(Intervals) +
-            (regs + 2 * (size_t)p->watch_count + 2) * sizeof(int) + 3 * atoms + p->watch_count +
+            (regs + 2 * (size_t)p->watch_count + 2) * sizeof(int) + 4 * atoms + p->watch_count +
             tokens + 16;
     core->block = calloc(bytes, 1);
     if (core->block == NULL) {
@@ -590,6 +590,8 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     TAKE(r, regs);
     TAKE(spread, regs);
     TAKE(noise, regs);
+    TAKE(low, regs);
+    TAKE(high, regs);
     TAKE(series, regs * STRIDE);
     TAKE(x, n);
     TAKE(trial_x, n);
@@ -611,7 +613,8 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     core->used = (char *)(core->grazing + p->watch_count + 1);
     core->departing = core->used + atoms;
     core->truth = core->departing + atoms;
-    core->was_true = core->truth + atoms;
+    core->open = core->truth + atoms;
+    core->was_true = core->open + atoms;
     core->stack = core->was_true + p->watch_count;
     memcpy(core->r, p->initial, regs * sizeof(double));
     memcpy(core->r + 1 + n, held, p->held * sizeof(double));

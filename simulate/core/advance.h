@@ -34,10 +34,10 @@ typedef struct {
     /* one block of memory, cut into: */
     double *block;
     double *r, *spread, *noise, *series, *x, *trial_x, *f, *poly, *differences, *rows;
-    double *values, *trial, *scale, *eps, *candidates, *inverse_weight;
+    double *values, *trial, *scale, *eps, *candidates, *inverse_weight, *low, *high;
     Intervals *found;
     int *filled, *fired, *grazing;
-    char *used, *departing, *was_true, *truth, *stack;
+    char *used, *departing, *was_true, *truth, *stack, *open;
     int fired_count, grazing_count;
     Doubles out_times, out_coefficients;
     Ints out_degrees;

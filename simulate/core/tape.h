@@ -49,4 +49,6 @@ int tape_values(const Program *p, const Instruction *code, int count, double *r)
 int tape_coefficient(const Program *p, const Instruction *i, double *series, int k);
 void tape_sensitivity(const Program *p, const Instruction *code, int count, const double *r,
                       double *spread, double *noise);
+void tape_enclosure(const Program *p, const Instruction *code, int count, double *low,
+                    double *high);
 #endif

@@ -360,3 +360,35 @@ def test_external_functions_are_called_and_may_fail() -> None:
 
     with pytest.raises(ExternalError, match=r"speed.*no signal"):
         go(program(flows, externals={"speed": broken}), [0.0])
+
+
+@BOTH
+@pytest.mark.parametrize("place", [0.7, 3.0, 57.3])
+def test_a_spike_is_not_stepped_over(method: Method, place: float) -> None:
+    """exp(-(1000 (x - p))^2) >= 1/2 is true for 1.7 milliseconds, and invisible from afar."""
+    away = (X - Fraction(place)) * 1000
+    found = go(
+        program({"x": constant(1)}, function(Op.EXP, -away * away) >= Fraction(1, 2)), [0.0], method
+    )
+    assert found.stop is Stop.EVENT
+    assert found.t == pytest.approx(place - math.sqrt(math.log(2)) / 1000, abs=1e-6)
+    assert found.counts.steps < 100 and found.counts.beyond == 0
+
+
+@BOTH
+def test_fast_ripples_are_not_aliased(method: Method) -> None:
+    """sin(200 x) first reaches 0.99 at x = asin(0.99)/200, whatever the step."""
+    p = program({"x": constant(1)}, function(Op.SIN, X * 200) >= Fraction(99, 100))
+    found = go(p, [0.0], method)
+    assert found.t == pytest.approx(math.asin(0.99) / 200, abs=1e-8)
+
+
+def test_guards_on_external_functions() -> None:
+    """Nothing is known of an external function: it is watched at the ends of steps, and the
+    event is then approached from one side by shorter and shorter steps."""
+    p = program(
+        {"x": constant(1)}, external("height", X) >= 2, externals={"height": lambda x: x * x}
+    )
+    found = go(p, [0.0], Adams(max_step=0.5))
+    assert found.stop is Stop.EVENT and found.t == pytest.approx(math.sqrt(2), abs=1e-9)
+    assert found.counts.beyond == 0
