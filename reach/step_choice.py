@@ -14,11 +14,9 @@ from math import ceil, log2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.proof.affine_flow import AffineFlow, Span, state_bounds
+from models.proof.adjoint import FlowBounds, StartSet
+from models.proof.affine_flow import AffineFlow, Span
 from models.proof.flowpipe import MAX_BITS, MAX_DEGREE
-
-RELATIVE_REMAINDER = 2.0**-26
-"""What the remainders of all steps may add, relative to the a priori bound's unit."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Fineness:
     degree: int
     bits: int
     stay: Fraction
-    scale: Mapping[str, Fraction]
+    scale: Mapping[str, int]
 
 
 def matrix_of(flow: AffineFlow) -> NDArray[np.float64]:
@@ -54,22 +52,20 @@ def choose(
 ) -> Fineness:
     """Parameters for stays up to `stay`; `length` is the user's step, `level` halves it."""
     weights, norm = balanced(matrix_of(flow))
-    scale = {n: Fraction(float(w)) for n, w in zip(flow.names, weights, strict=True) if w != 1}
+    scale = {n: round(log2(w)) for n, w in zip(flow.names, weights, strict=True) if w != 1}
     if length is None:
         length = stay / 16
         if norm:
             length = min(length, Fraction(1) / ceil(norm * 1024) * 1024)
         length = dyadic_below(length * Fraction(2) ** -level)
     count = ceil(stay / length)
-    mass = state_bounds(flow, start, scale, stay)
-    ratio = max((float(m) for m in mass if m is not None), default=1.0)
-    unit = max((float(abs(e)) for s in start.values() for e in s if e is not None), default=0.0)
-    ratio = max(1.0, ratio / max(unit, min(1.0, ratio), 1e-9))
-    tail, degree = 1.0, 0
-    while degree < MAX_DEGREE and (degree < 3 or tail * ratio * count > RELATIVE_REMAINDER):
-        degree += 1
-        tail *= norm * float(length) / (degree + 1)
-    bits = 64 + ceil(log2(ratio * count * degree)) + ceil(log2(1 / min(1.0, unit or 1.0)))
+    degree = min(MAX_DEGREE, 3 + ceil(2 * norm * float(length)))
+    box = StartSet(tuple(start[name] for name in flow.names), ())
+    mass = float(FlowBounds(flow, box, stay, scale, degree, 96).mass)
+    # Each step loses at most a few units times the mass; what remains is about 2^-50.
+    spread = max((abs(e) for e in scale.values()), default=0)
+    lost = log2(max(mass, 1.0)) + log2(count * len(flow.names)) + log2(1 + norm * float(stay))
+    bits = 50 + ceil(lost) + 2 * spread
     return Fineness(length, degree, min(MAX_BITS, -(-bits // 32) * 32), stay, scale)
 
 

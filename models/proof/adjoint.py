@@ -1,27 +1,30 @@
 """Bounds of a linear function along an affine flow, by a curve of its dual.
 
-Let x' = A x + B w, and let a(s) be any continuous, piecewise polynomial curve with a(0) = d.
-With r = a' - A'a (its residual) and b = B'a, differentiating a(t - s) x(s) in s gives
+Let x' = A x + B w, and let a(s) be a curve with a(0) = d that follows a' = A'a except for jumps
+by j_k at times s_k. With b = B'a, differentiating a(t - s) x(s) in s gives
 
-    d x(t) = a(t) x(0) + integral over [0, t] of b(s) w(t - s) - r(s) x(t - s) ds.
+    d x(t) = a(t) x(0) + integral over [0, t] of b(s) w(t - s) ds - sum of j_k x(t - s_k),
 
-This holds for every a; it is useful for a close to exp(A's) d, where r is tiny. Here a is a
-Taylor polynomial on each step, in fixed point: c_0 + c_1 T + ... + c_N T^N with T in [0, 1]
-the part of the step that has passed, c_{i+1} the rounded (h A)'c_i / (i+1), h the length of
-the step; the next step starts where it ends. Rounding makes an entry of the T^i part of h r
-at most (i+1)/2 units, and its last part is -(hA)'c_N T^N, so over one step
+the sum over s_k < t. Here the curve is rounded to units of 2^-bits at the end of every step,
+which makes the jumps; they are tiny, so a crude bound |x| <= M of the state is enough for
+them. Norms are those of `models.proof.exponential`: |x| = max |x_j| / w_j, and the dual one
+|a| = sum |a_j| w_j; |a x| <= |a| |x|. M is P (|x(0)| + S sup |B w|) with ||exp(A t)|| <= P on
+[0, S] (variation of constants), or what the location's invariant says.
 
-    integral |r x| <= sum_j m_j (N/2 units + |((hA)'c_N)_j| / (N+1)),      |x_j| <= m_j.
+On a step of length h, T in [0, 1] the part of it that has passed, a = c_0 + c_1 T + ... with
+c_i = (hA)'c_{i-1} / i. The first terms are computed in fixed point, rounding errors and the
+tail of the series are bounded in the norm. An upper bound of d x(t) that is *linear* in T
+follows from three facts:
 
-An upper bound of d x(t) on a step that is *linear* in T follows from three facts:
 - A support function is convex, so on the chord between the ends of the step it lies below the
-  chord of its values. A polynomial differs from its chord by the sum over i >= 2 of
-  -c_i (T - T^i), and 0 <= T - T^i <= GAP[i].
-- The integral over [0, T] of the largest b w lies below T times that over [0, 1] plus a
-  quarter of the variation of b w (for a function g, the integral over [0, T] differs from T
-  times that over [0, 1] by at most T (1 - T) times the variation of g).
+  chord of its values. The curve differs from its chord by the sum over i >= 2 of
+  -c_i (T - T^i), and 0 <= T - T^i <= gap(i).
+- For a function g on [0, 1], the integral over [0, T] differs from T times that over [0, 1]
+  by at most T (1 - T) <= 1/4 times the variation of g. Here g = max b w.
 - The rest is charged for the whole step.
-All of this is exact integer arithmetic; every rounding is upwards.
+
+The integral of b over a step is exact but for rounding: it is the dual of a state that stands
+for the signal, so it comes with the exponential of the matrix (A B; 0 0).
 """
 
 from __future__ import annotations
@@ -34,9 +37,8 @@ from math import lcm
 from operator import itemgetter, mul
 
 from models.proof.affine_flow import AffineFlow, Signal, Span, Vector
+from models.proof.exponential import Balanced, exponential, growth
 
-MASS_BITS = 32
-STRAY_BITS = 8
 Pick = Callable[[Sequence[int]], Sequence[int]]
 
 
@@ -72,7 +74,7 @@ class SparseColumns:
             ),
         )
 
-    def __call__(self, vector: Vector) -> Vector:
+    def __call__(self, vector: Sequence[int]) -> Vector:
         """Every column times the vector, times the denominator."""
         return [0 if c is None else sum(map(mul, c[1], c[0](vector))) for c in self.columns]
 
@@ -167,40 +169,85 @@ class Chord:
 
 @dataclass(frozen=True)
 class Piece:
-    """One step of a curve: where it ends, and what bounds need. `bends` are the supports of
-    c_2, c_3, ...; `pushes` are for each signal in it the integrals of b and |b| (at least);
-    `swing` is a quarter of the variation of b w, `stray` the integral of |r x| (at least)."""
+    """One step of a curve: where it ends, and what bounds need, in units. `bends` are the
+    supports of c_2, c_3, ...; `loss` is what the rest of the series adds to a x(0) at most;
+    `pushes` are for each signal in it the integrals of b and of |b| (at least); `swing` is a
+    quarter of the variation of b w, and `stray` bounds |j x| and the errors of the integrals."""
 
     end: Vector
     bends: list[Support]
+    loss: Fraction
     pushes: list[tuple[Signal, Fraction, Fraction]]
     swing: Fraction
     stray: Fraction
 
 
 class FlowBounds:
-    """What bounds of linear functions along one flow have in common."""
+    """Bounds of linear functions along one flow, for stays no longer than `stay`.
+
+    `exponents` are those of the weights, by name (0 where it has none): any will do, good
+    ones make bounds tighter.
+    """
 
     def __init__(
         self,
         flow: AffineFlow,
         start: StartSet,
-        mass: Sequence[Fraction | None],
+        stay: Fraction,
+        exponents: Mapping[str, int],
         degree: int,
         bits: int,
     ):
         self.flow, self.start, self.degree, self.bits = flow, start, degree, bits
-        self._mass = [0 if m is None else _ceiling(m * (1 << MASS_BITS)) for m in mass]
-        used = [j for j, column in enumerate(flow.columns) if column]
-        self._massless = [j for j in used if mass[j] is None]
-        self._rounding = degree * sum(self._mass[j] for j in used)
-        self._inputs = SparseColumns.of([s.column for s in flow.signals], Fraction(1))
-        self._matrices: dict[Fraction, SparseColumns] = {}
-        gaps = [gap(i) for i in range(2, degree + 1)]
-        self._gap_unit = lcm(*(g.denominator for g in gaps))
-        self._gaps = [int(g * self._gap_unit) for g in gaps]
-        self._integral_unit = lcm(*range(1, degree + 2))
-        self._integrals = [self._integral_unit // (i + 1) for i in range(degree + 1)]
+        self.weights = [Fraction(2) ** exponents.get(name, 0) for name in flow.names]
+        self._measure(stay)
+        self._steps: dict[Fraction, _StepMatrices] = {}
+
+    def _measure(self, stay: Fraction) -> None:
+        """The names of which a bound M is known, closed under what derivatives read; a curve
+        may only move among them."""
+        flow = self.flow
+        spans = dict(enumerate(self.start.spans))
+        limits = {j: flow.limits.get(n, (None, None)) for j, n in enumerate(flow.names)}
+        unbounded = {j for s in flow.signals if _size((s.low, s.high)) is None for j in s.column}
+        started = {j for j, span in spans.items() if _size(span) is not None}
+        grown = _closed(flow, started - unbounded)
+        limited = _closed(flow, {j for j, span in limits.items() if _size(span) is not None})
+        if grown <= limited:
+            self.members = sorted(limited)
+            self.mass = self._norm_of(limits)
+        else:
+            self.members = sorted(grown)
+            entry = self._norm_of(spans)
+            push: dict[int, Fraction] = dict.fromkeys(grown, Fraction(0))
+            for signal in flow.signals:
+                top = _size((signal.low, signal.high))
+                for j in grown & signal.column.keys():
+                    assert top is not None, "unbounded signals do not reach these names"
+                    push[j] += abs(signal.column[j]) * top
+            pushed = max(value / self.weights[j] for j, value in push.items())
+            self.mass = growth(self.balanced([]), stay, self.bits) * (entry + stay * pushed)
+        bounded = all(_size(spans[j]) is not None for j in self.members)
+        self.entry = min(self.mass, self._norm_of(spans)) if bounded else self.mass
+
+    def _norm_of(self, spans: Mapping[int, Span]) -> Fraction:
+        """The largest |x| over the members, each within its span."""
+        sizes = ((_size(spans[j]), self.weights[j]) for j in self.members)
+        return max((s / w for s, w in sizes if s is not None), default=Fraction(0))
+
+    def balanced(self, signals: Sequence[tuple[Signal, Fraction]]) -> Balanced:
+        """The balanced matrix over the members, and over signals with weights as states."""
+        place = {j: k for k, j in enumerate(self.members)}
+        size = len(place) + len(signals)
+        rows = [[Fraction(0)] * size for _ in range(size)]
+        for j, k in place.items():
+            for i, value in self.flow.columns[j].items():
+                if i in place:
+                    rows[place[i]][k] = value * self.weights[j] / self.weights[i]
+        for k, (signal, weight) in enumerate(signals, start=len(place)):
+            for i in signal.column.keys() & place.keys():
+                rows[place[i]][k] = signal.column[i] * weight / self.weights[i]
+        return Balanced(rows)
 
     def chords(
         self, pieces: Iterator[Piece], direction: Vector, sign: int, rows: Sequence[int]
@@ -227,37 +274,51 @@ class FlowBounds:
         return Fraction(_ceiling(value), 1 << self.bits)
 
     def pieces(self, direction: Vector, stages: Sequence[Stage]) -> Iterator[Piece]:
-        """The curve of a direction (in units of 2^-bits); it ends early where the residual
-        may meet a name of which no bound is known, or b an unbounded signal."""
+        """The curve of a direction (in units of 2^-bits); nothing where it could move among
+        names of which no bound is known, or the series does not converge fast enough."""
+        fixed = {j for j, a in enumerate(direction) if a} - set(self.members)
+        if any(j in column for column in self.flow.columns for j in fixed):
+            return
+        touched = _closed_downwards(self.flow, {j for j, a in enumerate(direction) if a})
+        active = [k for k, s in enumerate(self.flow.signals) if touched & s.column.keys()]
         curve = direction
         for stage in stages:
-            matrix = self._matrices.get(stage.length)
-            if matrix is None:
-                matrix = SparseColumns.of(self.flow.columns, stage.length)
-                self._matrices[stage.length] = matrix
+            step = self._steps.get(stage.length)
+            if step is None:
+                step = self._steps[stage.length] = _StepMatrices(self, stage.length)
+            if step.ratio >= 1:
+                return
             for _ in range(stage.count):
-                taylor = self._taylor(curve, matrix)
-                if taylor is None:
-                    return
-                terms, last = taylor
-                curve = list(map(sum, zip(*terms, strict=True)))
-                pushes, swing = self._pushes(terms, stage.length)
-                bends = [self.start.support(term) for term in terms[2:]]
-                yield Piece(curve, bends, pushes, swing, self._stray(last, matrix.denominator))
+                piece = self._piece(curve, step, active)
+                curve = piece.end
+                yield piece
 
-    def _taylor(self, curve: Vector, matrix: SparseColumns) -> tuple[list[Vector], Vector] | None:
-        """The coefficients c_0 ... c_N, and (hA)'c_N times the denominator; None where the
-        residual may meet a name of which no bound is known."""
-        terms = [curve]
-        image = matrix(curve)
-        for i in range(1, self.degree + 1):
-            if any(image[j] for j in self._massless):
-                return None
-            half = i * matrix.denominator
-            whole = 2 * half
-            terms.append([(2 * v + half) // whole if v else 0 for v in image])
-            image = matrix(terms[-1])
-        return None if any(image[j] for j in self._massless) else (terms, image)
+    def _piece(self, curve: Vector, step: _StepMatrices, active: list[int]) -> Piece:
+        terms = step.terms(curve)
+        blur = step.blur(terms[-1])
+        end, integrals = step.moved(curve)
+        slip = step.slip(curve)
+        stray = (slip + step.rounding) * self.mass
+        along = list(zip(*(step.inputs(term) for term in terms), strict=True))
+        pushes: list[tuple[Signal, Fraction, Fraction]] = []
+        swing = Fraction(0)
+        for number in active:
+            signal, b, integral = self.flow.signals[number], along[number], integrals[number]
+            top = _size((signal.low, signal.high)) or Fraction(0)
+            reach = step.reaches[number] * blur
+            stray += slip / step.weights[number] * top
+            size = Fraction(0)
+            if signal.low != signal.high:
+                if _keeps_sign(b):
+                    size = abs(integral) + 2 * reach * step.length
+                else:
+                    area = _absolute_integral(b) / step.inputs.denominator
+                    size = (area + reach) * step.length
+            pushes.append((signal, integral, size))
+            variation = Fraction(sum(map(abs, b[1:])), step.inputs.denominator) + 2 * reach
+            swing += top * variation * step.length / 4
+        bends = [self.start.support(term) for term in terms[2:]]
+        return Piece(end, bends, blur * self.entry, pushes, swing, stray)
 
     def _support(self, curve: Vector, sign: int, rows: Sequence[int], k: int) -> Fraction | None:
         whole = self.start.largest(self.start.support(curve), sign)
@@ -270,42 +331,135 @@ class FlowBounds:
 
     def _bend(self, piece: Piece, sign: int) -> Fraction | None:
         """How far sign * a(T) x(0) can lie above its chord."""
-        total = 0
-        for width, support in zip(self._gaps, piece.bends, strict=True):
+        total = Fraction(0)
+        for i, support in enumerate(piece.bends, start=2):
             top = self.start.largest(support, -sign)
             if top is None:
                 return None
             if top > 0:
-                total += width * top
-        return Fraction(total, self._gap_unit * self.start.denominator)
+                total += gap(i) * top
+        return total / self.start.denominator + piece.loss
 
-    def _pushes(
-        self, terms: list[Vector], length: Fraction
-    ) -> tuple[list[tuple[Signal, Fraction, Fraction]], Fraction]:
-        factor = length / self._inputs.denominator
-        whole = factor / self._integral_unit
-        found: list[tuple[Signal, Fraction, Fraction]] = []
-        swing = Fraction(0)
-        along = zip(*(self._inputs(term) for term in terms), strict=True)
-        for signal, b in zip(self.flow.signals, along, strict=True):
-            if not any(b):
-                continue
-            integral = sum(map(mul, b, self._integrals)) * whole
-            if signal.low == signal.high:
-                size = Fraction(0)
-            else:
-                size = abs(integral) if _keeps_sign(b) else _absolute_integral(b) * factor
-            found.append((signal, integral, size))
-            ends = [abs(e) for e in (signal.low, signal.high) if e is not None]
-            largest = max(ends, default=Fraction(0))
-            swing += largest * sum(map(abs, b[1:])) * factor / 4
-        return found, swing
 
-    def _stray(self, last: Vector, denominator: int) -> Fraction:
-        """At least the integral of |r x| over one step, in units."""
-        tail = sum(map(mul, map(abs, last), self._mass))
-        part = Fraction(self._rounding, 2) + Fraction(tail, denominator * (self.degree + 1))
-        return Fraction(_ceiling(part * (1 << STRAY_BITS)), 1 << (MASS_BITS + STRAY_BITS))
+class _StepMatrices:
+    """What the steps of one length have in common."""
+
+    def __init__(self, bounds: FlowBounds, length: Fraction):
+        flow, self.length = bounds.flow, length
+        self._bits, self._members, weights = bounds.bits, bounds.members, bounds.weights
+        inside = set(self._members)
+        norm = bounds.balanced([]).norm
+        self._degree = bounds.degree
+        self._matrix = SparseColumns.of(flow.columns, length)
+        self.inputs = SparseColumns.of([s.column for s in flow.signals], Fraction(1))
+        self.reaches = [
+            max((abs(v) / weights[i] for i, v in s.column.items() if i in inside), default=0)
+            for s in flow.signals
+        ]
+        self.weights = [_power_below(norm / r) if r and norm else Fraction(1) for r in self.reaches]
+        self.ratio = norm * length / (bounds.degree + 1)
+        self.rounding = sum((weights[j] for j in self._members), Fraction(0)) / 2
+        blurs = [Fraction(0)]
+        for i in range(1, bounds.degree + 1):
+            blurs.append(blurs[-1] * norm * length / i + self.rounding)
+        self._blurs = blurs
+        self._weight_unit = lcm(*(w.denominator for w in weights))
+        self._weights = [
+            int(w * self._weight_unit) if j in inside else 0 for j, w in enumerate(weights)
+        ]
+        signals = list(zip(flow.signals, self.weights, strict=True))
+        self._exponential = exponential(bounds.balanced(signals), length, bounds.bits)
+        all_weights = [*(weights[j] for j in self._members), *self.weights]
+        self._transfer = self._dual_columns(all_weights)
+        self._fixed = [
+            {i: v * length for i, v in s.column.items() if i not in inside} for s in flow.signals
+        ]
+
+    def _dual_columns(self, weights: list[Fraction]) -> SparseColumns:
+        """The columns of the exponential in unbalanced coordinates."""
+        unit = Fraction(1, 1 << self._bits)
+        rows = self._exponential.rows
+        columns = [
+            {
+                i: rows[k][column] * unit * weights[k] / weights[column]
+                for k, i in enumerate(self._members)
+                if rows[k][column]
+            }
+            for column in range(len(weights))
+        ]
+        return SparseColumns.of(columns, Fraction(1))
+
+    def terms(self, curve: Vector) -> list[Vector]:
+        """c_0, ..., c_N, each rounded to the nearest unit."""
+        found = [curve]
+        for i in range(1, self._degree + 1):
+            half = i * self._matrix.denominator
+            whole = 2 * half
+            found.append([(2 * v + half) // whole if v else 0 for v in self._matrix(found[-1])])
+        return found
+
+    def size(self, vector: Vector) -> Fraction:
+        """The dual norm of the part that moves."""
+        return Fraction(sum(map(mul, map(abs, vector), self._weights)), self._weight_unit)
+
+    def blur(self, last: Vector) -> Fraction:
+        """At least the norm of the difference, at any time in the step, between the curve
+        and the sum of the rounded terms: a term is off by half a unit for each entry and by
+        what the error of the term before becomes; the tail is a geometric series."""
+        tail = (self.size(last) + self._blurs[-1]) * self.ratio / (1 - self.ratio)
+        return sum(self._blurs, tail)
+
+    def moved(self, curve: Vector) -> tuple[Vector, list[Fraction]]:
+        """The curve at the end of the step, rounded, and the integrals of b over the step."""
+        images = self._transfer(curve)
+        bottom = self._transfer.denominator
+        end = list(curve)
+        for j, value in zip(self._members, images, strict=False):
+            end[j] = (2 * value + bottom) // (2 * bottom)
+        integrals = [
+            Fraction(value, bottom) + sum((v * curve[i] for i, v in fixed.items()), Fraction(0))
+            for value, fixed in zip(images[len(self._members) :], self._fixed, strict=True)
+        ]
+        return end, integrals
+
+    def slip(self, curve: Vector) -> Fraction:
+        """At least the norm of the error of `moved` that comes from the exponential."""
+        return self._exponential.error * self.size(curve)
+
+
+def _size(span: Span) -> Fraction | None:
+    """The largest absolute value within a span, if it is bounded."""
+    low, high = span
+    return None if low is None or high is None else max(abs(low), abs(high))
+
+
+def _closed(flow: AffineFlow, names: set[int]) -> set[int]:
+    """The largest subset whose derivatives read no name outside of it."""
+    members = set(names)
+    pending = [j for j in range(len(flow.names)) if j not in members]
+    while pending:
+        for i in flow.columns[pending.pop()]:
+            if i in members:
+                members.discard(i)
+                pending.append(i)
+    return members
+
+
+def _closed_downwards(flow: AffineFlow, names: set[int]) -> set[int]:
+    """The names, those that their derivatives read, and so on."""
+    found = set(names)
+    changed = True
+    while changed:
+        fresh = {j for j, column in enumerate(flow.columns) if found & column.keys()} - found
+        found |= fresh
+        changed = bool(fresh)
+    return found
+
+
+def _power_below(value: Fraction) -> Fraction:
+    """A power of two between a quarter of the value and the value."""
+    shift = value.numerator.bit_length() - value.denominator.bit_length() - 1
+    return Fraction(2) ** shift
 
 
 def _push(piece: Piece, sign: int) -> Fraction | None:
@@ -321,7 +475,7 @@ def _push(piece: Piece, sign: int) -> Fraction | None:
 def _keeps_sign(b: Sequence[int]) -> bool:
     """Whether one coefficient outweighs all later ones, the earlier being zero: then
     b_0 + b_1 T + ... does not change its sign on [0, 1]."""
-    first = next(v for v in b if v)
+    first = next((v for v in b if v), 0)
     return 2 * abs(first) >= sum(map(abs, b))
 
 

@@ -208,7 +208,7 @@ def _flowpipe_json(proof: FlowpipeProof) -> dict[str, Any]:
             "degree": node.degree,
             "bits": node.bits,
             "stay": str(node.stay),
-            "scale": _numbers_json(node.scale),
+            "scale": dict(sorted(node.scale.items())),
         }
         for node in proof.nodes
     ]
@@ -455,7 +455,7 @@ def _flow_node(raw: Any, where: str) -> Node:
         reader.whole("degree"),
         reader.whole("bits"),
         reader.number("stay"),
-        reader.mapped("scale", _number),
+        reader.mapped("scale", _whole),
     )
     reader.finish()
     return node

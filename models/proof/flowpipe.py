@@ -37,7 +37,7 @@ from itertools import tee
 
 from models.automaton import TIME, primed
 from models.proof.adjoint import Chord, FlowBounds, Piece, Stage, StartSet
-from models.proof.affine_flow import AffineFlow, Span, affine_flow, state_bounds
+from models.proof.affine_flow import AffineFlow, Span, affine_flow
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import (
     CoverObligation,
@@ -53,6 +53,7 @@ ELAPSED = "elapsed()"
 MAX_STEPS = 200_000
 MAX_DEGREE = 60
 MAX_BITS = 2048
+MAX_EXPONENT = 1024
 MAX_WORK = 40_000_000
 """Steps times directions times names of a node."""
 
@@ -70,8 +71,8 @@ class Direction:
 class Node:
     """Stays in one location that begin where all `entry` forms are at most 0.
 
-    `stages` are the steps; `degree` and `bits` say how finely the rows are computed; `scale`
-    and `stay` (at least the length of all steps) serve the a priori bound."""
+    `stages` are the steps, together no longer than `stay`; `degree`, `bits` and `scale`
+    (exponents of weights) say how finely the rows are computed."""
 
     location: str
     entry: tuple[Form, ...]
@@ -80,7 +81,7 @@ class Node:
     degree: int
     bits: int
     stay: Fraction
-    scale: Mapping[str, Fraction]
+    scale: Mapping[str, int]
 
     @property
     def region(self) -> Region:
@@ -124,9 +125,7 @@ NO_BOUND = Row(Form({}))
 def steps(flow: AffineFlow, node: Node) -> Iterator[Step]:
     """The rows of a node, step by step."""
     start = start_set(flow, node)
-    spans = dict(zip(flow.names, start.spans, strict=True))
-    mass = state_bounds(flow, spans, node.scale, node.stay)
-    bounds = FlowBounds(flow, start, mass, node.degree, node.bits)
+    bounds = FlowBounds(flow, start, node.stay, node.scale, node.degree, node.bits)
     chords = _chords(bounds, flow, node)
     ends = node.ends
     begin = next(ends)
@@ -166,9 +165,9 @@ def _chords(bounds: FlowBounds, flow: AffineFlow, node: Node) -> list[Iterator[C
 
 
 def start_set(flow: AffineFlow, node: Node) -> StartSet:
-    """The entry set: a box from the rows about one name, and all rows."""
-    lows: dict[str, Fraction] = {}
-    highs: dict[str, Fraction] = {}
+    """The entry set: a box from the invariant and the rows about one name, and all rows."""
+    lows = {n: low for n, (low, _) in flow.limits.items() if low is not None}
+    highs = {n: high for n, (_, high) in flow.limits.items() if high is not None}
     rows = []
     for form in node.entry:
         if len(form.coefficients) == 1:
@@ -203,8 +202,8 @@ def malformed(problem: LinearProblem, proof: FlowpipeProof) -> str | None:
                 return f"{where}: a row mentions {sorted(unknown)[0]}"
         if why := _bad_steps(node, len(names)):
             return f"{where}: {why}"
-        if any(w <= 0 for w in node.scale.values()):
-            return f"{where}: a weight is not positive"
+        if any(abs(e) > MAX_EXPONENT for e in node.scale.values()):
+            return f"{where}: a weight is out of range"
     return None
 
 
