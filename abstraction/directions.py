@@ -13,13 +13,18 @@ full dynamics.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
+from abstraction.hull_directions import outline_normals
+from abstraction.sampled_runs import SampledRuns
 from abstraction.template_system import Array, Flow, TemplateSystem
+
+Flags = NDArray[np.bool_]
 
 GRID = 20_000
 """Directions are rounded to multiples of 1/GRID (coarser rounding costs tightness)."""
@@ -27,16 +32,18 @@ GRID = 20_000
 
 @dataclass(frozen=True)
 class Template:
-    """Rational directions, with their floating-point twins, and the time step behind them."""
+    """Rational directions, with their floating-point twins, and the time step behind them;
+    `only` says which of them a location uses, where that is not all."""
 
     rows: tuple[tuple[Fraction, ...], ...]
     matrix: Array
     step: float
+    only: Mapping[str, Flags] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ChainPlan:
-    """How to build a template: the step in units of the fastest time constant, the lengths of
+    """How to build chains: the step in units of the fastest time constant, the lengths of
     the two phases and of the chains that start at normals of the model, and how close two
     directions may be before they are merged."""
 
@@ -47,34 +54,54 @@ class ChainPlan:
     merge: float = 0.02
 
 
+SHORT = ChainPlan()
 PLANS = (
-    ChainPlan(),
     ChainPlan(relative_step=0.35, frozen_length=14, full_length=6),
     ChainPlan(relative_step=0.7, frozen_length=8),
     ChainPlan(side_length=6),
     ChainPlan(relative_step=0.25, frozen_length=20, full_length=8, merge=0.01),
 )
+LONGEST_CHAIN = 60
+DECAYED = 0.1
+"""A chain may end when its direction has shrunk to this part of its first length."""
 
 
-def candidate_templates(system: TemplateSystem) -> Iterator[Template]:
-    """Templates worth a try, small ones first: chains in the dynamics of one location, then
-    in those of all."""
+def candidate_templates(system: TemplateSystem, runs: SampledRuns | None) -> Iterator[Template]:
+    """Templates worth a try, cheap and promising ones first."""
     dynamics = list(_distinct_dynamics(system))
     tried: set[tuple[tuple[Fraction, ...], ...]] = set()
+    for made in _all_templates(system, dynamics, runs):
+        if made.rows not in tried and made.rows:
+            tried.add(made.rows)
+            yield made
+
+
+def _all_templates(
+    system: TemplateSystem, dynamics: list[Flow], runs: SampledRuns | None
+) -> Iterator[Template]:
+    step = 0.5 / fastest_rate(system)
+    yield template([*axes(system), *bad_normals(system), *model_normals(system)], 1e-6, step)
+    for chosen in _subsets(dynamics):
+        yield chain_template(system, chosen, SHORT)
+    yield decaying_template(system, dynamics, 0.5)
+    if runs is not None:
+        yield outline_template(system, runs, step)
+        yield outline_template(system, runs, step, decaying_chains(system, dynamics, 0.5))
+    yield decaying_template(system, dynamics, 0.25)
     for plan in PLANS:
-        subsets = [[flow] for flow in reversed(dynamics)]
-        if len(dynamics) > 1:
-            subsets.append(dynamics)
-        for chosen in subsets:
-            candidate = chain_template(system, chosen, plan)
-            if candidate.rows not in tried:
-                tried.add(candidate.rows)
-                yield candidate
+        for chosen in _subsets(dynamics):
+            yield chain_template(system, chosen, plan)
+
+
+def _subsets(dynamics: list[Flow]) -> list[list[Flow]]:
+    """Each location's dynamics alone, then all together."""
+    alone = [[flow] for flow in reversed(dynamics)]
+    return [*alone, dynamics] if len(dynamics) > 1 else alone
 
 
 def chain_template(system: TemplateSystem, dynamics: list[Flow], plan: ChainPlan) -> Template:
     """Adjoint chains from the bad directions, the axes, and the normals of the model."""
-    step = plan.relative_step / _fastest_rate(system)
+    step = plan.relative_step / fastest_rate(system)
     bad, normals = bad_normals(system), model_normals(system)
     found: list[Array] = []
     for flow in dynamics:
@@ -89,6 +116,60 @@ def chain_template(system: TemplateSystem, dynamics: list[Flow], plan: ChainPlan
     return template([*found, *bad, *axes(system)], plan.merge, step)
 
 
+def decaying_template(system: TemplateSystem, dynamics: list[Flow], fraction: float) -> Template:
+    """Chains from the bad directions, in both senses, followed until they have decayed."""
+    found = [*decaying_chains(system, dynamics, fraction), *bad_normals(system), *axes(system)]
+    return template(found, 0.005, fraction / fastest_rate(system))
+
+
+def decaying_chains(system: TemplateSystem, dynamics: list[Flow], fraction: float) -> list[Array]:
+    """Chains whose step is a fraction of the longest with which they do not grow:
+    |1 + t l| < 1 for every eigenvalue l with a negative real part."""
+    found: list[Array] = []
+    for flow in dynamics:
+        step = fraction * _longest_stable_step(flow.state)
+        for normal in bad_normals(system):
+            for last in (normal, -normal):
+                for _ in range(LONGEST_CHAIN):
+                    found.append(last)
+                    last = last + step * (flow.state.T @ last)
+                    if np.abs(last).max() < DECAYED * np.abs(normal).max():
+                        break
+    return found
+
+
+def _longest_stable_step(matrix: Array) -> float:
+    eigenvalues = np.linalg.eigvals(matrix)
+    limits = [-2 * v.real / abs(v) ** 2 for v in eigenvalues if v.real < -1e-6]
+    return float(min(limits, default=1.0))
+
+
+def outline_template(
+    system: TemplateSystem, runs: SampledRuns, step: float, others: Sequence[Array] = ()
+) -> Template:
+    """In each location the outlines of the sampled points there, plane by plane."""
+    common = [*bad_normals(system), *model_normals(system), *axes(system), *others]
+    made = template(common, 0.005, step)
+    rows = {location: set(made.rows) for location in system.locations}
+    directions = list(common)
+    for location in system.locations:
+        points = runs.points([location])
+        if points is not None and len(points) > 2:
+            own = outline_normals(points)
+            rows[location] |= set(template(own, 0.01, step).rows)
+            directions.extend(own)
+    whole = template(directions, 0.0, step)
+    only = {
+        location: np.array([row in chosen for row in whole.rows])
+        for location, chosen in rows.items()
+    }
+    kept = np.any(list(only.values()), axis=0)
+    chosen_rows = tuple(row for row, keep in zip(whole.rows, kept, strict=True) if keep)
+    return Template(
+        chosen_rows, whole.matrix[kept], step, {name: flags[kept] for name, flags in only.items()}
+    )
+
+
 def template(directions: list[Array], merge: float, step: float) -> Template:
     """The directions scaled to a largest entry of 1, rounded, near-duplicates merged."""
     kept: list[Array] = []
@@ -97,7 +178,7 @@ def template(directions: list[Array], merge: float, step: float) -> Template:
         if not np.isfinite(size) or size < 1e-9:
             continue
         scaled = np.round(direction / size * GRID) / GRID
-        if all(np.abs(scaled - other).max() > merge for other in kept):
+        if not kept or np.abs(np.array(kept) - scaled).max(axis=1).min() > merge:
             kept.append(scaled)
     rows = tuple(tuple(Fraction(round(v * GRID), GRID) for v in d) for d in kept)
     matrix = np.array([[float(v) for v in row] for row in rows])
@@ -177,7 +258,8 @@ def _distinct_dynamics(system: TemplateSystem) -> Iterator[Flow]:
             yield flow
 
 
-def _fastest_rate(system: TemplateSystem) -> float:
+def fastest_rate(system: TemplateSystem) -> float:
+    """The largest magnitude of an eigenvalue; 1 where all are zero."""
     rates = [float(np.abs(np.linalg.eigvals(flow.state)).max(initial=0.0)) for flow in system.flows]
     return max([*rates, 1e-3]) if any(rate > 1e-9 for rate in rates) else 1.0
 

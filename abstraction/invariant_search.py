@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
-from abstraction.directions import candidate_templates
+import numpy as np
+
+from abstraction.directions import Template, candidate_templates, fastest_rate
 from abstraction.pruning import pruned
-from abstraction.template_invariant import TemplateSearch, find_invariant
-from abstraction.template_system import TooManyLocationsError, template_system
+from abstraction.sampled_runs import SampledRuns, sampled_runs
+from abstraction.template_invariant import Missed, TemplateSearch, find_invariant
+from abstraction.template_system import TemplateSystem, TooManyLocationsError, template_system
 from models.proof.certificate import PolyhedralProof
 from models.proof.problem import LinearProblem
 from reach.evidence import Unproved, prove
+
+PACE = 0.1
+"""The step of sampled runs, in units of the fastest time constant."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +26,7 @@ class TemplateInvariant:
     locations and with one for each."""
 
     search: TemplateSearch = field(default_factory=TemplateSearch)
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -52,27 +59,56 @@ def search_invariant(
         system = template_system(problem)
     except TooManyLocationsError as error:
         return NotFound(f"the model has {error}", 0)
+    generator = np.random.default_rng(method.seed)
+    runs = sampled_runs(system, PACE / fastest_rate(system), generator)
+    if runs is not None and (where := _seen_bad(system, runs)) is not None:
+        return NotFound(f"a sampled run seems to break the property in {where}", 0)
     tried = 0
-    unproved = ""
-    choices = [True, False] if len(system.locations) > 1 else [True]
-    if not all(switch.keeps_state for switch in system.switches):
-        choices.reverse()
-    for template in candidate_templates(system):
-        for shared in choices:
-            if stop():
-                return NotFound(f"the time limit ended the search{unproved}", tried)
-            tried += 1
-            kind = "one polyhedron for all locations" if shared else "one for each location"
-            progress(f"template {tried}: {len(template.rows)} directions, {kind}")
-            search = TemplateSearch(**{**vars(method.search), "shared": shared})
-            regions = find_invariant(system, template, search, stop)
-            if regions is None:
-                continue
-            proof = prove(problem, regions)
-            if isinstance(proof, Unproved):
-                unproved = f"; the closest attempt lacked a proof of: {proof.obligation.title}"
-                continue
-            smaller = pruned(problem, proof)
-            size = max((len(region.predicates) for region in smaller.regions), default=0)
-            return Found(smaller, tried, len(template.rows), size)
-    return NotFound(f"none of {tried} templates gave an inductive set{unproved}", tried)
+    closest = ""
+    for template, shared in _attempts(system, runs):
+        if stop():
+            return NotFound(f"the time limit ended the search{closest}", tried)
+        tried += 1
+        kind = "one polyhedron for all locations" if shared else "one for each location"
+        progress(f"template {tried}: {len(template.rows)} directions, {kind}")
+        search = replace(method.search, shared=shared)
+        regions = find_invariant(system, template, search, runs, stop)
+        if isinstance(regions, Missed):
+            continue
+        proof = prove(problem, regions)
+        if isinstance(proof, Unproved):
+            closest = f"; the closest attempt lacked a proof of: {proof.obligation.title}"
+            continue
+        smaller = pruned(problem, proof)
+        size = max((len(region.predicates) for region in smaller.regions), default=0)
+        return Found(smaller, tried, len(template.rows), size)
+    return NotFound(f"none of {tried} templates gave an inductive set{closest}", tried)
+
+
+def _attempts(system: TemplateSystem, runs: SampledRuns | None) -> Iterator[tuple[Template, bool]]:
+    """Every template with one polyhedron for all locations and with one for each; where
+    switches change the state, only the latter is likely to help and comes first."""
+    keeps = all(switch.keeps_state for switch in system.switches)
+    for template in candidate_templates(system, runs):
+        if len(system.locations) == 1:
+            yield template, True
+        elif template.only:
+            yield template, False
+        else:
+            yield template, keeps
+            yield template, not keeps
+
+
+def _seen_bad(system: TemplateSystem, runs: SampledRuns) -> str | None:
+    """A location where sampled points lie clearly inside a bad set without further unknowns."""
+    n = len(system.names)
+    for location, bad in system.bad:
+        points = runs.points([location])
+        if points is None or np.any(bad.matrix[:, n:-1]):
+            continue
+        reach = points @ bad.matrix[:, :n].T - bad.bound
+        size = np.maximum(1.0, np.abs(bad.bound))
+        rows = np.any(bad.matrix[:, :n], axis=1)
+        if np.any(np.all(reach[:, rows] < -1e-6 * size[rows], axis=1)):
+            return location
+    return None

@@ -1,17 +1,12 @@
 """Template invariants: the smallest offsets h that make {H x <= h} inductive.
 
-For a step tau the Euler image of a location is {x + tau f(x, u)}. If the supports of all
-Euler images, switch images and initial states in the directions H are at most h, the
-polyhedron is an invariant for unbounded time: on the facet H_i x = h_i the flow cannot point
-outwards (tau is only a multiplier; there is no discretisation error).
-
-The search climbs from below (supports of the initial set and of sampled points) by Kleene
-iteration; every few rounds it jumps ahead along rows that still grow, and tries a *policy*:
-the dual multipliers of the supports are held fixed, which turns the conditions into one linear
-program in h. Any solution of that program is inductive, because dual multipliers bound the
-supports for every h; so it does no harm that the jumps overshoot. (Images that were still
-empty have no multipliers, so a solution is looked at once more.) From a solution the policy is
-improved downwards until the bad sets are excluded.
+h must satisfy h_i >= F_k,i(h) for every image k that row i has to contain (`image_bounds`).
+Each F_k,i is concave and increasing in h, so the least solution is found by *strategy
+iteration* from below. A strategy chooses for each row one image that still exceeds it; with
+the strategy fixed the system is concave, and a few policies (dual multipliers held fixed, one
+linear program each) descend to its solution, however far a first guess overshoots. The result
+never exceeds the least invariant with these directions: once it meets a bad set, the template
+has failed for good, and when no image exceeds it, it is the least invariant.
 
 All of this is floating point and untrusted: the result is rounded to rationals and proved
 exactly by `reach.evidence` and the trusted checker.
@@ -19,207 +14,179 @@ exactly by `reach.evidence` and the trusted checker.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abstraction.directions import Template
-from abstraction.sampled_offsets import sampled_offsets
-from abstraction.template_system import Array, Polyhedron, TemplateSystem
+from abstraction.image_bounds import Bound, RowKey, Setting, setting_of
+from abstraction.policy import least_offsets, unholdable
+from abstraction.sampled_runs import SampledRuns
+from abstraction.template_system import Array, TemplateSystem
 from models.proof.linear import Form
 from models.proof.polyhedral import Region
-from reach.linear_program import minimise
-from reach.support import SupportOracle
-
-Indices = NDArray[np.intp]
-RowKey = tuple[int, int]
-"""A group of locations and the number of a direction."""
 
 OFFSET_GRID = 10**6
-SLACKS = (1e-5, 0.0)
-"""Margins, relative to the size of h, that leave room for rounding to rationals; without one
+SLACK = 1e-5
+"""A margin, relative to the size of h, that leaves room for rounding to rationals; without it
 only exact numbers survive the rounding, but some invariants have no room at all."""
 TOUCHING = 1e-8
 """A strict bad set whose states are all closer than this to its edge counts as missed; the
 exact proof decides."""
-NEGLIGIBLE = 1e-10
-"""Multipliers below this are rounding noise of the solver."""
+SETTLED = 1e-6
+"""Changes of offsets below this, relative to their size, are none."""
 
 
 @dataclass(frozen=True)
 class TemplateSearch:
     """How to look: `shared` uses one polyhedron for all locations; `euler_fraction` is tau in
-    units of the template's own step; after every `rounds_per_policy` rounds a row that grows
-    by g with ratio r jumps by g r/(1-r), at most by `longest_jump` times g."""
+    units of the template's own step."""
 
     shared: bool = True
-    euler_fraction: float = 0.25
-    rounds: int = 120
-    rounds_per_policy: int = 6
+    euler_fraction: float = 0.1
+    strategies: int = 60
+    policies: int = 12
+    climbs: int = 5
     longest_jump: float = 100.0
-    descents: int = 8
-    seed: int = 0
 
 
 @dataclass(frozen=True)
-class Bound:
-    """h[target] >= factors * h[source group] + constant: one direction of one image."""
+class Missed:
+    """The template does not prove it: why, in a phrase."""
 
-    target: RowKey
-    source: int
-    factors: Array
-    constant: float
+    reason: str
 
 
-@dataclass(frozen=True)
-class _Setting:
-    """What stays the same during a search."""
-
-    system: TemplateSystem
-    template: Template
-    tau: float
-    group: dict[str, int]
-    start: Array
+Strategy = dict[RowKey, int]
+"""The image that each row follows; rows that are missing rest on their lower limit."""
 
 
 def find_invariant(
     system: TemplateSystem,
     template: Template,
     search: TemplateSearch,
+    runs: SampledRuns | None = None,
     stop: Callable[[], bool] = lambda: False,
-) -> tuple[Region, ...] | None:
-    """Regions that are inductive and miss the bad sets, as far as floating point can tell;
-    None if this template does not prove it, or `stop` says so."""
+) -> tuple[Region, ...] | Missed:
+    """Regions that are inductive and miss the bad sets, as far as floating point can tell."""
     group = {name: 0 if search.shared else k for k, name in enumerate(system.locations)}
-    tau = template.step * search.euler_fraction
-    setting = _Setting(system, template, tau, group, _start_offsets(system, template, group))
-    offsets = setting.start
-    if search.shared:
-        sampled = sampled_offsets(system, template, tau, np.random.default_rng(search.seed))
-        if sampled is not None:
-            offsets = np.maximum(offsets, sampled[None, :])
-    if _meets_bad(setting, offsets):
-        return None
-    growth = np.zeros_like(offsets)
-    for number in range(1, search.rounds + 1):
+    setting = setting_of(system, template, group, template.step * search.euler_fraction)
+    offsets = _with_runs(setting, runs)
+    least = _least_invariant(setting, offsets, search, stop)
+    if isinstance(least, Missed):
+        return least
+    setting.slack = SLACK * setting.size
+    roomy = _least_invariant(setting, least, search, stop)
+    found = least if isinstance(roomy, Missed) else roomy
+    return _regions(setting, _sliced(setting, found))
+
+
+def _least_invariant(
+    setting: Setting, offsets: Array, search: TemplateSearch, stop: Callable[[], bool]
+) -> Array | Missed:
+    """The least offsets from `offsets` upwards that hold all images (strategy iteration)."""
+    strategy: Strategy = {}
+    for _ in range(search.strategies):
         if stop():
-            return None
-        bounds = _image_bounds(setting, offsets)
-        grown = _grown(offsets, bounds)
-        before, growth = growth, _difference(grown, offsets)
-        offsets = grown
-        if number % search.rounds_per_policy == 0:
-            found = _descended(setting, bounds, offsets, search.descents, stop)
-            if found is None:
-                offsets = offsets + _jump(growth, before, search.longest_jump)
-                continue
-            images = _grown(found, _image_bounds(setting, found))
-            if not np.any(_difference(images, found) > TOUCHING * _size(setting.start)):
-                return _regions(setting, found)
-            offsets = np.where(np.isfinite(found), images, offsets)
-    return None
+            return Missed("the time limit ended the search")
+        if setting.meets_bad(offsets) > TOUCHING * setting.size:
+            return Missed("its least polyhedra meet the bad states")
+        bounds = setting.bounds(offsets)
+        if not _improved(setting, strategy, bounds, offsets):
+            return offsets
+        grown = np.maximum(offsets, _grown(offsets, bounds))
+        offsets = _solved(setting, strategy, grown, search, stop)
+    return Missed("no end of the strategy iteration")
 
 
-def _start_offsets(system: TemplateSystem, template: Template, group: dict[str, int]) -> Array:
-    offsets = np.full((max(group.values()) + 1, len(template.rows)), -np.inf)
-    n = len(system.names)
-    for start in system.starts:
-        oracle = SupportOracle(start.relation.matrix, start.relation.bound)
-        row = offsets[group[start.location]]
-        for i, direction in enumerate(template.matrix):
-            objective = np.zeros(len(start.relation.names))
-            objective[n : 2 * n] = direction
-            supported = oracle(objective)
-            if supported is not None:
-                row[i] = max(row[i], supported.value)
+def _with_runs(setting: Setting, runs: SampledRuns | None) -> Array:
+    """The starting offsets, raised to hold the sampled points."""
+    offsets = setting.start.copy()
+    if runs is None:
+        return offsets
+    for g in range(len(offsets)):
+        locations = [name for name, k in setting.group.items() if k == g]
+        seen = runs.supports(locations, setting.template.matrix)
+        offsets[g] = np.maximum(offsets[g], seen)
     return offsets
 
 
-# Images and their bounds
+def _improved(setting: Setting, strategy: Strategy, bounds: list[Bound], offsets: Array) -> bool:
+    """Let every row that is exceeded follow the image that exceeds it most."""
+    best: dict[RowKey, tuple[float, int]] = {}
+    for bound in bounds:
+        value = _value(bound, offsets)
+        if value > offsets[bound.target] + SETTLED * setting.size:
+            best[bound.target] = max(best.get(bound.target, (-np.inf, 0)), (value, bound.image))
+    strategy.update({row: image for row, (_, image) in best.items()})
+    return bool(best)
 
 
-def _image_bounds(setting: _Setting, offsets: Array) -> list[Bound]:
-    return [*_flow_bounds(setting, offsets), *_switch_bounds(setting, offsets)]
-
-
-def _flow_bounds(setting: _Setting, offsets: Array) -> Iterator[Bound]:
-    directions, tau = setting.template.matrix, setting.tau
-    for flow in setting.system.flows:
-        g = setting.group[flow.location]
-        inside = _inside(setting, offsets[g], flow.domain)
-        if inside is None:
+def _solved(
+    setting: Setting,
+    strategy: Strategy,
+    low: Array,
+    search: TemplateSearch,
+    stop: Callable[[], bool],
+) -> Array:
+    """The solution above `low` of the concave system that the strategy chooses; rows that
+    have none become infinite."""
+    offsets, growth = low, np.zeros_like(low)
+    climbs = 0
+    for _ in range(search.policies + search.climbs):
+        wanted = [(image, row) for row, image in strategy.items()]
+        bounds = setting.bounds(offsets, wanted)
+        solution = least_offsets(setting, bounds, offsets, low)
+        if solution is None and climbs < search.climbs:
+            climbs += 1
+            grown = _grown(offsets, bounds)
+            before, growth = growth, _difference(grown, offsets)
+            offsets = grown + _jump(growth, before, search.longest_jump)
             continue
-        images = np.hstack(
-            [directions + tau * directions @ flow.state, tau * directions @ flow.rest]
-        )
-        shift = tau * directions @ flow.constant
-        for i in np.flatnonzero(np.isfinite(offsets[g])):
-            yield from _bound(inside, offsets[g], images[i], float(shift[i]), g, (g, int(i)))
-
-
-def _switch_bounds(setting: _Setting, offsets: Array) -> Iterator[Bound]:
-    directions = setting.template.matrix
-    n = directions.shape[1]
-    for switch in setting.system.switches:
-        source, target = setting.group[switch.source], setting.group[switch.target]
-        if source == target and switch.keeps_state:
+        if solution is None:
+            for row in unholdable(setting, bounds, offsets, low):
+                offsets[row] = low[row] = np.inf
+                strategy.pop(row, None)
             continue
-        inside = _inside(setting, offsets[source], switch.relation)
-        if inside is None:
-            continue
-        for i, direction in enumerate(directions):
-            if offsets[target, i] < np.inf:
-                objective = np.zeros(len(switch.relation.names))
-                objective[n : 2 * n] = direction
-                yield from _bound(inside, offsets[source], objective, 0.0, source, (target, i))
+        change = float(np.abs(_difference(solution, offsets)).max(initial=0.0))
+        offsets = solution
+        if change <= SETTLED * setting.size or stop():
+            break
+    return offsets
 
 
-@dataclass(frozen=True)
-class _Inside:
-    """The polyhedron of a group within a domain, and which template rows bound it."""
+def _sliced(setting: Setting, offsets: Array) -> Array:
+    """Only the rows on which the exclusion of the bad sets rests: those that show it, and
+    those that the bounds of such rows use."""
+    uses: dict[RowKey, set[RowKey]] = {}
+    for bound in setting.bounds(offsets):
+        rows = {(bound.source, int(q)) for q in np.flatnonzero(bound.factors)}
+        uses.setdefault(bound.target, set()).update(rows)
+    needed: set[RowKey] = set()
+    pending = list(setting.excluding_rows(offsets))
+    while pending:
+        row = pending.pop()
+        if row not in needed:
+            needed.add(row)
+            pending.extend(uses.get(row, set()))
+    kept = np.where(offsets == -np.inf, offsets, np.inf)
+    for row in needed:
+        kept[row] = offsets[row]
+    return kept
 
-    oracle: SupportOracle
-    used: Indices
 
-
-def _inside(setting: _Setting, offsets: Array, domain: Polyhedron) -> _Inside | None:
-    """{H x <= h} within a domain over (x, ...); None for a group without states."""
-    if np.any(offsets == -np.inf):
-        return None
-    used = np.flatnonzero(np.isfinite(offsets))
-    rows = setting.template.matrix[used]
-    padding = np.zeros((len(used), domain.matrix.shape[1] - rows.shape[1]))
-    matrix = np.vstack([np.hstack([rows, padding]), domain.matrix])
-    return _Inside(SupportOracle(matrix, np.concatenate([offsets[used], domain.bound])), used)
-
-
-def _bound(
-    inside: _Inside, offsets: Array, objective: Array, shift: float, source: int, target: RowKey
-) -> Iterator[Bound]:
-    supported = inside.oracle(objective)
-    if supported is None:
-        return
-    factors = np.zeros(len(offsets))
-    if supported.value == np.inf:
-        yield Bound(target, source, factors, np.inf)
-        return
-    used = inside.used
-    factors[used] = supported.multipliers[: len(used)]
-    factors[factors < NEGLIGIBLE] = 0.0
-    known = float(factors[used] @ offsets[used])
-    yield Bound(target, source, factors, supported.value - known + shift)
+def _value(bound: Bound, offsets: Array) -> float:
+    used = bound.factors > 0
+    return float(bound.factors[used] @ offsets[bound.source][used]) + bound.constant
 
 
 def _grown(offsets: Array, bounds: list[Bound]) -> Array:
     """The offsets raised to hold every image."""
     grown = offsets.copy()
     for bound in bounds:
-        used = bound.factors > 0
-        value = float(bound.factors[used] @ offsets[bound.source][used]) + bound.constant
-        grown[bound.target] = max(grown[bound.target], value)
+        grown[bound.target] = max(grown[bound.target], _value(bound, offsets))
     return grown
 
 
@@ -229,133 +196,16 @@ def _difference(grown: Array, offsets: Array) -> Array:
 
 
 def _jump(growth: Array, before: Array, longest: float) -> Array:
-    """Where geometric growth would end, for each row."""
-    ratio = np.where(before > 0, growth / np.where(before > 0, before, 1.0), 0.0).clip(0.0, 1.0)
+    """Where geometric growth would end, for each row; far along where it does not end."""
+    ratio = np.where(before > 0, growth / np.where(before > 0, before, 1.0), 1.0).clip(0.0, 1.0)
     factor = np.minimum(ratio / np.maximum(1.0 - ratio, 1e-12), longest)
     return growth * factor
-
-
-# Policies
-
-
-def _descended(
-    setting: _Setting,
-    bounds: list[Bound],
-    offsets: Array,
-    descents: int,
-    stop: Callable[[], bool],
-) -> Array | None:
-    """The policy's solution, improved until it misses the bad sets; None if it does not."""
-    for _ in range(descents):
-        solutions = _policy_solutions(setting, bounds, offsets)
-        if not solutions or stop():
-            return None
-        for solution in solutions:
-            if not _meets_bad(setting, solution):
-                return solution
-        if not np.any(_difference(offsets, solutions[0]) > 1e-3 * _size(setting.start)):
-            return None
-        offsets = solutions[0]
-        bounds = _image_bounds(setting, offsets)
-    return None
-
-
-def _policy_solutions(setting: _Setting, bounds: list[Bound], offsets: Array) -> list[Array]:
-    """The least offsets that satisfy all bounds of the rows that the policy can hold, with
-    each of the slacks that leave a solution."""
-    live = _holdable(setting, bounds, offsets)
-    index = {row: k for k, row in enumerate(sorted(live))}
-    usable = [b for b in bounds if b.target in index]
-    if not usable:
-        return []
-    matrix, right = _program(usable, index)
-    rigid = np.array([matrix[k, index[b.target]] > -1e-7 for k, b in enumerate(usable)])
-    low = _lower_limits(setting, index)
-    found: list[Array] = []
-    for slack in SLACKS:
-        margin = np.where(rigid, 0.0, slack * _size(setting.start))
-        solution = minimise(np.ones(len(index)), matrix, right - margin, low)
-        if solution is not None:
-            candidate = np.full_like(offsets, np.inf)
-            for row, k in index.items():
-                candidate[row] = max(solution[k], setting.start[row])
-            found.append(candidate)
-    return found
-
-
-def _holdable(setting: _Setting, bounds: list[Bound], offsets: Array) -> set[RowKey]:
-    """The rows left when those that need an infinite bound, or that no finite offsets
-    satisfy together, have been dropped."""
-    live = {(int(g), int(i)) for g, i in zip(*np.nonzero(np.isfinite(offsets)), strict=True)}
-    while live:
-        usable = [b for b in bounds if b.target in live]
-        hopeless = {
-            b.target
-            for b in usable
-            if b.constant == np.inf
-            or any((b.source, int(q)) not in live for q in np.flatnonzero(b.factors))
-        }
-        hopeless = hopeless or _unsatisfiable(setting, usable, live)
-        if not hopeless:
-            break
-        live -= hopeless
-    return live
-
-
-def _unsatisfiable(setting: _Setting, bounds: list[Bound], live: set[RowKey]) -> set[RowKey]:
-    """The rows whose bounds must be relaxed for the others to have a solution."""
-    index = {row: k for k, row in enumerate(sorted(live))}
-    matrix, right = _program(bounds, index)
-    relaxed = np.zeros((len(bounds), len(index)))
-    for k, bound in enumerate(bounds):
-        relaxed[k, index[bound.target]] = -1.0
-    size = len(index)
-    costs = np.concatenate([np.full(size, 1e-6), np.ones(size)])
-    low = np.concatenate([_lower_limits(setting, index), np.zeros(size)])
-    solution = minimise(costs, np.hstack([matrix, relaxed]), right, low)
-    if solution is None:
-        return live
-    rows = list(index)
-    return {rows[k] for k in np.flatnonzero(solution[size:] > 1e-7)}
-
-
-def _program(bounds: list[Bound], index: dict[RowKey, int]) -> tuple[Array, Array]:
-    """factors * h - h[target] <= -constant, one row for each bound."""
-    matrix = np.zeros((len(bounds), len(index)))
-    for k, bound in enumerate(bounds):
-        for q in np.flatnonzero(bound.factors):
-            matrix[k, index[bound.source, int(q)]] += bound.factors[q]
-        matrix[k, index[bound.target]] -= 1.0
-    return matrix, np.array([-bound.constant for bound in bounds])
-
-
-def _lower_limits(setting: _Setting, index: dict[RowKey, int]) -> Array:
-    low = np.array([setting.start[row] for row in index])
-    return np.where(low == -np.inf, -1e6 * _size(setting.start), low)
-
-
-def _size(offsets: Array) -> float:
-    return max(1.0, float(np.abs(offsets[np.isfinite(offsets)]).max(initial=1.0)))
 
 
 # Results
 
 
-def _meets_bad(setting: _Setting, offsets: Array) -> bool:
-    """Whether some bad set has a point in the polyhedron of its location."""
-    for location, polyhedron in setting.system.bad:
-        inside = _inside(setting, offsets[setting.group[location]], polyhedron)
-        if inside is None:
-            continue
-        margin = np.zeros(len(polyhedron.names))
-        margin[-1] = 1.0
-        supported = inside.oracle(margin)
-        if supported is not None and supported.value > TOUCHING * _size(setting.start):
-            return True
-    return False
-
-
-def _regions(setting: _Setting, offsets: Array) -> tuple[Region, ...]:
+def _regions(setting: Setting, offsets: Array) -> tuple[Region, ...]:
     """The polyhedra with rational offsets, one region for each location that has states."""
     regions: list[Region] = []
     for location in setting.system.locations:

@@ -51,6 +51,14 @@ class SupportOracle:
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._infeasible = highspy.HighsModelStatus.kInfeasible
 
+    def rebound(self, bound: Array) -> None:
+        """Replace all bounds; infinite ones switch their rows off."""
+        import highspy
+
+        rows = len(bound)
+        lower = np.full(rows, -highspy.kHighsInf)
+        self._solver.changeRowsBounds(rows, np.arange(rows, dtype=np.int32), lower, bound)
+
     def __call__(self, direction: Array) -> Supported | None:
         """The support in a direction: infinite where unbounded, None for an empty set."""
         self._solver.changeColsCost(len(self._columns), self._columns, -direction)

@@ -1,0 +1,287 @@
+"""Runs followed in floating point, to learn where a system goes before proving anything.
+
+Points start at corners of the initial sets and follow the exact flow of each location over
+short steps, with inputs held at corners of their bounds; half of them switch eagerly, the
+others only where they must. Every point visited is (up to rounding) reachable, so supports of
+the points are lower bounds of every invariant. Nothing here is trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from abstraction.template_system import Array, Flow, Polyhedron, Switch, TemplateSystem
+from reach.support import SupportOracle
+
+Indices = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+POINTS = 240
+STEPS = 400
+HOLD = 0.04
+"""The chance, at each step, that a point draws a new input."""
+EAGER = 0.15
+"""The chance, at each step, that an eager point takes a switch that is open to it."""
+HALVINGS = 4
+"""How often a step that would leave the invariant is halved."""
+MAX_CORNERS = 243
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class SampledRuns:
+    """The points visited in each location, those of the last fifth of the runs apart."""
+
+    early: dict[str, Array]
+    late: dict[str, Array]
+
+    def points(self, locations: list[str] | tuple[str, ...]) -> Array | None:
+        """All points of some locations, or None where there are none."""
+        found = [
+            part[name] for name in locations for part in (self.early, self.late) if name in part
+        ]
+        return np.vstack(found) if found else None
+
+    def supports(self, locations: list[str], directions: Array) -> Array:
+        """The largest value of each direction, infinite where the runs still grow at their
+        end; minus infinity where no point was seen."""
+        early, late = (
+            [part[name] for name in locations if name in part] for part in (self.early, self.late)
+        )
+        before = _largest(early, directions)
+        after = _largest(late, directions)
+        best = np.maximum(before, after)
+        known = np.isfinite(before) & np.isfinite(after)
+        size = max(1.0, float(np.abs(best[np.isfinite(best)]).max(initial=1.0)))
+        growing = known & (np.where(known, after, 0.0) > np.where(known, before, 0.0) + 0.02 * size)
+        return np.where(growing, np.inf, best)
+
+
+def sampled_runs(system: TemplateSystem, pace: float, generator: Generator) -> SampledRuns | None:
+    """Points along runs of steps of length `pace`; None if the initial set has no corners."""
+    begun = _starting_points(system, generator)
+    if begun is None:
+        return None
+    points, places = begun
+    movers = [_Mover(flow, system.locations.index(flow.location), pace) for flow in system.flows]
+    leaps = [_Leap(switch, system) for switch in system.switches]
+    eager = generator.random(len(points)) < 0.5
+    drawn = [generator.integers(len(mover.inputs), size=len(points)) for mover in movers]
+    early: list[tuple[Array, Indices]] = [(points, places)]
+    late: list[tuple[Array, Indices]] = []
+    for step in range(STEPS):
+        points, stuck = _moved(points, places, movers, drawn, generator)
+        wants = stuck | (eager & (generator.random(len(points)) < EAGER))
+        points, places = _leapt(points, places, wants, leaps, generator)
+        with np.errstate(invalid="ignore"):
+            sane = np.abs(points).max(axis=1) < 1e9
+        points, places, eager = points[sane], places[sane], eager[sane]
+        drawn = [d[sane] for d in drawn]
+        if len(points) == 0:
+            break
+        (early if step < STEPS * 4 // 5 else late).append((points, places))
+    return SampledRuns(_by_location(system, early), _by_location(system, late))
+
+
+def _by_location(system: TemplateSystem, visits: list[tuple[Array, Indices]]) -> dict[str, Array]:
+    if not visits:
+        return {}
+    points, places = (np.concatenate(part) for part in zip(*visits, strict=True))
+    return {
+        name: points[places == k] for k, name in enumerate(system.locations) if np.any(places == k)
+    }
+
+
+def _largest(parts: list[Array], directions: Array) -> Array:
+    found = np.full(len(directions), -np.inf)
+    for points in parts:
+        found = np.maximum(found, (points @ directions.T).max(axis=0))
+    return found
+
+
+# Starts
+
+
+def _starting_points(system: TemplateSystem, generator: Generator) -> tuple[Array, Indices] | None:
+    """Extreme points of the initial sets along the axes and in random directions."""
+    n = len(system.names)
+    points: list[Array] = []
+    places: list[int] = []
+    for start in system.starts:
+        oracle = SupportOracle(start.relation.matrix, start.relation.bound)
+        axes = np.vstack([np.eye(n), -np.eye(n)])
+        directions = np.vstack([axes, generator.normal(size=(24, n))])
+        for direction in directions:
+            objective = np.zeros(len(start.relation.names))
+            objective[n : 2 * n] = direction
+            point = oracle.maximiser(objective)
+            if point is not None:
+                points.append(point[n : 2 * n])
+                places.append(system.locations.index(start.location))
+    if not points:
+        return None
+    chosen = np.concatenate(
+        [np.arange(len(points)), generator.integers(len(points), size=max(0, POINTS - len(points)))]
+    )
+    return np.array(points)[chosen], np.array(places, dtype=np.intp)[chosen]
+
+
+# Flow
+
+
+class _Mover:
+    """The exact step of one flow, for every corner of what is no state, at halved lengths."""
+
+    def __init__(self, flow: Flow, place: int, pace: float):
+        self.place = place
+        self.inputs = _corner_inputs(flow)
+        n = len(flow.constant)
+        stated = ~np.any(flow.domain.matrix[:, n:], axis=1)
+        self.rows, self.bound = flow.domain.matrix[stated, :n], flow.domain.bound[stated]
+        pushes = self.inputs @ flow.rest.T + flow.constant
+        self.steps = [_exact_step(flow.state, pace / 2**k) for k in range(HALVINGS)]
+        self.shifts = [pushes @ gain.T for _, gain in self.steps]
+
+    def inside(self, points: Array) -> Flags:
+        slack = self.bound + ROUNDING * np.maximum(1.0, np.abs(self.bound))
+        inside: Flags = np.all(points @ self.rows.T <= slack, axis=1)
+        return inside
+
+
+def _exact_step(matrix: Array, length: float) -> tuple[Array, Array]:
+    """exp(A t), and its integral over time from 0 to t."""
+    n = len(matrix)
+    augmented = np.zeros((2 * n, 2 * n))
+    augmented[:n, :n], augmented[:n, n:] = matrix * length, np.eye(n) * length
+    exponential = _exponential(augmented)
+    return exponential[:n, :n], exponential[:n, n:]
+
+
+def _exponential(matrix: Array) -> Array:
+    """The matrix exponential by scaling and squaring of its Taylor series."""
+    size = float(np.abs(matrix).sum(axis=1).max(initial=0.0))
+    squarings = max(0, int(np.ceil(np.log2(size))) + 3) if size > 0 else 0
+    scaled = matrix / 2**squarings
+    total = term = np.eye(len(matrix))
+    for k in range(1, 14):
+        term = term @ scaled / k
+        total = total + term
+    for _ in range(squarings):
+        total = total @ total
+    return total
+
+
+def _moved(
+    points: Array,
+    places: Indices,
+    movers: list[_Mover],
+    drawn: list[Indices],
+    generator: Generator,
+) -> tuple[Array, Flags]:
+    """One step of every point that can make it, and which points could not."""
+    following = points.copy()
+    stuck = np.ones(len(points), dtype=bool)
+    for k in generator.permutation(len(movers)):
+        mover = movers[k]
+        here = np.flatnonzero((places == mover.place) & stuck)
+        here = here[mover.inside(points[here])]
+        renew = here[generator.random(len(here)) < HOLD]
+        drawn[k][renew] = generator.integers(len(mover.inputs), size=len(renew))
+        for (transition, _), shift in zip(mover.steps, mover.shifts, strict=True):
+            if len(here) == 0:
+                break
+            target = points[here] @ transition.T + shift[drawn[k][here]]
+            kept = mover.inside(target)
+            following[here[kept]] = target[kept]
+            stuck[here[kept]] = False
+            here = here[~kept]
+        drawn[k][here] = generator.integers(len(mover.inputs), size=len(here))
+    return following, stuck
+
+
+def _corner_inputs(flow: Flow) -> Array:
+    """Corners of the bounds of everything that is no state, and 0 where it lies between; what
+    has no bounds of its own is taken as 0."""
+    n = len(flow.constant)
+    rest = flow.domain.matrix[:, n:]
+    count = rest.shape[1]
+    if count == 0:
+        return np.zeros((1, 0))
+    alone = ~np.any(flow.domain.matrix[:, :n], axis=1) & np.any(rest, axis=1)
+    oracle = SupportOracle(rest[alone], flow.domain.bound[alone])
+    sides: list[tuple[float, ...]] = []
+    for axis in np.eye(count):
+        high, low = oracle(axis), oracle(-axis)
+        if high is None or low is None or not np.isfinite([high.value, low.value]).all():
+            sides.append((0.0,))
+        else:
+            ends = (-low.value, high.value)
+            sides.append((*ends, 0.0) if ends[0] < 0 < ends[1] else ends)
+    while np.prod([len(side) for side in sides]) > MAX_CORNERS:
+        longest = max(range(count), key=lambda j: len(sides[j]))
+        sides[longest] = sides[longest][:-1]
+    return np.array(list(product(*sides)))
+
+
+# Switches
+
+
+class _Leap:
+    """A switch as a map: each new value at its lower or its upper bound, then checked."""
+
+    def __init__(self, switch: Switch, system: TemplateSystem):
+        n = len(system.names)
+        self.source = system.locations.index(switch.source)
+        self.target = system.locations.index(switch.target)
+        self.relation: Polyhedron = switch.relation
+        known = ~np.any(switch.relation.matrix[:, 2 * n :], axis=1)
+        self.matrix, self.bound = (
+            switch.relation.matrix[known, : 2 * n],
+            switch.relation.bound[known],
+        )
+        after = self.matrix[:, n:]
+        self.open = ~np.any(after, axis=1)
+        single = np.count_nonzero(after, axis=1) == 1
+        self.by_variable = [np.flatnonzero(single & (after[:, j] != 0)) for j in range(n)]
+
+    def apply(self, points: Array, generator: Generator) -> tuple[Array, Flags]:
+        """The successors, and for which points they satisfy the whole relation."""
+        n = points.shape[1]
+        result = np.zeros_like(points)
+        for j, rows in enumerate(self.by_variable):
+            low, high = np.full(len(points), -np.inf), np.full(len(points), np.inf)
+            for i in rows:
+                factor = self.matrix[i, n + j]
+                limit = (self.bound[i] - points @ self.matrix[i, :n]) / factor
+                if factor > 0:
+                    high = np.minimum(high, limit)
+                else:
+                    low = np.maximum(low, limit)
+            low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
+            high = np.where(np.isfinite(high), high, low)
+            result[:, j] = np.where(generator.random(len(points)) < 0.5, low, high)
+        both = np.hstack([points, result])
+        slack = self.bound + ROUNDING * np.maximum(1.0, np.abs(self.bound))
+        return result, np.all(both @ self.matrix.T <= slack, axis=1)
+
+
+def _leapt(
+    points: Array, places: Indices, wants: Flags, leaps: list[_Leap], generator: Generator
+) -> tuple[Array, Indices]:
+    """At most one switch of every point that wants one."""
+    points, places, pending = points.copy(), places.copy(), wants.copy()
+    for k in generator.permutation(len(leaps)):
+        leap = leaps[k]
+        here = np.flatnonzero(pending & (places == leap.source))
+        if len(here) == 0:
+            continue
+        result, allowed = leap.apply(points[here], generator)
+        taken = here[allowed]
+        points[taken], places[taken] = result[allowed], leap.target
+        pending[taken] = False
+    return points, places
