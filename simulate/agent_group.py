@@ -29,6 +29,8 @@ class AgentGroup(Execution):
     cancelled = 0
     ending: Stretch | None = None
     stepper: Stepper | None = None
+    _spent = Counts()
+    _pieces: list[Piece]
 
     def open(self) -> None:
         """Ready for the first step, after `start`."""
@@ -99,7 +101,7 @@ class AgentGroup(Execution):
 
     def _forget(self) -> None:
         self.stepper = self.ending = None
-        self._pieces: list[Piece] = []
+        self._pieces = []
         self._spent = Counts()
         self.version += 1
 

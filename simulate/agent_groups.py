@@ -152,11 +152,9 @@ class _Grouper:
                 labels.setdefault(label, []).append(i)
         for together in labels.values():
             join(together)
-        for part in (
-            *conjuncts(self.product.initial_condition),
-            *conjuncts(self.product.assumption),
-        ):
-            join(self._components(free_variables(part)))
+        whole = conjunction(self.product.initial_condition, self.product.assumption)
+        for condition in conjuncts(whole):
+            join(self._components(free_variables(condition)))
 
     def _join_encounters(self, claims: Iterable[_Claim]) -> None:
         for event in self.product.interactions:
@@ -220,7 +218,9 @@ class _Grouper:
             where = self._places(self._components(self._names(event)), place)
             if len(where) == 2:
                 encounters.append(
-                    Encounter(event.name, *where, event.guard, event.event, event.resets)
+                    Encounter(
+                        event.name, where[0], where[1], event.guard, event.event, event.resets
+                    )
                 )
             else:
                 own_events[where[0] if where else 0].append(event)
@@ -230,7 +230,9 @@ class _Grouper:
                 at_jumps.append((claim.name, claim.bad))
             elif len(where) == 2:
                 kind = EventKind.CROSSING
-                encounters.append(Encounter(claim.name, *where, claim.bad, kind, (), True))
+                encounters.append(
+                    Encounter(claim.name, where[0], where[1], claim.bad, kind, (), True)
+                )
             else:
                 own = own_claims[where[0] if where else 0]
                 own.setdefault(claim.name, []).append(claim.bad)

@@ -18,24 +18,20 @@ from __future__ import annotations
 import heapq
 import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
-from models.automaton import TIME, Automaton, Input, Kind, Parameter, Variable
-from models.composition import Product
-from models.expression import Expression, constant, free_variables, substitute
+from models.automaton import TIME, Automaton
 from models.source import Diagnostic, ModelError
 from models.trace import Ending, EventType, Outcome
 from simulate.agent_group import AgentGroup, Piece
-from simulate.agent_groups import Encounter, Grouping, group_components
+from simulate.agent_groups import Encounter
+from simulate.agent_pairs import PreparedAgents
 from simulate.agent_traces import AgentEvent, AgentTraces, StepRecord
-from simulate.calculator import TolerantCondition
 from simulate.execution import Given, RunEnded
-from simulate.fleet import FIRST, SECOND, Fleet, Meeting, Shape, Sight, is_available
-from simulate.holding import inclusion_share
+from simulate.fleet import FIRST, SECOND, Fleet, Meeting
+from simulate.jump import Jump
 from simulate.methods import Method
-from simulate.place import Prepared
 from simulate.policy import Decisions, Policy, Switching
 from simulate.program import ExternalError
 from simulate.reaction import arrive
@@ -45,7 +41,7 @@ from simulate.tape import number
 
 
 def simulate_agents(
-    automaton: Automaton,
+    automaton: Automaton | PreparedAgents,
     *,
     until: float,
     method: Method = DEFAULT_METHOD,
@@ -62,43 +58,42 @@ def simulate_agents(
 ) -> AgentTraces:
     """One run of all agents from time 0 to `until`; see the module's docstring.
 
-    With `synchronous` all agents share one clock, for comparison. The decisions of each
+    With `synchronous` (or where edges are not taken at their earliest) all agents share one
+    clock. The decisions of each
     group come from a generator of its own, so that they do not depend on the clocks.
     """
-    product = automaton if isinstance(automaton, Product) else _alone(automaton)
-    signals = {
-        name: constant_signal(float(s)) if isinstance(s, int | float) else s
-        for name, s in (inputs or {}).items()
-    }
+    signals = _signals(inputs)
+    if not isinstance(automaton, PreparedAgents):
+        one_clock = synchronous or policy.switching is not Switching.EARLIEST
+        automaton = PreparedAgents(automaton, signals, externs or {}, one_clock)
     if policy.script:
         raise ModelError(
             Diagnostic("agents-script", "a script of decisions steers one run, not many agents")
         )
-    one_clock = (
-        synchronous
-        or not is_available()
-        or (policy.switching is not Switching.EARLIEST and bool(product.interactions))
-    )
-    grouping = group_components(product, signals.keys(), one_clock)
     run = _AgentRun(
-        product, grouping, until, method, policy, signals, externs or {}, seed,
-        stop_on_violation, max_jumps, record_steps,
+        automaton, until, method, policy, signals, seed, stop_on_violation, max_jumps,
+        record_steps,
     )  # fmt: skip
     return run.make(initial or {}, parameters or {})
 
 
-def _alone(automaton: Automaton) -> Product:
-    parts = automaton.components
-    return Product(
-        automaton.name,
-        parts,
-        (),
-        automaton.properties,
-        automaton.predicates,
-        assumption=automaton.assumption,
-        parameters=automaton.parameters,
-        horizon=automaton.horizon,
-    )
+def prepare_agents(
+    automaton: Automaton,
+    *,
+    inputs: Mapping[str, Signal | float] | None = None,
+    externs: Mapping[str, Callable[..., float]] | None = None,
+    synchronous: bool = False,
+) -> PreparedAgents:
+    """Compile what can be compiled before a run; give it to `simulate_agents` in place of the
+    automaton. `inputs` fixes the form of the signals."""
+    return PreparedAgents(automaton, _signals(inputs), externs or {}, synchronous)
+
+
+def _signals(inputs: Mapping[str, Signal | float] | None) -> dict[str, Signal]:
+    return {
+        name: constant_signal(float(s)) if isinstance(s, int | float) else s
+        for name, s in (inputs or {}).items()
+    }
 
 
 class _AgentRun:
@@ -106,36 +101,28 @@ class _AgentRun:
 
     def __init__(
         self,
-        product: Product,
-        grouping: Grouping,
+        prepared: PreparedAgents,
         until: float,
         method: Method,
         policy: Policy,
         signals: Mapping[str, Signal],
-        externs: Mapping[str, Callable[..., float]],
         seed: int,
         stop_on_violation: bool,
         max_jumps: int,
         record_steps: bool,
     ):
-        self.product, self.grouping = product, grouping
+        self.prepared = prepared
+        self.product, self.grouping = prepared.product, prepared.grouping
+        self.names = [g.name for g in prepared.grouping.groups]
         self.until, self.method, self.policy, self.seed = until, method, policy, seed
-        self.externs, self.stop_on_violation = externs, stop_on_violation
-        self.record_steps = record_steps
+        self.stop_on_violation, self.record_steps = stop_on_violation, record_steps
         self.groups: list[AgentGroup] = []
-        self.symbols: dict[str, int] = {}
-        for value in (v for q in _typed(product) for v in q.type.values):
-            self.symbols.setdefault(value, len(self.symbols))
-        for group in grouping.groups:
-            known = {i.name for i in group.automaton.inputs}
-            names = frozenset(v.name for v in group.automaton.variables)
-            mine = {n: s for n, s in signals.items() if n in known or _is_share(n, names)}
-            prepared = Prepared(group.automaton, mine, externs)
-            prepared.symbols = self.symbols
-            decisions = Decisions(policy, Random(f"{seed} {group.name}"))
+        for name, group, known in zip(self.names, prepared.groups, prepared.signals, strict=True):
+            mine = {n: s for n, s in signals.items() if n in known}
+            decisions = Decisions(policy, Random(f"{seed} {name}"))
             self.groups.append(
                 AgentGroup(
-                    prepared, until, method, decisions, mine, stop_on_violation, max_jumps, True
+                    group, until, method, decisions, mine, stop_on_violation, max_jumps, True
                 )
             )
         self.events: list[AgentEvent] = []
@@ -170,11 +157,12 @@ class _AgentRun:
             outcome,
             {g.name: len(g.automaton.components) for g in self.grouping.groups},
             sum(r.cancelled for r in self.groups),
-            self.fleet.looks if self.fleet is not None else 0,
+            (self.fleet.looks if self.fleet is not None else 0) - self.looked,
             tuple(self.steps),
         )
 
     fleet: Fleet | None = None
+    looked = 0
 
     def start(self, initial: Mapping[str, Given], parameters: Mapping[str, float]) -> None:
         values = self.parameters(parameters)
@@ -184,8 +172,13 @@ class _AgentRun:
             mine = {n: v for n, v in initial.items() if n in known}
             run.start(mine, None, values)
             run.open()
-        self.watch_pairs(values)
-        self.watch_jumps(values)
+        self.pairs = self.prepared.pairs(self.method, values)
+        self.fleet = self.pairs.fleet
+        self.looked = self.fleet.looks if self.fleet is not None else 0
+        self.noted: set[tuple[int, int, str]] = set()
+        if self.fleet is not None:
+            for i, run in enumerate(self.groups):
+                self.rest(i, run)
         for i in range(len(self.groups)):
             self.enqueue(i)
         self.look_at_jump(range(len(self.groups)))
@@ -214,43 +207,11 @@ class _AgentRun:
             if name not in known:
                 raise ModelError(Diagnostic("unknown-name", f"the model has no variable `{name}`"))
 
-    # What is watched between groups
-
-    def watch_pairs(self, values: Mapping[str, float]) -> None:
-        if len(self.groups) < 2 or not is_available():
-            return
-        exact = {n: constant(Fraction(v)) for n, v in values.items()}
-        agents = [run.prepared.names for run in self.groups]
-        discrete = frozenset(v.name for v in self.product.variables if not _moves(v))
-        self.fleet = Fleet(
-            agents, discrete, self.method.rtol, self.method.atol, self.symbols, self.externs
-        )
-        pairs: dict[tuple[int, int, bool], list[Encounter]] = {}
-        for encounter in self.grouping.encounters:
-            key = (encounter.first, encounter.second, encounter.claim)
-            pairs.setdefault(key, []).append(encounter)
-        self.watched: dict[tuple[int, int, int], tuple[Shape, list[Encounter]]] = {}
-        for (first, second, _), encounters in pairs.items():
-            sights = [Sight(_fixed(e.condition, exact), e.event, e.resets) for e in encounters]
-            shape = self.fleet.watch(first, second, sights)
-            self.watched[first, second, shape.number] = (shape, encounters)
-        self.noted: set[tuple[int, int, str]] = set()
-        for i, run in enumerate(self.groups):
-            self.rest(i, run)
-
     def rest(self, i: int, run: AgentGroup) -> None:
         """A path that has not begun."""
         assert self.fleet is not None
         c = array("d", [run.env[n] for n in run.prepared.names])
         self.fleet.move(i, run.t, run.t, run.t, 0, c)
-
-    def watch_jumps(self, values: Mapping[str, float]) -> None:
-        exact = {n: constant(Fraction(v)) for n, v in values.items()}
-        self.claims = [
-            (name, free_variables(bad),
-             TolerantCondition(_fixed(bad, exact), frozenset(), self.symbols, self.externs))
-            for name, bad in self.grouping.at_jumps
-        ]  # fmt: skip
 
     # One thing after another
 
@@ -298,7 +259,7 @@ class _AgentRun:
             return
         self.show(i, run, piece, start, run.clock)
         for found in self.fleet.meetings(i):
-            claim = self.encounters_of(i, found)[1][0].claim
+            claim = self.encounters_of(i, found)[0].claim
             versions = (run.version, self.groups[found.other].version)
             entry = (found.time, 0 if claim else 1, i, found.other, found, versions)
             heapq.heappush(self.foreseen, entry)
@@ -306,7 +267,7 @@ class _AgentRun:
     def note_step(self, i: int, start: float, end: float) -> None:
         clocks = [r.clock for r in self.groups if not r.finished]
         spread = max(clocks) - min(clocks)
-        self.steps.append(StepRecord(self.grouping.groups[i].name, start, end, spread))
+        self.steps.append(StepRecord(self.names[i], start, end, spread))
 
     def show(self, i: int, run: AgentGroup, piece: Piece, start: float, end: float) -> None:
         """Tell the fleet the path of a group in a window of time."""
@@ -324,9 +285,9 @@ class _AgentRun:
                 path.extend(c[k * width : (k + 1) * width])
         self.fleet.move(i, base, start, end, degree, path)
 
-    def encounters_of(self, i: int, found: Meeting) -> tuple[Shape, list[Encounter]]:
+    def encounters_of(self, i: int, found: Meeting) -> list[Encounter]:
         first, second = min(i, found.other), max(i, found.other)
-        return self.watched[first, second, found.shape]
+        return self.pairs.watched[first, second, found.shape]
 
     def own_event(self, i: int, run: AgentGroup) -> None:
         before, jumps = len(run.events), run.jumps
@@ -344,7 +305,7 @@ class _AgentRun:
             self.look_at_jump((i,))
 
     def log_own(self, i: int, run: AgentGroup, before: int) -> None:
-        name = (self.grouping.groups[i].name,)
+        name = (self.names[i],)
         for event in run.events[before:]:
             if event.type in (EventType.JUMP, EventType.VIOLATION):
                 self.events.append(AgentEvent(event.time, event.name, name))
@@ -353,8 +314,8 @@ class _AgentRun:
 
     def meet(self, found: Meeting, i: int) -> None:
         first, second = min(i, found.other), max(i, found.other)
-        shape, encounters = self.encounters_of(i, found)
-        names = (self.grouping.groups[first].name, self.grouping.groups[second].name)
+        encounters = self.encounters_of(i, found)
+        names = (self.names[first], self.names[second])
         self.t = found.time
         for k in found.fired:
             encounter = encounters[k]
@@ -363,7 +324,9 @@ class _AgentRun:
                 continue
             self.tick(encounter.name)
             self.events.append(AgentEvent(found.time, encounter.name, names))
-            self.interact(encounter, shape, k, first, second)
+            self.interact(
+                encounter.name, self.pairs.jump(first, second, found.shape, k), first, second
+            )
             return
 
     def violated(self, name: str, first: int, second: int, agents: tuple[str, ...]) -> None:
@@ -395,22 +358,21 @@ class _AgentRun:
                 )
             )
 
-    def interact(self, encounter: Encounter, shape: Shape, k: int, first: int, second: int) -> None:
+    def interact(self, event: str, jump: Jump, first: int, second: int) -> None:
         both = (self.groups[first], self.groups[second])
         for run in both:
             run.cut(self.t)
-        jump = shape.jumps[k]
         values: dict[str, float] = {TIME: self.t}
         for who, run in zip((FIRST, SECOND), both, strict=True):
             for i, name in enumerate(run.prepared.names):
                 values[f"{who} {i}"] = run.env[name]
-        shares = [both[0].decisions.share() for _ in range(jump.choices)] if jump else []
-        changed = jump(values, shares) if jump else {}
+        shares = [both[0].decisions.share() for _ in range(jump.choices)]
+        changed = jump(values, shares)
         for who, run, i in zip((FIRST, SECOND), both, (first, second), strict=True):
             after = dict(run.env)
             for j, name in enumerate(run.prepared.names):
                 after[name] = changed.get(f"{who} {j}", after[name])
-            self.settle(encounter.name, run, after)
+            self.settle(event, run, after)
             self.enqueue(i)
             self.rest(i, run)
         self.look_at_jump((first, second))
@@ -433,13 +395,13 @@ class _AgentRun:
     def look_at_jump(self, changed: Iterable[int]) -> None:
         """Bad states over discrete variables of several groups."""
         names = {n for i in changed for n in self.groups[i].prepared.names}
-        for name, read, holds in self.claims:
+        for name, read, holds in self.pairs.claims:
             if not read & names:
                 continue
             values: dict[str, float] = {TIME: self.t}
             for run in self.groups:
                 values.update({n: run.env[n] for n in run.prepared.names if n in read})
-            if holds(values, 0.0, 0.0):
+            if holds(values)[0]:
                 self.violated(name, -1, -1, (self.product.name,))
 
     def stop_all(self, t: float) -> None:
@@ -449,22 +411,3 @@ class _AgentRun:
                 while run.ending is None and run.clock < t:
                     run.step()
                 run.cut(t)
-
-
-def _fixed(root: Expression, exact: Mapping[str, Expression]) -> Expression:
-    return substitute(root, exact) if exact else root
-
-
-def _moves(given: Variable) -> bool:
-    return given.kind is Kind.ANALOG and given.type.name == "real"
-
-
-def _typed(product: Product) -> Iterator[Variable | Input | Parameter]:
-    yield from product.variables
-    yield from product.inputs
-    yield from product.parameters
-
-
-def _is_share(name: str, known: frozenset[str]) -> bool:
-    """Whether a signal steers an inclusion of one of these variables."""
-    return any(name == inclusion_share(n) for n in known)

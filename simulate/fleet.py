@@ -14,6 +14,7 @@ import math
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from models.automaton import TIME, Constraint, EventKind, Range, primed
@@ -22,7 +23,6 @@ from models.expression import (
     ZERO,
     Expression,
     Op,
-    constant,
     free_variables,
     rebuild,
     subtract,
@@ -51,11 +51,10 @@ def is_available() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A condition in canonical names, with its kind and its resets."""
+    """A condition on two agents, and its kind."""
 
     condition: Expression
     event: EventKind
-    resets: tuple[Constraint, ...] = ()
 
 
 class Meeting(NamedTuple):
@@ -66,13 +65,6 @@ class Meeting(NamedTuple):
     other: int
     shape: int
     fired: tuple[int, ...]
-
-
-class Shape:
-    """Compiled conditions on a pair: a number in the core, and the jumps."""
-
-    def __init__(self, number: int, jumps: tuple[Jump | None, ...]):
-        self.number, self.jumps = number, jumps
 
 
 class Fleet:
@@ -87,36 +79,48 @@ class Fleet:
         symbols: Mapping[str, int],
         externals: Mapping[str, Callable[..., float]],
     ):
-        self.names = [{name: f"{i}" for i, name in enumerate(agent)} for agent in agents]
         self.agents = [tuple(agent) for agent in agents]
         self.discrete = discrete
         self.symbols, self.externals = symbols, externals
         self._core = _meeting.fleet(array("i", [len(a) for a in agents]), rtol, atol)
-        self._shapes: dict[tuple[tuple[Sight, ...], str], Shape] = {}
+        self._shapes: dict[tuple[tuple[Sight, ...], str], int] = {}
+        self._jumps: dict[tuple[Constraint, ...], Jump] = {}
         self._canonical: dict[str, Expression] = {
             f"{who} {i}": variable(f"{who} {i}")
             for who in (FIRST, SECOND)
             for i in range(max(map(len, agents), default=0))
         }
 
-    def watch(self, first: int, second: int, sights: Sequence[Sight]) -> Shape:
-        """Look for these conditions (in the agents' own names) on a pair, first < second."""
-        renaming: dict[str, Expression] = {}
-        for who, agent in ((FIRST, first), (SECOND, second)):
-            for name, number in self.names[agent].items():
-                renaming[name] = self._canonical[f"{who} {number}"]
-        canonical = tuple(
-            Sight(_renamed(s.condition, renaming), s.event, _renamed_resets(s.resets, renaming))
-            for s in sights
-        )
+    def watch(self, first: int, second: int, sights: Sequence[Sight]) -> int:
+        """Look for these conditions (in the agents' own names) on a pair, first < second; the
+        number of their shape."""
+        renaming = self._renaming(first, second)
+        canonical = tuple(Sight(_renamed(s.condition, renaming), s.event) for s in sights)
         kinds = "".join(
             str(int(n in self.discrete)) for a in (first, second) for n in self.agents[a]
         )
         shape = self._shapes.get((canonical, kinds))
         if shape is None:
             shape = self._shapes[canonical, kinds] = self._compile(canonical, first, second)
-        _meeting.pair(self._core, first, second, shape.number)
+        _meeting.pair(self._core, first, second, shape)
         return shape
+
+    def jump(self, first: int, second: int, resets: Sequence[Constraint]) -> Jump:
+        """The resets of an interaction of two agents, over canonical names."""
+        canonical = _renamed_resets(resets, self._renaming(first, second))
+        jump = self._jumps.get(canonical)
+        if jump is None:
+            pairs = [(c.variable, c.range) for c in canonical]
+            known = frozenset(self._canonical)
+            jump = self._jumps[canonical] = Jump(pairs, known, self.symbols, self.externals)
+        return jump
+
+    def _renaming(self, first: int, second: int) -> dict[str, Expression]:
+        return {
+            name: self._canonical[f"{who} {i}"]
+            for who, agent in ((FIRST, first), (SECOND, second))
+            for i, name in enumerate(self.agents[agent])
+        }
 
     def move(
         self, agent: int, base: float, start: float, end: float, degree: int, c: array[float]
@@ -136,7 +140,7 @@ class Fleet:
         tests, _ = _meeting.work(self._core)
         return int(tests)
 
-    def _compile(self, sights: tuple[Sight, ...], first: int, second: int) -> Shape:
+    def _compile(self, sights: tuple[Sight, ...], first: int, second: int) -> int:
         used = free_variables(*(s.condition for s in sights)) - {TIME}
         moving: list[list[int]] = [[], []]
         held: list[list[int]] = [[], []]
@@ -153,7 +157,7 @@ class Fleet:
             externals=self.externals,
         )
         near = distance_bounds([s.condition for s in sights])
-        number = _meeting.shape(
+        number: int = _meeting.shape(
             self._core,
             program.compiled,
             (len(moving[0]), len(moving[1]), len(held[0]), len(held[1])),
@@ -161,14 +165,7 @@ class Fleet:
             array("i", [i for pair in near for i in pair]),
             array("d", near.values()),
         )
-        known = frozenset(self._canonical)
-        jumps = tuple(
-            Jump([(c.variable, c.range) for c in s.resets], known, self.symbols, self.externals)
-            if s.resets
-            else None
-            for s in sights
-        )
-        return Shape(number, jumps)
+        return number
 
 
 def _named(numbers: list[list[int]]) -> list[str]:
@@ -193,11 +190,12 @@ def _renamed_resets(
 ) -> tuple[Constraint, ...]:
     found = []
     for reset in resets:
+        given = reset.range
+        low = None if given.low is None else _renamed(given.low, renaming)
+        high = low
+        if given.high is not given.low:
+            high = None if given.high is None else _renamed(given.high, renaming)
         new = renaming.get(reset.variable)
-        low, high = (
-            None if bound is None else _renamed(bound, renaming)
-            for bound in (reset.range.low, reset.range.high)
-        )
         name = reset.variable if new is None else new.name
         found.append(Constraint(name, Range(low, high)))
     return tuple(found)
@@ -259,7 +257,7 @@ def _bounds_of_comparison(node: Expression) -> dict[tuple[int, int], float]:
 def _sum_of_squares(form: Polynomial) -> dict[tuple[int, int], float]:
     """Bounds from sum of w*(p - q)^2 - c <= 0 with w > 0, c >= 0."""
     rest = dict(form)
-    c = -rest.pop((), constant(0).constant)
+    c = -rest.pop((), Fraction(0))
     found: dict[tuple[int, int], float] = {}
     for monomial in [m for m in rest if len(m) == 2]:
         (p, one), (q, other) = monomial
@@ -270,5 +268,5 @@ def _sum_of_squares(form: Polynomial) -> dict[tuple[int, int], float]:
         if w <= 0 or rest.pop(((p, 2),), None) != w or rest.pop(((q, 2),), None) != w:
             return {}
         pair = (int(first.split()[1]), int(second.split()[1]))
-        found[pair] = math.sqrt(max(c, 0) / w) * (1 + 1e-9) + 1e-9
+        found[pair] = math.sqrt(max(c, Fraction(0)) / w) * (1 + 1e-9) + 1e-9
     return {} if rest else found

@@ -1,0 +1,137 @@
+"""A composition of agents made ready for runs: groups, and what is watched between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from models.automaton import Automaton, Input, Kind, Parameter, Variable
+from models.composition import Product
+from models.expression import Expression, constant, free_variables, substitute
+from simulate.agent_groups import Encounter, group_components
+from simulate.calculator import Calculator
+from simulate.fleet import Fleet, Sight, is_available
+from simulate.holding import inclusion_share
+from simulate.jump import Jump
+from simulate.methods import Method
+from simulate.place import Prepared
+from simulate.signals import Signal
+
+
+def _alone(automaton: Automaton) -> Product:
+    parts = automaton.components
+    return Product(
+        automaton.name,
+        parts,
+        (),
+        automaton.properties,
+        automaton.predicates,
+        assumption=automaton.assumption,
+        parameters=automaton.parameters,
+        horizon=automaton.horizon,
+    )
+
+
+class PreparedAgents:
+    """A composition made ready for many runs: its groups, and what is watched on pairs."""
+
+    def __init__(
+        self,
+        automaton: Automaton,
+        signals: Mapping[str, Signal],
+        externs: Mapping[str, Callable[..., float]],
+        one_clock: bool,
+    ):
+        self.product = automaton if isinstance(automaton, Product) else _alone(automaton)
+        self.externs = externs
+        self.grouping = group_components(
+            self.product, signals.keys(), one_clock or not is_available()
+        )
+        self.symbols: dict[str, int] = {}
+        for value in (v for q in _typed(self.product) for v in q.type.values):
+            self.symbols.setdefault(value, len(self.symbols))
+        self.signals: list[frozenset[str]] = []
+        self.groups: list[Prepared] = []
+        for group in self.grouping.groups:
+            names = {i.name for i in group.automaton.inputs}
+            names |= {inclusion_share(v.name) for v in group.automaton.variables}
+            mine = {n: s for n, s in signals.items() if n in names}
+            prepared = Prepared(group.automaton, mine, externs)
+            prepared.symbols = self.symbols
+            self.groups.append(prepared)
+            self.signals.append(frozenset(names))
+        self._pairs: dict[tuple[float, float, tuple[tuple[str, float], ...]], Pairs] = {}
+
+    def pairs(self, method: Method, parameters: Mapping[str, float]) -> Pairs:
+        """What is watched between groups, for a tolerance and values of the parameters."""
+        key = (method.rtol, method.atol, tuple(sorted(parameters.items())))
+        if key not in self._pairs:
+            self._pairs = {key: Pairs(self, method, parameters)}
+        return self._pairs[key]
+
+
+class Pairs:
+    """Encounters and claims between groups, compiled; `fleet` is None for one group."""
+
+    def __init__(self, prepared: PreparedAgents, method: Method, parameters: Mapping[str, float]):
+        exact = {n: constant(Fraction(v)) for n, v in parameters.items()}
+        grouping = prepared.grouping
+        self.fleet: Fleet | None = None
+        self.watched: dict[tuple[int, int, int], list[Encounter]] = {}
+        self.claims = [
+            (
+                name,
+                free_variables(bad),
+                Calculator([_fixed(bad, exact)], prepared.symbols, prepared.externs),
+            )
+            for name, bad in grouping.at_jumps
+        ]
+        if len(prepared.groups) < 2:
+            return
+        discrete = frozenset(v.name for v in prepared.product.variables if not _moves(v))
+        self.fleet = Fleet(
+            [p.names for p in prepared.groups],
+            discrete,
+            method.rtol,
+            method.atol,
+            prepared.symbols,
+            prepared.externs,
+        )
+        pairs: dict[tuple[int, int, bool], list[Encounter]] = {}
+        for encounter in grouping.encounters:
+            fixed = replace(encounter, condition=_fixed(encounter.condition, exact))
+            key = (encounter.first, encounter.second, encounter.claim)
+            pairs.setdefault(key, []).append(fixed)
+        for (first, second, _), encounters in pairs.items():
+            sights = [Sight(e.condition, e.event) for e in encounters]
+            shape = self.fleet.watch(first, second, sights)
+            self.watched[first, second, shape] = encounters
+        self._exact = exact
+        self._jumps: dict[tuple[int, int, int, int], Jump] = {}
+
+    def jump(self, first: int, second: int, shape: int, sight: int) -> Jump:
+        """The resets of an encounter, compiled when it first happens."""
+        key = (first, second, shape, sight)
+        if key not in self._jumps:
+            assert self.fleet is not None
+            resets = [
+                replace(c, range=c.range.substitute(self._exact))
+                for c in self.watched[first, second, shape][sight].resets
+            ]
+            self._jumps[key] = self.fleet.jump(first, second, resets)
+        return self._jumps[key]
+
+
+def _fixed(root: Expression, exact: Mapping[str, Expression]) -> Expression:
+    return substitute(root, exact) if exact else root
+
+
+def _moves(given: Variable) -> bool:
+    return given.kind is Kind.ANALOG and given.type.name == "real"
+
+
+def _typed(product: Product) -> Iterator[Variable | Input | Parameter]:
+    yield from product.variables
+    yield from product.inputs
+    yield from product.parameters
