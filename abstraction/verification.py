@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 
 from abstraction.strategy import Strategy, Task
 from models.verdict import Effort, Unknown, Verdict
 
 STRATEGIES: dict[str, tuple[str, str]] = {
+    "rectangular": ("abstraction.rectangular_strategy", "RectangularStrategy"),
+    "simulation": ("abstraction.falsification_strategy", "SimulationStrategy"),
     "quadratic": ("abstraction.quadratic_strategy", "QuadraticStrategy"),
     "flowpipe": ("abstraction.flowpipe_strategy", "FlowpipeStrategy"),
     "template": ("abstraction.template_strategy", "TemplateStrategy"),
 }
 """Every method, in the order in which `auto` tries them: module and class."""
+
+QUICK_SECONDS, QUICK_SIMULATIONS = 1.5, 300
+"""What `auto` spends on simulation before it tries to prove; the rest of its time, if
+nothing was decided, goes there too."""
 
 
 def strategy(name: str) -> Strategy:
@@ -36,11 +43,22 @@ def verify(task: Task, method: str = "auto") -> Verdict:
         if task.expired:
             break
         task.progress(f"{chosen.name}: {why}")
-        verdict = chosen.attempt(task)
+        verdict = chosen.attempt(_quick(task) if chosen.name == "simulation" else task)
         if not isinstance(verdict, Unknown):
             return verdict
         undecided.append(verdict)
+    if not task.expired:
+        verdict = strategy("simulation").attempt(task)
+        if not isinstance(verdict, Unknown):
+            return verdict
+        undecided = [u for u in undecided if u.method != verdict.method] + [verdict]
     return _summary(task, undecided)
+
+
+def _quick(task: Task) -> Task:
+    """The task for a first, short search for a violation."""
+    options = {**task.options, "simulations": QUICK_SIMULATIONS}
+    return replace(task.within(QUICK_SECONDS), options=options)
 
 
 def _suitable(task: Task) -> Iterator[tuple[Strategy, str]]:

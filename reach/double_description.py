@@ -20,6 +20,13 @@ from typing import TypeAlias
 
 Vector: TypeAlias = tuple[int, ...]
 
+MAX_PAIRS = 2_000_000
+"""More pairs of rays than this are not tested for adjacency (`TooManyRaysError`)."""
+
+
+class TooManyRaysError(Exception):
+    """A cone has too many generators to go on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Description:
@@ -165,6 +172,8 @@ class _Work:
     ) -> tuple[list[Vector], list[int]]:
         """The new rays, on the edges between adjacent rays of either side."""
         rays, masks = self.rays, self.masks
+        if len(above) * len(below) > MAX_PAIRS:
+            raise TooManyRaysError(f"a polyhedron has more than {len(rays)} generators")
         needed = self.size - len(self.lines) - len(self.equations) - 2
         found: list[Vector] = []
         found_masks: list[int] = []

@@ -120,17 +120,13 @@ class Polyhedron:
 
     def some_point(self) -> tuple[Fraction, ...] | None:
         """A point of the polyhedron (the mean of its vertices); None if it is empty."""
-        points = [
-            [Fraction(a, ray[0]) for a in ray[1:]] for ray in self.cone.rays if ray[0] > 0
-        ]
+        points = [[Fraction(a, ray[0]) for a in ray[1:]] for ray in self.cone.rays if ray[0] > 0]
         if not points:
             return None
         return tuple(sum(column, Fraction(0)) / len(points) for column in zip(*points, strict=True))
 
 
-def integer_row(
-    constant: Fraction, coefficients: Mapping[int, Fraction], dimension: int
-) -> Vector:
+def integer_row(constant: Fraction, coefficients: Mapping[int, Fraction], dimension: int) -> Vector:
     """constant + sum coefficient_i * x_i, times the positive number that makes it coprime
     integers."""
     denominator = lcm(constant.denominator, *(a.denominator for a in coefficients.values()))

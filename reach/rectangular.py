@@ -54,11 +54,12 @@ class Node:
 
 @dataclass
 class Explored:
-    """What a search found: all nodes, or the first that meets bad states (`bad` is the case
-    of the bad set); `complete` if nothing is left to explore."""
+    """What a search found: all nodes, or a way to one that meets bad states (`path`: places,
+    each with the move that led to it; `bad`: the case of the bad set); `complete` if nothing
+    is left to explore."""
 
     nodes: list[Node] = field(default_factory=list)
-    reached_bad: Node | None = None
+    path: list[tuple[Place, Move | None]] | None = None
     bad: int = 0
     complete: bool = False
     steps: int = 0
@@ -96,7 +97,8 @@ def explore_hulls(system: RectangularSystem, stop: Stop = lambda count: False) -
             queue.append(node)
         bad = _bad_case(system, node)
         if bad is not None:
-            found.reached_bad, found.bad = node, bad
+            before = [] if parent is None else parent.path()
+            found.path, found.bad = [*before, (place, move)], bad
         return bad is not None
 
     for place, entries in system.starts():
@@ -210,7 +212,7 @@ def explore_exactly(
         bad = _bad_case(system, node)
         if bad is None or not is_real(node, bad):
             return False
-        found.reached_bad, found.bad = node, bad
+        found.path, found.bad = node.path(), bad
         return True
 
     for place, entries in system.starts():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from models.verdict import Verdict
     from reports.verdict_data import Provenance
 
-METHODS = ("auto", "quadratic", "flowpipe", "template")
+METHODS = ("auto", "rectangular", "simulation", "quadratic", "flowpipe", "template")
 
 
 def _positive(_: click.Context, parameter: click.Parameter, text: str | None) -> Fraction | None:
@@ -75,6 +75,13 @@ def _positive(_: click.Context, parameter: click.Parameter, text: str | None) ->
     metavar="FILE",
     help="Where to write the certificate of a verified property (one property only).",
 )
+@click.option(
+    "--trace",
+    "trace_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where to write the counterexample of a falsified property (one property only).",
+)
 @output_options
 @click.pass_obj
 def command(
@@ -87,6 +94,7 @@ def command(
     step: Fraction | None,
     seed: int,
     certificate: Path | None,
+    trace_file: Path | None,
 ) -> ExitCode:
     """Prove or refute the properties of a model.
 
@@ -104,8 +112,9 @@ def command(
 
     model = chosen.load()
     claims = chosen_claims(model.automaton, names)
-    if certificate is not None and len(claims) != 1:
-        raise click.UsageError("--certificate needs one property: name it with -p")
+    for option, path in (("--certificate", certificate), ("--trace", trace_file)):
+        if path is not None and len(claims) != 1:
+            raise click.UsageError(f"{option} needs one property: name it with -p")
     console.warnings(model.warnings, model.sources)
     verdicts: list[tuple[Verdict, Provenance]] = []
     options = {"horizon": horizon, "step": step}
@@ -113,7 +122,7 @@ def command(
         with Progress(console.quiet or console.as_json) as progress:
             task = Task(model.automaton, claim, deadline(time_limit), seed, progress, options)
             verdict = verify(task, method)
-        verdicts.append((verdict, _recorded(verdict, certificate, seed)))
+        verdicts.append((verdict, _recorded(verdict, certificate, trace_file, seed)))
         if not console.as_json:
             console.result(_in_words(chosen.label, *verdicts[-1]))
     if console.as_json:
@@ -121,13 +130,18 @@ def command(
     return _worst(verdict for verdict, _ in verdicts)
 
 
-def _recorded(verdict: Verdict, path: Path | None, seed: int) -> Provenance:
-    """Write the certificate, if asked to, and note how the verdict came about."""
+def _recorded(
+    verdict: Verdict, path: Path | None, trace_file: Path | None, seed: int
+) -> Provenance:
+    """Write the certificate or the trace, if asked to, and note how the verdict came about."""
     from models.proof.certificate import encode
-    from models.verdict import Verified
+    from models.verdict import Falsified, Verified
     from reports.verdict_data import Provenance
 
     command_line = shlex.join(["workbench", *sys.argv[1:]])
+    if trace_file is not None and isinstance(verdict, Falsified):
+        write_whole(trace_file, verdict.recording)
+        return Provenance(command_line, seed, trace_path=str(trace_file))
     if path is None or not isinstance(verdict, Verified):
         return Provenance(command_line, seed)
     text = encode(verdict.certificate)
@@ -152,7 +166,10 @@ def _in_words(label: str, verdict: Verdict, provenance: Provenance) -> str:
         return "\n".join(lines)
     if isinstance(verdict, Falsified):
         lines = [f"{head}: FALSIFIED at time {verdict.trace.outcome.time:g} ({verdict.method})"]
-        return "\n".join([*lines, *(f"  confirmed: {c.how}" for c in verdict.confirmations)])
+        lines += [f"  confirmed: {c.how}" for c in verdict.confirmations]
+        if provenance.trace_path:
+            lines.append(f"  written to {provenance.trace_path}")
+        return "\n".join(lines)
     return f"{head}: UNKNOWN ({seconds:.1f} s)\n  {verdict.reason}\n  hint: {verdict.advice}"
 
 

@@ -1,0 +1,223 @@
+"""Exact reachability of rectangular systems as a strategy: timed automata, rates in ranges."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from abstraction.certified import certify
+from abstraction.exact_trace import trace_of
+from abstraction.strategy import Task
+from models.proof.certificate import PolyhedralProof
+from models.proof.linear import TooManyCasesError, alternatives
+from models.proof.problem import LinearProblem, linear_problem
+from models.verdict import Confirmation, Effort, Falsified, Unknown, Verdict
+from reach.double_description import TooManyRaysError
+from reach.exact_replay import objection
+from reach.rectangular import Explored, Node, explore_exactly, explore_hulls
+from reach.rectangular_evidence import prove_nodes
+from reach.rectangular_system import Move, NotRectangularError, Place, RectangularSystem
+from reach.rectangular_witness import Path, Run, run_along
+
+MANY_DIMENSIONS = 6
+"""With more dimensions than this, small packs of them are tried first."""
+
+ADVICE = "give it more time (--time-limit), or try another --method"
+
+
+@dataclass(frozen=True)
+class RectangularStrategy:
+    """Explore all places with exact polyhedra: first one hull for each, then set by set.
+
+    A bad state that a hull meets is looked for along the same path exactly; if it is there,
+    the run is repeated in rationals by the meaning of the model.
+    """
+
+    name: str = "rectangular"
+
+    def suits(self, task: Task) -> str | None:
+        """Models in which every derivative is a number or a range of numbers."""
+        parts = task.automaton.components
+        bounds = [
+            bound
+            for part in parts
+            for location in part.locations
+            for flow in location.flows
+            for bound in (flow.range.low, flow.range.high)
+        ]
+        if not all(bound is None or bound.is_constant for bound in bounds):
+            return None
+        if any(location.algebraic for part in parts for location in part.locations):
+            return None
+        return "all derivatives are constant or in constant ranges"
+
+    def attempt(self, task: Task) -> Verdict:
+        """Prove, refute, or say what is in the way."""
+        work = _Work(task)
+        try:
+            problem = linear_problem(task.automaton, task.claim)
+            for stage, explore, system in _stages(problem):
+                task.progress(f"exploring with {stage}")
+                verdict = work.stage(self.name, stage, explore, system)
+                if verdict is not None:
+                    return verdict
+                if task.expired:
+                    work.reasons.append("the time limit was reached")
+                    break
+        except (NotRectangularError, TooManyCasesError) as error:
+            work.reasons.append(str(error))
+        reason = "; ".join(dict.fromkeys(work.reasons))
+        return Unknown(task.claim.name, self.name, reason, ADVICE, work.effort)
+
+
+Explore = Callable[[RectangularSystem, "_Work"], Explored]
+
+
+def _stages(problem: LinearProblem) -> Iterator[tuple[str, Explore, RectangularSystem]]:
+    whole = RectangularSystem(problem)
+    if len(whole.names) > MANY_DIMENSIONS:
+        yield "hulls in packs", _hulls, RectangularSystem(problem, in_packs=True)
+    yield "hulls", _hulls, whole
+    yield "exact sets", _exactly, whole
+
+
+def _hulls(system: RectangularSystem, work: _Work) -> Explored:
+    return explore_hulls(system, work.stop)
+
+
+def _exactly(system: RectangularSystem, work: _Work) -> Explored:
+    def is_real(node: Node, bad: int) -> bool:
+        return work.run(system, node.path(), bad) is not None
+
+    return explore_exactly(system, work.stop, is_real)
+
+
+class _Work:
+    """One attempt: what it took, and why stages did not decide."""
+
+    def __init__(self, task: Task):
+        self.task = task
+        self.seconds: dict[str, float] = {}
+        self.counts: dict[str, int] = {}
+        self.reasons: list[str] = []
+        self._runs: dict[Path, Run | None] = {}
+
+    @property
+    def effort(self) -> Effort:
+        """Seconds and counts so far."""
+        return Effort(dict(self.seconds), dict(self.counts))
+
+    @property
+    def horizon(self) -> Fraction | None:
+        """The time bound of the claim."""
+        given = self.task.options.get("horizon")
+        return given if isinstance(given, Fraction) else self.task.automaton.horizon
+
+    def stop(self, count: int) -> bool:
+        """Asked by searches: whether the time is over."""
+        if count % 64 == 0:
+            self.task.progress(f"{count} sets")
+        return self.task.expired
+
+    def stage(
+        self, method: str, stage: str, explore: Explore, system: RectangularSystem
+    ) -> Verdict | None:
+        """The verdict of one stage, if it decides."""
+        begun = time.perf_counter()
+        try:
+            explored = explore(system, self)
+        except TooManyRaysError as error:
+            self.reasons.append(f"with {stage}, {error}")
+            return None
+        finally:
+            self._spent("search", begun)
+        self.counts |= {"sets": len(explored.nodes), "steps": explored.steps}
+        if explored.path is not None:
+            return self._refuted(method, system, explored)
+        if not explored.complete:
+            self.reasons.append(f"the search with {stage} did not end")
+            return None
+        return self._proved(method, stage, system, explored)
+
+    def _proved(
+        self, method: str, stage: str, system: RectangularSystem, explored: Explored
+    ) -> Verdict | None:
+        begun = time.perf_counter()
+        self.task.progress(f"evidence for {len(explored.nodes)} sets")
+        proof = prove_nodes(system, explored.nodes, lambda: self.task.expired)
+        self._spent("evidence", begun)
+        if isinstance(proof, PolyhedralProof):
+            begun = time.perf_counter()
+            verdict = certify(self.task, method, proof, self.effort)
+            if not isinstance(verdict, Unknown):
+                return verdict
+            self._spent("check", begun)
+            self.reasons.append(verdict.reason)
+        elif proof is None:
+            self.reasons.append("the time limit ended the search for evidence")
+        else:
+            self.reasons.append(f"with {stage}, no evidence for: {proof.obligation.title}")
+        return None
+
+    def _refuted(
+        self, method: str, system: RectangularSystem, explored: Explored
+    ) -> Verdict | None:
+        assert explored.path is not None
+        begun = time.perf_counter()
+        run = self.run(system, explored.path, explored.bad)
+        self._spent("witness", begun)
+        if run is None:
+            return None
+        automaton = system.problem.automaton
+        claim = self.task.claim.name
+        names = tuple(v.name for v in self.task.automaton.variables)
+        how = f"repeated exactly, in rationals, by the meaning of the model: {run.told(automaton)}"
+        confirmation = Confirmation(how, _beyond(system, run, explored.bad), rigorous=True)
+        trace = trace_of(automaton, claim, run, names)
+        return Falsified(claim, method, trace, (confirmation,), self.effort)
+
+    def run(
+        self, system: RectangularSystem, path: list[tuple[Place, Move | None]], bad: int
+    ) -> Run | None:
+        """An exact run along a path of places, checked by replay; None if there is none."""
+        locations = tuple(place.location for place, _ in path)
+        edges = tuple((move.edge, move.case) for _, move in path if move is not None)
+        wanted = Path(locations, edges, bad)
+        if wanted not in self._runs:
+            self._runs[wanted] = self._checked(system, wanted)
+        return self._runs[wanted]
+
+    def _checked(self, system: RectangularSystem, path: Path) -> Run | None:
+        problem = system.problem
+        run = run_along(problem, path, self.horizon)
+        if run is None:
+            self.reasons.append("a bad state that sets meet is on no run along the same edges")
+            return None
+        why = objection(problem.automaton, problem.claim, run, self.horizon)
+        if why is None:
+            return run
+        told = run.told(problem.automaton)
+        self.reasons.append(f"there may be a violation ({told}), but in its replay {why}")
+        return None
+
+    def _spent(self, phase: str, begun: float) -> None:
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + time.perf_counter() - begun
+
+
+def _beyond(system: RectangularSystem, run: Run, bad: int) -> float:
+    """How deep in the bad set the run ends: the least slack of its comparisons."""
+    last = run.stays[-1]
+    state = last.after(last.duration)
+    problem = system.problem
+    states = problem.claim.bad_states(problem.automaton.occupied(last.location))
+    values = [
+        row.form.constant
+        + sum((a * state[n] for n, a in row.form.coefficients.items()), Fraction(0))
+        for row in alternatives(states, problem.types)[
+            bad // max(1, len(problem.invariant(last.location)))
+        ]
+        if row.form.coefficients.keys() <= state.keys()
+    ]
+    return float(-max(values, default=Fraction(0)))
