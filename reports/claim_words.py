@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from models.automaton import Property, PropertyKind
-from models.expression import TRUE
+from models.expression import TRUE, Expression, Op, conjuncts
 from models.printing import to_text
 from models.verdict import Falsified, Verdict, Verified
 from reports import wording
@@ -20,11 +20,24 @@ MAX_STARTS = 12
 
 
 def in_words(claim: Property) -> str:
-    """The property as a sentence."""
-    place = "" if claim.where == TRUE else f" with {to_text(claim.where)}"
-    if claim.kind is PropertyKind.FORBIDDEN:
-        return f"In no reachable state{place}: {to_text(claim.condition)}."
-    return f"In every reachable state{place}: {to_text(claim.condition)}."
+    """What is said of the property's formula, in words that come before it."""
+    every = (
+        "In no reachable state"
+        if claim.kind is PropertyKind.FORBIDDEN
+        else ("In every reachable state")
+    )
+    return f"{every}{_while(claim.where)}:"
+
+
+def _while(where: Expression) -> str:
+    """The restriction to some locations; simple ones in words."""
+    parts = conjuncts(where)
+    if all(part.op is Op.AT for part in parts):
+        places = [
+            f"{component} is in {location}" for component, location in (p.place for p in parts)
+        ]
+        return f" while {' and '.join(places)}" if places else ""
+    return f" while {to_text(where)}"
 
 
 def scope(verdict: Verdict) -> str:

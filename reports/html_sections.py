@@ -82,7 +82,7 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
         "article",
         tag("div", badge(outcome), tag("span", scope, class_="scope"), class_="row"),
         tag("h3", claim["name"]),
-        tag("p", tag("code", claim["words"]), class_="formula"),
+        tag("p", claim["words"], " ", tag("code", claim["formula"]), class_="formula"),
         tag(
             "p",
             f"{len(runs)} of the simulated runs break it (run {runs[0]} is the first), but no "
@@ -398,10 +398,10 @@ def player(data: Data) -> Markup:
     return tag(
         "div",
         tag("select", options, id="run", aria_label="Run"),
-        button("first", "⏮", "First step"),
+        button("first", "|◀", "First step"),
         button("previous", "◀", "Previous step (k)"),
         button("play", "▶", "Play (p)"),
-        button("next", "▶▏", "Next step (j)"),
+        button("next", "▶|", "Next step (j)"),
         tag(
             "input", type="range", id="slider", min=0, max=1000, value=0, step=1, aria_label="Time"
         ),

@@ -16,6 +16,9 @@ from reports.projection import Box, Point, Shadow, ellipse
 from reports.trace_data import short
 
 MAX_PAIRS = 45
+CUT = 1e-6
+"""An end this close to the box, as a share of it, is the box's."""
+
 SECONDS = 6.0
 """Time for the pictures of one property; pairs that come later are left out."""
 
@@ -38,7 +41,7 @@ def bad_data(
             axes = sorted(used)
             if len(axes) == 1:
                 interval = shadow.interval(axes[0])
-                shape: list[Any] = [] if interval is None else [*map(short, interval)]
+                shape: list[Any] = [] if interval is None else _open_ends(interval, box[axes[0]])
             else:
                 shape = _points(shadow.polygon(axes[0], axes[1]))
             if shape:
@@ -66,8 +69,9 @@ def set_data(
     location. `first` are the variables whose pairs matter most."""
     proof = certificate.proof
     if isinstance(proof, PolyhedralProof):
-        shadows = _polyhedral(linear_problem(automaton, claim), proof, box)
-        return _projected(shadows, box, first)
+        problem = linear_problem(automaton, claim)
+        known = {name: ends for name, ends in box.items() if name in problem.names}
+        return _projected(_polyhedral(problem, proof, known), known, first)
     if isinstance(proof, QuadraticInvariant):
         return _ellipses(proof, box, first)
     return None
@@ -89,7 +93,7 @@ def _projected(
     shadows: Sequence[tuple[str, Shadow]], box: Box, first: Sequence[str]
 ) -> dict[str, Any]:
     deadline = time.monotonic() + SECONDS
-    intervals: dict[str, dict[str, list[list[float]]]] = {}
+    intervals: dict[str, dict[str, list[list[float | None]]]] = {}
     for name in _ordered(box, first):
         for location, shadow in shadows:
             if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
@@ -104,6 +108,13 @@ def _projected(
                 polygons.setdefault(location, []).append(_points(polygon))
         pairs[pair_key(x, y)] = polygons
     return {"intervals": intervals, "pairs": pairs}
+
+
+def _open_ends(found: tuple[float, float], box: tuple[float, float]) -> list[float | None]:
+    """The interval, an end that the box cuts off left open."""
+    room = CUT * (box[1] - box[0])
+    low = None if found[0] <= box[0] + room else short(found[0])
+    return [low, None if found[1] >= box[1] - room else short(found[1])]
 
 
 def _ellipses(invariant: QuadraticInvariant, box: Box, first: Sequence[str]) -> dict[str, Any]:

@@ -31,6 +31,11 @@ VERBS: dict[str, tuple[str, str]] = {
         "workbench.verbs.recheck",
         "Check a certificate against a model, in exact arithmetic.",
     ),
+    "falsify": ("workbench.verbs.falsify", "Look for a run that violates a property."),
+    "report": (
+        "workbench.verbs.report",
+        "Verify, simulate and cross-check; write an HTML report.",
+    ),
     "fmt": ("workbench.verbs.fmt", "Format model files, keeping comments."),
     "import": ("workbench.verbs.import_model", "Turn a SpaceEx model into .charon or JSON."),
     "export": ("workbench.verbs.export_model", "Write a model as SpaceEx XML or JSON."),

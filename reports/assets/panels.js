@@ -109,6 +109,8 @@ function componentOf(tag, event) {
   return named === null || named === agent;
 }
 
+const range = ([low, high]) => `${low === null ? '−∞' : show(low, 4)} … ${high === null ? '∞' : show(high, 4)}`;
+
 function followState() {
   const run = chosenRun();
   if (!run) return;
@@ -119,7 +121,7 @@ function followState() {
     return element('tr', {},
       element('td', {}, name),
       element('td', { class: 'number' }, symbolOf(name, run.value(name, selection.t))),
-      element('td', { class: 'number soft' }, claimed ? `${show(claimed[0], 4)} … ${show(claimed[1], 4)}` : ''));
+      element('td', { class: 'number soft' }, claimed ? range(claimed) : ''));
   });
   byId('state').replaceChildren(element('table', {},
     element('thead', {}, element('tr', {}, element('th', {}, 'variable'), element('th', {}, 'value'), element('th', {}, 'claimed here'))),

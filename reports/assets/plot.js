@@ -74,7 +74,7 @@ class Plot {
     const bad = chosenClaim() ? chosenClaim().bad : null;
     const found = [];
     for (const shapes of Object.values(bad ? bad.locations : {})) {
-      for (const one of shapes) if (one.axes.length === 1 && one.axes[0] === name) found.push(...one.shape);
+      for (const one of shapes) if (one.axes.length === 1 && one.axes[0] === name) found.push(...one.shape.filter((end) => end !== null));
     }
     return found;
   }

@@ -12,7 +12,7 @@ class TimePlot extends Plot {
       for (const one of shapes) {
         if (one.axes.length !== 1 || one.axes[0] !== this.axes.y || seen.has(String(one.shape))) continue;
         seen.add(String(one.shape));
-        band(inside, this, v.x0, v.x1, reach(one.shape, v.y0, v.y1, this.axes.y), 'bad');
+        band(inside, this, v.x0, v.x1, reach(one.shape, v.y0, v.y1), 'bad');
       }
     }
   }
@@ -25,7 +25,7 @@ class TimePlot extends Plot {
     if (!intervals || !run) return;
     for (const stretch of run.stretches) {
       for (const one of intervals[stretch.location] || []) {
-        band(inside, this, stretch.start, stretch.end, one, `claimed ${colourClass(stretch.location)}`);
+        band(inside, this, stretch.start, stretch.end, reach(one, this.view.y0, this.view.y1), `claimed-band ${colourClass(stretch.location)}`);
       }
     }
   }
@@ -51,9 +51,9 @@ class PhasePlot extends Plot {
         if (seen.has(key)) continue;
         seen.add(key);
         if (one.axes.length === 1 && one.axes[0] === y) {
-          band(inside, this, v.x0, v.x1, reach(one.shape, v.y0, v.y1, y), 'bad');
+          band(inside, this, v.x0, v.x1, reach(one.shape, v.y0, v.y1), 'bad');
         } else if (one.axes.length === 1 && one.axes[0] === x) {
-          const [x0, x1] = reach(one.shape, v.x0, v.x1, x);
+          const [x0, x1] = reach(one.shape, v.x0, v.x1);
           band(inside, this, x0, x1, [v.y0, v.y1], 'bad');
         } else if (one.axes.length === 2 && one.axes.includes(x) && one.axes.includes(y)) {
           polygon(inside, this, one.shape, one.axes[0] === y, 'bad');
@@ -87,21 +87,11 @@ class PhasePlot extends Plot {
   }
 }
 
-// An interval that was cut at the border of the drawn box goes on beyond it.
-function reach(interval, low, high, name) {
-  const values = [];
-  for (const run of RUNS) {
-    for (const stretch of run.stretches) {
-      for (const value of run.column(stretch, name)) if (value !== null) values.push(value);
-    }
-  }
-  const least = values.reduce((a, b) => Math.min(a, b), Infinity);
-  const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
-  return [
-    interval[0] < least ? Math.min(interval[0], low) : interval[0],
-    interval[1] > most ? Math.max(interval[1], high) : interval[1],
-  ];
-}
+// An interval with an open end goes on beyond the view.
+const reach = (interval, low, high) => [
+  interval[0] === null ? Math.min(low, interval[1] === null ? low : interval[1]) : interval[0],
+  interval[1] === null ? Math.max(high, interval[0] === null ? high : interval[0]) : interval[1],
+];
 
 function paint(inside, plot, attributes, make) {
   if (attributes === 'bad') {

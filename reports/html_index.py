@@ -1,0 +1,59 @@
+"""The first page of a folder of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reports.html_report import page
+from reports.html_sections import badge
+from reports.markup import Markup, tag
+from reports.report_data import overall
+
+Data = Mapping[str, Any]
+
+
+def index_page(reports: Sequence[tuple[str, Data]]) -> str:
+    """Every model with its verdicts; the names are those of the pages, relative."""
+    count = len(reports)
+    contradictory = any(overall(data) == "contradiction" for _, data in reports)
+    body = tag(
+        "body",
+        tag(
+            "header",
+            tag("p", "charon-workbench · verification reports", class_="brand"),
+            tag("h1", f"{count} model{'s' * (count != 1)}"),
+            tag(
+                "p",
+                "Every verdict carries evidence: a certificate that an independent checker "
+                "accepted, or a run that replays.",
+                class_="subtitle",
+            ),
+            class_="top",
+        ),
+        tag("main", tag("div", [_entry(file, data) for file, data in reports], class_="cards")),
+        data_overall="contradiction" if contradictory else "",
+    )
+    return page("Verification reports", body)
+
+
+def _entry(file: str, data: Data) -> Markup:
+    worst = overall(data)
+    model = data["model"]
+    claims = [
+        tag("li", badge(p["verdict"]["outcome"]), " ", p["name"], class_="row")
+        for p in data["properties"]
+    ]
+    return tag(
+        "article",
+        tag("div", badge(worst), class_="row"),
+        tag("h3", tag("a", model["label"], href=file)),
+        tag("p", model["title"], class_="soft") if model["title"] else None,
+        tag("ul", claims, class_="plain"),
+        tag(
+            "p",
+            f"{len(data['runs'])} runs cross-checked · {sum(data['seconds'].values()):.1f} s",
+            class_="small",
+        ),
+        class_=f"card {worst}",
+    )

@@ -1,0 +1,157 @@
+"""Verdicts in the formats of other tools: JUnit, SARIF 2.1.0, the CSV of ARCH competitions.
+
+All read the document of `reports.report_data`, so they can never disagree with the report.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from reports.report_data import overall
+
+Data = Mapping[str, Any]
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def seconds(claim: Data) -> float:
+    """How long the decision of a property took."""
+    return float(sum(claim["verdict"]["statistics"]["seconds"].values()))
+
+
+def junit(reports: Sequence[Data]) -> str:
+    """One suite for each model, one test case for each property: falsified is a failure,
+    unknown is skipped, a contradiction between engines an error."""
+    root = ElementTree.Element("testsuites", name="charon-workbench")
+    for data in reports:
+        claims = data["properties"]
+        outcomes = [p["verdict"]["outcome"] for p in claims]
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=_xml(data["model"]["label"]),
+            tests=str(len(claims)),
+            failures=str(outcomes.count("falsified")),
+            skipped=str(outcomes.count("unknown")),
+            errors=str(len({c["claim"] for c in data["crosscheck"]["contradictions"]})),
+            time=f"{sum(map(seconds, claims)):.3f}",
+        )
+        for claim in claims:
+            _case(suite, data, claim)
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _case(suite: ElementTree.Element, data: Data, claim: Data) -> None:
+    case = ElementTree.SubElement(
+        suite,
+        "testcase",
+        classname=_xml(data["model"]["label"]),
+        name=_xml(claim["name"]),
+        time=f"{seconds(claim):.3f}",
+    )
+    wrong = [c for c in data["crosscheck"]["contradictions"] if c["claim"] == claim["name"]]
+    if wrong:
+        error = ElementTree.SubElement(case, "error", message="engines contradict each other")
+        error.text = _xml("\n".join(c["sentence"] for c in wrong))
+        return
+    outcome = claim["verdict"]["outcome"]
+    if outcome == "falsified":
+        failure = ElementTree.SubElement(case, "failure", message=_xml(violation(claim)))
+        failure.text = _xml(f"{claim['words']} {claim['formula']}")
+    elif outcome == "unknown":
+        ElementTree.SubElement(case, "skipped", message=_xml(claim["verdict"]["reason"]))
+
+
+def _xml(text: str) -> str:
+    """Text without the characters that XML cannot hold."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def violation(claim: Data) -> str:
+    """A violated property in a sentence."""
+    time = float(claim["verdict"]["counterexample"]["time"])
+    return f"{claim['name']!r} is broken at time {time:.6g}"
+
+
+def sarif(reports: Sequence[Data]) -> dict[str, Any]:
+    """Violated properties, with the line of the claim, as static-analysis results."""
+    results = [
+        result
+        for data in reports
+        for claim in data["properties"]
+        for result in _results(data, claim)
+    ]
+    versions = [p["verdict"]["versions"] for data in reports for p in data["properties"]]
+    driver = {
+        "name": "charon-workbench",
+        "version": versions[0].get("charon-workbench", "0") if versions else "0",
+        "rules": [
+            {
+                "id": "property-violated",
+                "shortDescription": {"text": "A behaviour of the model breaks a property."},
+            },
+            {
+                "id": "engines-contradict",
+                "shortDescription": {"text": "Two engines disagree: one of them is wrong."},
+            },
+        ],
+    }
+    return {
+        "$schema": SARIF_SCHEMA,
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+
+
+def _results(data: Data, claim: Data) -> Iterator[dict[str, Any]]:
+    if claim["verdict"]["outcome"] == "falsified":
+        yield _result("property-violated", violation(claim), claim)
+    for found in data["crosscheck"]["contradictions"]:
+        if found["claim"] == claim["name"]:
+            yield _result("engines-contradict", found["sentence"], claim)
+
+
+def _result(rule: str, text: str, claim: Data) -> dict[str, Any]:
+    found: dict[str, Any] = {"ruleId": rule, "level": "error", "message": {"text": text}}
+    if claim["line"] is not None:
+        file, line = claim["line"]
+        found["locations"] = [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": _uri(file)},
+                    "region": {"startLine": line},
+                }
+            }
+        ]
+    return found
+
+
+def _uri(file: str) -> str:
+    from urllib.parse import quote
+
+    return quote(file)
+
+
+def arch_csv(reports: Sequence[Data]) -> str:
+    """`benchmark,instance,result,time`: one row for each property."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["benchmark", "instance", "result", "time"])
+    for data in reports:
+        for claim in data["properties"]:
+            result = claim["verdict"]["outcome"]
+            if overall(data) == "contradiction":
+                result = "error"
+            writer.writerow(
+                [data["model"]["label"], claim["name"], result, f"{seconds(claim):.3f}"]
+            )
+    return out.getvalue()

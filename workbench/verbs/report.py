@@ -1,0 +1,225 @@
+"""`workbench report`: verify, simulate, cross-check, and write it all down as HTML."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.arguments import Chosen, output_options, split_reference
+from workbench.claims import chosen_claims, property_option
+from workbench.console import Console
+from workbench.exit_codes import ExitCode
+from workbench.files import refuse_same_file, write_whole
+from workbench.progress import Progress
+
+if TYPE_CHECKING:
+    from models.automaton import Property
+    from models.model import Model
+    from reports.analysis import Settings
+
+_PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
+_OUTPUT = click.Path(path_type=Path)
+
+
+@click.command("report")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL[:AGENT]...")
+@property_option
+@click.option(
+    "-o",
+    "--output",
+    type=_OUTPUT,
+    required=True,
+    metavar="PATH",
+    help="The HTML file; with several models a folder, which gets an index.html.",
+)
+@click.option(
+    "--method", default="auto", show_default=True, help="How to decide; see `workbench verify`."
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, 1e6, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For each property.",
+)
+@click.option("--runs", type=click.IntRange(0, 500), default=24, show_default=True)
+@click.option(
+    "--until",
+    type=click.FloatRange(0, 1e9, min_open=True),
+    metavar="TIME",
+    help="How long runs are followed; the model's horizon, else 20, if left out.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option("--junit", type=_OUTPUT, metavar="FILE", help="Also write JUnit XML.")
+@click.option("--sarif", type=_OUTPUT, metavar="FILE", help="Also write SARIF 2.1.0.")
+@click.option("--arch-csv", type=_OUTPUT, metavar="FILE", help="Also write an ARCH table.")
+@output_options
+@click.pass_obj
+def command(
+    console: Console,
+    models: tuple[str, ...],
+    names: tuple[str, ...],
+    output: Path,
+    method: str,
+    time_limit: float,
+    runs: int,
+    until: float | None,
+    seed: int,
+    junit: Path | None,
+    sarif: Path | None,
+    arch_csv: Path | None,
+) -> ExitCode:
+    """Verify, simulate and cross-check models; write one HTML page for each.
+
+    A page is a single file that needs no network: verdicts, diagram, plots, certificate,
+    replay and data. The exit code is that of the worst verdict; 6 if two engines contradict
+    each other.
+
+    \b
+    Example:
+      workbench report platoon -o report.html
+      workbench report platoon platoon_saturated -o out/reports --junit out/junit.xml
+    """
+    from abstraction.verification import STRATEGIES
+    from reports.analysis import Settings
+
+    if method != "auto" and method not in STRATEGIES:
+        raise click.UsageError(f"--method is auto or one of {', '.join(STRATEGIES)}")
+    settings = Settings(method, time_limit, runs, until, seed)
+    chosen = [Chosen(*split_reference(text)) for text in models]
+    loaded = [(one, one.load()) for one in chosen]
+    claims = [chosen_claims(model.automaton, names) for _, model in loaded]
+    pages = _pages(output, chosen)
+    for one, path in zip(chosen, pages, strict=True):
+        refuse_same_file(Path(one.reference), path)
+    found: list[tuple[Path, dict[str, Any]]] = []
+    for (one, model), wanted, path in zip(loaded, claims, pages, strict=True):
+        console.warnings(model.warnings, model.sources)
+        found.append((path, _one_report(console, one, model, wanted, settings, path)))
+    if len(chosen) > 1:
+        _write_index(output, found)
+    _write_formats([data for _, data in found], junit, sarif, arch_csv)
+    return _conclude(console, output, found)
+
+
+def _pages(output: Path, chosen: Sequence[Chosen]) -> list[Path]:
+    """Where each page goes: the file itself, or files of a folder named after the models."""
+    if len(chosen) == 1:
+        page = output / "index.html" if output.is_dir() else output
+        _make_folder(page.parent)
+        return [page]
+    if output.suffix in (".html", ".htm"):
+        raise click.UsageError("several models need a folder: -o FOLDER")
+    _make_folder(output)
+    pages: list[Path] = []
+    for one in chosen:
+        stem = _PLAIN.sub("-", Path(one.label).name.removesuffix(".charon")).strip("-.") or "model"
+        name, number = f"{stem}.html", 2
+        while name == "index.html" or output / name in pages:
+            name, number = f"{stem}-{number}.html", number + 1
+        pages.append(output / name)
+    return pages
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise click.UsageError(f"cannot make the folder {str(folder)!r}: {reason}") from error
+
+
+def _one_report(
+    console: Console,
+    chosen: Chosen,
+    model: Model,
+    claims: Sequence[Property],
+    settings: Settings,
+    path: Path,
+) -> dict[str, Any]:
+    from reports.analysis import analyse
+    from reports.html_report import diagram, render
+    from reports.report_data import report_data
+
+    command_line = shlex.join(["workbench", *sys.argv[1:]])
+    with Progress(console.quiet or console.as_json) as progress:
+        findings = analyse(model, chosen.label, claims, settings, progress, command_line)
+        progress("drawing")
+        data = report_data(findings)
+        texts = {name: checked.text for name, checked in findings.certificates.items()}
+        write_whole(path, render(data, diagram(findings), texts))
+    if not console.as_json:
+        for claim in data["properties"]:
+            console.result(f"{chosen.label}: {claim['name']!r}: {_in_words(claim)}")
+        console.note(f"wrote {path}")
+    return data
+
+
+def _in_words(claim: dict[str, Any]) -> str:
+    verdict = claim["verdict"]
+    if verdict["outcome"] == "verified":
+        scope = verdict["scope"]
+        time = "for all time" if scope["kind"] == "unbounded" else f"up to time {scope['horizon']}"
+        return (
+            f"VERIFIED {time} ({verdict['method']}, {verdict['certificate']['kind']} certificate)"
+        )
+    if verdict["outcome"] == "falsified":
+        return f"FALSIFIED at time {verdict['counterexample']['time']:.6g} ({verdict['method']})"
+    return f"UNKNOWN ({verdict['reason']})"
+
+
+def _write_index(folder: Path, found: list[tuple[Path, dict[str, Any]]]) -> None:
+    from reports.html_index import index_page
+
+    entries = [(path.name, data) for path, data in found]
+    write_whole(folder / "index.html", index_page(entries))
+
+
+def _write_formats(
+    data: list[dict[str, Any]], junit: Path | None, sarif: Path | None, arch_csv: Path | None
+) -> None:
+    from reports import result_formats
+
+    if junit is not None:
+        write_whole(junit, result_formats.junit(data))
+    if sarif is not None:
+        write_whole(sarif, json.dumps(result_formats.sarif(data), indent=2) + "\n")
+    if arch_csv is not None:
+        write_whole(arch_csv, result_formats.arch_csv(data))
+
+
+def _conclude(console: Console, output: Path, found: list[tuple[Path, dict[str, Any]]]) -> ExitCode:
+    from reports.report_data import overall
+
+    worst = [overall(data) for _, data in found]
+    if console.as_json:
+        console.data(
+            output=str(output),
+            reports=[
+                {
+                    "page": str(path),
+                    "model": data["model"]["label"],
+                    "outcome": overall(data),
+                    "contradictions": [c["sentence"] for c in data["crosscheck"]["contradictions"]],
+                    "properties": [p["verdict"] for p in data["properties"]],
+                }
+                for path, data in found
+            ],
+        )
+    if "contradiction" in worst:
+        for _, data in found:
+            for one in data["crosscheck"]["contradictions"][:20]:
+                console.error(f"error: engines contradict each other: {one['sentence']}")
+        console.error("error: engines contradict each other: no verdict above can be trusted")
+        return ExitCode.INTERNAL_ERROR
+    if "falsified" in worst:
+        return ExitCode.FALSIFIED
+    return ExitCode.UNKNOWN if "unknown" in worst else ExitCode.OK
