@@ -60,13 +60,17 @@ class Confirmation:
 
 @dataclass(frozen=True)
 class Falsified:
-    """The property fails: a trace that shows it, and at least one confirmation."""
+    """The property fails: a trace that shows it, and at least one confirmation.
+
+    `recording` is the trace as a document that `workbench simulate --replay` repeats.
+    """
 
     claim: str
     method: str
     trace: Trace
     confirmations: tuple[Confirmation, ...]
     effort: Effort
+    recording: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:
         assert self.confirmations, "a Falsified verdict needs a replay that confirms it"

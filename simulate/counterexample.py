@@ -21,10 +21,10 @@ from simulate.recipe import Recipe
 from simulate.run import Given
 from simulate.signals import Formula, Lines, Signal, Steps
 
-TIGHT: tuple[Method, Method] = (
-    Taylor(rtol=1e-10, atol=1e-12),
-    Adams(rtol=1e-10, atol=1e-12),
-)
+TOLERANCES = ((1e-10, 1e-12), (1e-9, 1e-11), (1e-8, 1e-10))
+"""Relative and absolute tolerances of repetitions, the tightest first. A run that rests on
+a boundary may need a wider one: below the rounding of its guards no event can be placed."""
+
 CLEAR = 1e-3
 SAFETY = 10.0
 """The violation must exceed the estimated error by this factor."""
@@ -46,24 +46,36 @@ class Counterexample:
 def confirm(objective: Objective, recipe: Recipe) -> tuple[Confirmation, ...]:
     """The repetitions of a run that violate the claim beyond doubt; none if there is any.
 
-    The error is estimated by the difference of the two methods and by the size of the
-    numbers that take part.
+    The error is estimated by the difference of the two methods, and is at least the
+    tolerance times the size of the numbers in the run.
     """
+    for rtol, atol in TOLERANCES:
+        methods: tuple[Method, ...] = (Taylor(rtol, atol), Adams(rtol, atol))
+        found = _repeated(objective, recipe, methods)
+        if found:
+            return found
+    return ()
+
+
+def _repeated(
+    objective: Objective, recipe: Recipe, methods: tuple[Method, ...]
+) -> tuple[Confirmation, ...]:
     margins, scale = [], 0.0
-    for method in TIGHT:
+    for method in methods:
         trace = objective.run(replace(recipe, method=method))
-        margins.append(objective.score(recipe, trace).margin)
+        margin = objective.score(recipe, trace).margin
+        if not margin < 0.0:
+            return ()
+        margins.append(margin)
         scale = max(scale, _magnitude(trace))
-    if any(m >= 0.0 or math.isnan(m) for m in margins):
-        return ()
     finite = all(map(math.isfinite, margins))
-    error = abs(margins[0] - margins[1]) if finite else 0.0
-    error = max(error, 1e-11 * scale)
-    if min(-m for m in margins) <= SAFETY * error:
+    error = max(margins) - min(margins) if finite else 0.0
+    error = max(error, methods[0].rtol * scale)
+    if -max(margins) <= SAFETY * error:
         return ()
     return tuple(
         Confirmation(f"{_name(method)}: {_by(-m, error)}", -m)
-        for method, m in zip(TIGHT, margins, strict=True)
+        for method, m in zip(methods, margins, strict=True)
     )
 
 
@@ -107,9 +119,12 @@ class Shrinker:
         self.objective, self.recipe = objective, recipe
         self.left, self.keep_policy = budget, keep_policy
         trace = objective.run(recipe)
-        margin = objective.score(recipe, trace).margin
-        clear = CLEAR * max(1.0, _magnitude_at(trace, violation_time(trace)))
-        self.needed = -min(-0.25 * margin, clear) if math.isfinite(margin) else -math.inf
+        self.first = violation_time(trace)
+        clear = CLEAR * max(1.0, _magnitude_at(trace, self.first))
+        self.needed = -clear
+        if not self._cut():
+            margin = objective.score(recipe, trace).margin
+            self.needed = -min(-0.25 * margin, clear) if math.isfinite(margin) else -math.inf
 
     def accepts(self, candidate: Recipe) -> bool:
         """Whether the candidate still violates clearly; it is then taken."""
@@ -127,7 +142,6 @@ class Shrinker:
 
     def shrink(self) -> Recipe:
         """The simplest run found."""
-        self._cut()
         for candidate in self._policies() if not self.keep_policy else ():
             if self.accepts(candidate):
                 break
@@ -136,22 +150,22 @@ class Shrinker:
         self._round("initial")
         self._round("parameters")
         self._round_script()
-        self._cut()
+        self._cut_again()
         return self.recipe
 
-    def _cut(self) -> None:
-        """End the run soon after the violation."""
-        trace = self.objective.run(self.recipe)
-        if isinstance(self.objective.claim, Property):
-            first = violation_time(trace)
-            for extra in (0.02, 0.1, 0.5):
-                until = _rounded_up(first * (1 + extra) + 1e-3 * self.recipe.until)
-                if until < self.recipe.until and self.accepts(replace(self.recipe, until=until)):
-                    return
-            deepest = self.objective.closest(self.recipe, trace).time
-            until = _rounded_up(deepest + 1e-6 * max(deepest, 1.0))
-            if until < self.recipe.until:
-                self.accepts(replace(self.recipe, until=until))
+    def _cut(self) -> bool:
+        """End the run soon after the violation; whether that was possible."""
+        if not isinstance(self.objective.claim, Property):
+            return False
+        for extra in (0.02, 0.1, 0.5):
+            until = _rounded_up(self.first * (1 + extra) + 1e-3 * self.recipe.until)
+            if until < self.recipe.until and self.accepts(replace(self.recipe, until=until)):
+                return True
+        return False
+
+    def _cut_again(self) -> None:
+        self.first = violation_time(self.objective.run(self.recipe))
+        self._cut()
 
     def _policies(self) -> Iterator[Recipe]:
         """The same run with simpler rules for switching."""
@@ -262,19 +276,21 @@ def counterexample(
     objective: Objective, recipe: Recipe, rigorous: tuple[Rigorous, ...] = ()
 ) -> Counterexample | None:
     """Confirm a violating run and shrink it; less simple runs are the second choices."""
+    recipe = Shrinker(objective, recipe).recipe
     if not confirm(objective, recipe):
         return None
-    attempts = (
-        lambda: Shrinker(objective, recipe).shrink(),
-        lambda: Shrinker(objective, recipe, keep_policy=True).shrink(),
-        lambda: recipe,
-    )
-    for attempt in attempts:
-        candidate = attempt()
+    for candidate in _simplified(objective, recipe):
         confirmations = confirm(objective, candidate)
         if confirmations:
             return _shown(objective, candidate, confirmations, rigorous)
     return None
+
+
+def _simplified(objective: Objective, recipe: Recipe) -> Iterator[Recipe]:
+    """The run in simpler forms, and as it is."""
+    yield Shrinker(objective, recipe).shrink()
+    yield Shrinker(objective, recipe, keep_policy=True).shrink()
+    yield recipe
 
 
 def _shown(

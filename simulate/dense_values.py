@@ -9,13 +9,12 @@ to `AGREEMENT` at points between.
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from models.automaton import TIME
-from models.expression import Expression, Op, substitute
+from models.expression import Expression, Op, free_variables, postorder, substitute
 from models.polynomial import PolynomialTooLargeError, polynomial_form
 from models.trace import Segment
 from simulate.calculator import Calculator
@@ -29,7 +28,10 @@ MAX_DEGREE = 64
 INTERPOLATION_DEGREE = 8
 MAX_HALVINGS = 12
 
-Monomials = tuple[tuple[float, tuple[tuple[str, int], ...]], ...]
+Operation = tuple[Op, tuple[int, ...], float | str]
+"""A step of the composition of polynomials: what it does, to which earlier steps, and the
+number, name or exponent that it needs."""
+
 Arc = tuple[float, float, Polynomial]
 """A start, an end, and a polynomial of u in [0, 1] between them."""
 
@@ -38,9 +40,15 @@ Arc = tuple[float, float, Polynomial]
 class Along:
     """One expression in one location: polynomial where it is one, a calculator otherwise."""
 
-    monomials: Monomials | None
+    operations: tuple[Operation, ...] | None
+    degrees: tuple[tuple[tuple[str, int], ...], ...]
     calculate: Calculator
     names: frozenset[str]
+    timed: bool
+
+    def moves(self, segment: Segment) -> bool:
+        """Whether the expression may change during a segment."""
+        return self.timed or not self.names.isdisjoint(segment.flowing)
 
 
 class DenseValues:
@@ -58,6 +66,7 @@ class DenseValues:
         self.symbols, self.externals = symbols, externals or {}
         self.inputs: Mapping[str, Signal] = inputs or {}
         self._compiled: dict[tuple[str, Expression], Along] = {}
+        self._last: tuple[Segment, list[tuple[float, float, dict[str, Polynomial]]]] | None = None
 
     def compiled(self, expression: Expression, segment: Segment) -> Along:
         """The expression in terms of what a segment of this location records."""
@@ -74,11 +83,14 @@ class DenseValues:
                 form = polynomial_form(whole)
             except PolynomialTooLargeError:
                 form = None
-            monomials = None
+            operations = None
             if form is not None and all(sum(e for _, e in m) <= 8 for m in form):
-                monomials = tuple((number(c), m) for m, c in form.items())
+                operations = _operations(whole)
             calculate = Calculator([whole], self.symbols, self.externals)
-            found = Along(monomials, calculate, frozenset(calculate.names))
+            timed = TIME in free_variables(whole)
+            degrees = tuple(form or ())
+            names = frozenset(calculate.names)
+            found = Along(operations, degrees, calculate, names, timed)
             self._compiled[key] = found
         return found
 
@@ -105,27 +117,47 @@ class DenseValues:
         """The expression over a segment; one constant arc for a segment without duration."""
         along = self.compiled(expression, segment)
         fixed = self.constants(along, segment, parameters)
-        if not segment.degrees:
-            rows = [array("d", (x,)) for x in segment.final]
-            pieces = [(segment.start, segment.end, rows)]
-        else:
-            pieces = list(segment.pieces())
+        if not along.moves(segment) and all(len(line) == 1 for line in fixed.values()):
+            known = {name: line[0] for name, line in fixed.items()}
+            return [(segment.start, segment.end, [along.calculate(known)[0]])]
         arcs: list[Arc] = []
-        for start, end, rows in pieces:
+        for start, end, rows in self._pieces(segment):
             length = end - start
-            known: dict[str, Polynomial] = {TIME: [start, length]}
-            for name, row in zip(segment.flowing, rows, strict=True):
-                if name in along.names:
-                    known[name] = scaled(row, length)
-            for name, line in fixed.items():
-                known[name] = (
+            polynomials: dict[str, Polynomial] = {TIME: [start, length]}
+            for name in along.names:
+                if name in rows:
+                    polynomials[name] = rows[name]
+                    continue
+                line = fixed[name]
+                polynomials[name] = (
                     [line[0]] if len(line) == 1 else [line[0] + line[1] * start, line[1] * length]
                 )
-            if along.monomials is not None and _fits(along.monomials, known):
-                arcs.append((start, end, _composed(along.monomials, known)))
+            if along.operations is not None and _fits(along, polynomials):
+                arcs.append((start, end, _composed(along.operations, polynomials)))
             else:
-                arcs += _interpolated(along.calculate, known, start, end)
+                arcs += _interpolated(along.calculate, polynomials, start, end)
         return arcs
+
+    def _pieces(self, segment: Segment) -> list[tuple[float, float, dict[str, Polynomial]]]:
+        """The pieces of a segment in unit time; those of the last segment are kept."""
+        if self._last is None or self._last[0] is not segment:
+            if segment.degrees:
+                pieces = [
+                    (
+                        start,
+                        end,
+                        {
+                            name: scaled(row, end - start)
+                            for name, row in zip(segment.flowing, rows, strict=True)
+                        },
+                    )
+                    for start, end, rows in segment.pieces()
+                ]
+            else:
+                final = {n: [x] for n, x in zip(segment.flowing, segment.final, strict=True)}
+                pieces = [(segment.start, segment.end, final)]
+            self._last = (segment, pieces)
+        return self._last[1]
 
     def margin(
         self, leaf: Leaf, segment: Segment, parameters: Mapping[str, float]
@@ -134,7 +166,11 @@ class DenseValues:
         if leaf.truth:
             margin = math.inf if self._truth(leaf.expression, segment, parameters) else -math.inf
             return [(segment.start, segment.end, [margin])]
-        return self.arcs(leaf.expression, segment, parameters)
+        arcs = self.arcs(leaf.expression, segment, parameters)
+        resting = leaf.strict and len(arcs) == 1 and arcs[0][2] == [0.0]
+        if resting and not self.compiled(leaf.expression, segment).moves(segment):
+            return [(segment.start, segment.end, [-math.inf])]
+        return arcs
 
     def _truth(
         self, proposition: Expression, segment: Segment, parameters: Mapping[str, float]
@@ -152,28 +188,62 @@ def _real(value: object) -> float:
     return float(value) if isinstance(value, int | float) else math.nan
 
 
-def _fits(monomials: Monomials, known: Mapping[str, Polynomial]) -> bool:
+def _fits(along: Along, known: Mapping[str, Polynomial]) -> bool:
     return all(
         sum((len(known[name]) - 1) * e for name, e in powers) <= MAX_DEGREE
-        for _, powers in monomials
+        for powers in along.degrees
     )
 
 
-def _composed(monomials: Monomials, known: Mapping[str, Polynomial]) -> Polynomial:
-    total: Polynomial = [0.0]
-    for coefficient, powers in monomials:
-        if len(powers) == 1 and powers[0][1] == 1:
-            term: Polynomial = known[powers[0][0]]
+def _operations(root: Expression) -> tuple[Operation, ...] | None:
+    """The steps that compose a polynomial expression from those of its variables, in its
+    own form: multiplied out it would take more steps and lose digits."""
+    numbers: dict[int, int] = {}
+    steps: list[Operation] = []
+    for node in postorder(root):
+        args = tuple(numbers[id(a)] for a in node.args)
+        if node.op is Op.CONSTANT:
+            steps.append((node.op, (), number(node.constant)))
+        elif node.op is Op.VARIABLE:
+            steps.append((node.op, (), node.name))
+        elif node.op in (Op.ADD, Op.MULTIPLY):
+            steps.append((node.op, args, 0.0))
+        elif node.op is Op.POWER and node.args[1].is_constant:
+            steps.append((node.op, args[:1], float(node.args[1].constant)))
         else:
-            term = [1.0]
-            for name, exponent in powers:
-                for _ in range(exponent):
-                    term = product(term, known[name])
-        if len(term) > len(total):
-            total += [0.0] * (len(term) - len(total))
-        for i, c in enumerate(term):
-            total[i] += coefficient * c
-    return total
+            return None
+        numbers[id(node)] = len(steps) - 1
+    return tuple(steps)
+
+
+def _composed(steps: Sequence[Operation], known: Mapping[str, Polynomial]) -> Polynomial:
+    made: list[Polynomial] = []
+    for op, args, extra in steps:
+        if op is Op.VARIABLE:
+            made.append(known[str(extra)])
+        elif op is Op.CONSTANT:
+            made.append([float(extra)])
+        elif op is Op.ADD:
+            made.append(_total([made[i] for i in args]))
+        elif op is Op.MULTIPLY:
+            result = made[args[0]]
+            for i in args[1:]:
+                result = product(result, made[i])
+            made.append(result)
+        else:
+            result = [1.0]
+            for _ in range(int(extra)):
+                result = product(result, made[args[0]])
+            made.append(result)
+    return made[-1]
+
+
+def _total(parts: Sequence[Polynomial]) -> Polynomial:
+    result = [0.0] * max(map(len, parts))
+    for part in parts:
+        for i, c in enumerate(part):
+            result[i] += c
+    return result
 
 
 # Interpolation

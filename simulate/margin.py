@@ -2,8 +2,8 @@
 
 `a <= b` has the margin b - a, a conjunction the least and a disjunction the greatest margin
 of its parts; negation changes the sign, `a == b` has -|a - b|. What does not change while
-time passes (Boolean variables, enumerations, locations) has an infinite margin. Strictness
-is ignored: a margin of 0 is the boundary.
+time passes (Boolean variables, enumerations, locations) has an infinite margin. A margin of
+0 is the boundary, where strictness counts only for values that do not change.
 
 `MarginTree` is the condition in this form; its leaves are numeric expressions free of
 `min`, `max` and `abs` wherever these can be pulled out.
@@ -34,10 +34,12 @@ MAX_LEAVES = 400
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A numeric margin, or (`truth`) a proposition that is true or false."""
+    """A numeric margin, or (`truth`) a proposition that is true or false; a `strict` one
+    does not hold where it is zero."""
 
     expression: Expression
     truth: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +127,14 @@ def _discrete(node: Expression) -> bool:
 
 def _comparison(node: Expression) -> tuple[list[Token], list[Token]]:
     left, right = node.args
-    up, down = _lifted(subtract(left, right)), _lifted(subtract(right, left))
-    if node.op in (Op.GREATER, Op.GREATER_EQUAL):
-        return up, down
+    above, below = subtract(left, right), subtract(right, left)
     if node.op in (Op.LESS, Op.LESS_EQUAL):
-        return down, up
-    equal, unequal = [*up, *down, Least(2)], [*up, *down, Greatest(2)]
+        above, below = below, above
+    if node.op not in (Op.EQUAL, Op.NOT_EQUAL):
+        strict = node.op in (Op.GREATER, Op.LESS)
+        return _lifted(above, strict), _lifted(below, not strict)
+    equal = [*_lifted(above, False), *_lifted(below, False), Least(2)]
+    unequal = [*_lifted(above, True), *_lifted(below, True), Greatest(2)]
     return (equal, unequal) if node.op is Op.EQUAL else (unequal, equal)
 
 
@@ -164,7 +168,7 @@ def _skeleton(root: Expression) -> list[Expression]:
     return order
 
 
-def _lifted(g: Expression) -> list[Token]:
+def _lifted(g: Expression, strict: bool) -> list[Token]:
     """g >= 0 with `min`, `max` and `abs` pulled out of sums: min(a, b) + r is the least of
     a + r and b + r, and so on; elsewhere they stay."""
     output: list[Token] = []
@@ -177,7 +181,7 @@ def _lifted(g: Expression) -> list[Token]:
             continue
         found = _extremal_term(item) if leaves + len(stack) < MAX_LEAVES else None
         if found is None:
-            output.append(Leaf(item))
+            output.append(Leaf(item, strict=strict))
             leaves += 1
             continue
         choices, least, rebuild_with = found

@@ -110,7 +110,14 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
     else:
         recipe = read_recipe(model.automaton, chosen.parameters, options)
     runs = options["runs"] if options["replay"] is None else 1
-    return _Session(console, chosen, model.automaton, recipe, runs, options).work()
+    automaton = model.automaton
+    if recipe.claim is not None:  # a counterexample ends where this property fails
+        from simulate.objective import focused
+
+        claim = next((p for p in automaton.properties if p.name == recipe.claim), None)
+        automaton = focused(automaton, claim) if claim is not None else automaton
+    session = _Session(console, chosen, model.automaton, recipe, runs, options)
+    return session.work(automaton)
 
 
 class _Session:
@@ -138,9 +145,9 @@ class _Session:
         """Whether whole runs are needed at the end."""
         return self.options["csv_file"] is not None or self.options["plot"] is not None
 
-    def work(self) -> ExitCode:
+    def work(self, automaton: Automaton) -> ExitCode:
         try:
-            self.make_runs()
+            self.make_runs(automaton)
         except KeyboardInterrupt:
             self.interrupted = True
             done = sum(self.endings.values())
@@ -151,14 +158,14 @@ class _Session:
             return ExitCode.INTERRUPTED
         return ExitCode.FALSIFIED if self.bad is not None else ExitCode.OK
 
-    def make_runs(self) -> None:
+    def make_runs(self, automaton: Automaton) -> None:
         from dataclasses import replace
 
         from models.trace import Ending
         from simulate.recipe import repeat
         from simulate.run import prepare
 
-        prepared = prepare(self.automaton, inputs=self.recipe.inputs)
+        prepared = prepare(automaton, inputs=self.recipe.inputs)
         dense = self.keeps_all or self.options["trace_file"] is not None
         with Progress(self.console.quiet or self.console.as_json) as progress:
             for i in range(self.runs):

@@ -1,0 +1,297 @@
+"""`workbench falsify`: look for a run that violates a property."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.arguments import Chosen, model_argument, output_options
+from workbench.claims import chosen_claims, property_option
+from workbench.console import Console
+from workbench.exit_codes import ExitCode
+from workbench.files import write_whole
+from workbench.progress import Progress
+
+if TYPE_CHECKING:
+    from models.automaton import Automaton, Property
+    from simulate.falsification import Outcome
+    from simulate.recipe import Recipe
+    from simulate.stl import Formula
+
+
+@click.command("falsify")
+@model_argument
+@property_option
+@click.option(
+    "--formula",
+    metavar="STL",
+    help='A temporal formula in place of a property, e.g. "always[0,20](speed < 120)".',
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1, 10_000_000),
+    default=2000,
+    show_default=True,
+    help="Simulations for each property.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, 1e6, min_open=True),
+    metavar="SECONDS",
+    help="For each property.",
+)
+@click.option(
+    "--until",
+    type=click.FloatRange(0, 1e9, min_open=True),
+    metavar="T",
+    help="Length of the runs.  [default: the model's horizon, or several]",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Processes; they change how long it takes, not what is found.",
+)
+@click.option(
+    "--control-points",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Of each input signal.  [default: 1, 4 and 10]",
+)
+@click.option("--linear", is_flag=True, help="Piecewise linear inputs, not piecewise constant.")
+@click.option(
+    "--trace",
+    "trace_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where to write the counterexample; `simulate --replay` repeats it.",
+)
+@output_options
+@click.pass_obj
+def command(
+    console: Console, /, chosen: Chosen, names: tuple[str, ...], **options: Any
+) -> ExitCode:
+    """Search for a run that violates a property.
+
+    The search varies initial states, parameters, inputs and everything the model leaves open,
+    and minimises robustness: the distance from a violation. FALSIFIED is said only after two
+    methods have repeated the run at a tight tolerance and violated the property by far more
+    than their error. Finding nothing proves nothing.
+
+    \b
+    Example:
+      workbench falsify platoon_saturated
+      workbench falsify platoon_saturated -p "no collision" --budget 2000 --seed 1 --trace bad.json
+      workbench simulate platoon_saturated --replay bad.json
+      workbench falsify powertrain --formula "always[0,20](speed < 35)"
+    """
+    model = chosen.load()
+    claims = _claims(model.automaton, names, options["formula"])
+    if options["trace_file"] is not None and len(claims) != 1:
+        raise click.UsageError("--trace needs one property: name it with -p")
+    console.warnings(model.warnings, model.sources)
+    outcomes: list[tuple[Property | Formula, Outcome]] = []
+    for claim in claims:
+        outcome = _search(console, chosen, model.automaton, claim, options)
+        outcomes.append((claim, outcome))
+        if not console.as_json:
+            console.result(_in_words(chosen.label, claim, outcome, options["trace_file"]))
+        if outcome.interrupted:
+            break
+    if console.as_json:
+        _print_data(console, chosen.label, model.automaton, outcomes, options)
+    if any(o.found for _, o in outcomes):
+        return ExitCode.FALSIFIED
+    interrupted = any(o.interrupted for _, o in outcomes)
+    return ExitCode.INTERRUPTED if interrupted else ExitCode.UNKNOWN
+
+
+def _claims(
+    automaton: Automaton, names: tuple[str, ...], formula: str | None
+) -> tuple[Property | Formula, ...]:
+    if formula is None:
+        return chosen_claims(automaton, names)
+    if names:
+        raise click.UsageError("give either a property or a --formula")
+    from models.expression import free_variables
+    from simulate.stl import parse_formula
+    from workbench.simulation_options import unknown
+
+    found = parse_formula(formula)
+    known = [v.name for v in (*automaton.variables, *automaton.inputs, *automaton.parameters)]
+    for name in sorted(free_variables(*found.conditions) - {*known, "time"}):
+        raise click.UsageError(f"--formula: {unknown('variable', name, known)}")
+    return (found,)
+
+
+def _search(
+    console: Console,
+    chosen: Chosen,
+    automaton: Automaton,
+    claim: Property | Formula,
+    options: dict[str, Any],
+) -> Outcome:
+    import time
+    from dataclasses import replace
+
+    from simulate.falsification import Budget, Options, falsify
+    from simulate.falsification import Progress as Step
+
+    limit = options["time_limit"]
+    deadline = float("inf") if limit is None else time.monotonic() + limit
+    points = options["control_points"]
+    settings = Options(
+        seed=options["seed"],
+        workers=options["workers"],
+        until=options["until"],
+        linear=options["linear"],
+    )
+    if points is not None:
+        settings = replace(settings, control_points=(points,))
+    with Progress(console.quiet or console.as_json) as progress:
+
+        def show(step: Step) -> None:
+            progress(
+                f"{label(claim)!r}: {step.simulations} of {options['budget']} simulations, "
+                f"best robustness {step.robustness:.6g}"
+            )
+
+        outcome = falsify(automaton, claim, Budget(options["budget"], deadline), settings, show)
+    if outcome.found is not None and options["trace_file"] is not None:
+        from simulate.recipe import recorded
+
+        recipe = replace(outcome.found.recipe, model_parameters=chosen.parameters)
+        text = recorded(outcome.found.trace, recipe, automaton.sha256)
+        write_whole(options["trace_file"], text)
+    return outcome
+
+
+def label(claim: Property | Formula) -> str:
+    """What a claim is called."""
+    from models.automaton import Property
+
+    return claim.name if isinstance(claim, Property) else claim.text
+
+
+def _in_words(
+    model: str, claim: Property | Formula, outcome: Outcome, trace_file: Path | None
+) -> str:
+    head = f"{model}: {label(claim)!r}"
+    effort = f"{outcome.simulations} simulations, {outcome.seconds:.1f} s"
+    if outcome.found is not None:
+        found = outcome.found
+        lines = [
+            f"{head}: FALSIFIED at time {found.trace.outcome.time:.6g} ({effort})",
+            *(f"  {line}" for line in described(found.recipe)),
+            *(f"  confirmed: {c.how}" for c in found.confirmations),
+        ]
+        if trace_file is not None:
+            lines.append(f"  written to {trace_file}")
+        return "\n".join(lines)
+    lines = [f"{head}: no violation found ({effort}): UNKNOWN"]
+    if outcome.closest is not None and abs(outcome.robustness) < 1e12:
+        lines.append(f"  best robustness {outcome.robustness:.6g}, with")
+        lines += [f"  {line}" for line in described(outcome.closest)]
+    if outcome.unconfirmed:
+        lines.append(
+            f"  {outcome.unconfirmed} runs touched a violation, but not by more than the "
+            "error of the integration"
+        )
+    return "\n".join(lines)
+
+
+def described(recipe: Recipe) -> list[str]:
+    """A run in words: where it starts, what is fed into it, how it switches."""
+    from models.printing import to_text
+    from simulate.signals import Formula as Expression
+
+    lines = []
+    if recipe.initial:
+        values = ", ".join(f"{n} = {_shown(v)}" for n, v in recipe.initial.items())
+        lines.append(f"start: {values}")
+    if recipe.parameters:
+        values = ", ".join(f"{n} = {_shown(v)}" for n, v in recipe.parameters.items())
+        lines.append(f"parameters: {values}")
+    for name, signal in recipe.inputs.items():
+        if isinstance(signal, Expression):
+            course = to_text(signal.expression)
+        elif len(signal.values) == 1:
+            course = _shown(signal.values[0])
+        else:
+            pairs = zip(signal.times, signal.values, strict=True)
+            course = ", ".join(f"{_shown(v)} from {_shown(t)}" for t, v in pairs)
+        if name.endswith(".inclusion"):
+            derivative = name.removesuffix(".inclusion")
+            lines.append(f"d({derivative}) in its range, 0 (lowest) to 1: {course}")
+        else:
+            lines.append(f"input {name}: {course}")
+    lines.append(f"switching: {recipe.policy.switching}, until {_shown(recipe.until)}")
+    return lines
+
+
+def _shown(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _print_data(
+    console: Console,
+    model: str,
+    automaton: Automaton,
+    outcomes: list[tuple[Property | Formula, Outcome]],
+    options: dict[str, Any],
+) -> None:
+    results = [_data(claim, outcome, options["trace_file"]) for claim, outcome in outcomes]
+    shared = {
+        "model": model,
+        "model_sha256": automaton.sha256,
+        "seed": options["seed"],
+        "workers": options["workers"],
+        "command": shlex.join(["workbench", *sys.argv[1:]]),
+    }
+    if len(results) == 1:
+        console.data(**shared, **results[0])
+    else:
+        console.data(**shared, results=results)
+
+
+def _data(claim: Property | Formula, outcome: Outcome, trace_file: Path | None) -> dict[str, Any]:
+    import math
+
+    def number(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    data: dict[str, Any] = {
+        "property": label(claim),
+        "outcome": "falsified" if outcome.found else "unknown",
+        "robustness": number(outcome.robustness),
+        "simulations": outcome.simulations,
+        "seconds": round(outcome.seconds, 4),
+        "unconfirmed": outcome.unconfirmed,
+        "interrupted": outcome.interrupted,
+    }
+    recipe = outcome.found.recipe if outcome.found else outcome.closest
+    if recipe is not None:
+        data["run"] = {
+            "initial": dict(recipe.initial),
+            "parameters": dict(recipe.parameters),
+            "switching": str(recipe.policy.switching),
+            "until": recipe.until,
+            "description": described(recipe),
+        }
+    if outcome.found is not None:
+        data["counterexample"] = {
+            "path": None if trace_file is None else str(trace_file),
+            "time": outcome.found.trace.outcome.time,
+            "violation": number(outcome.found.violation),
+            "confirmations": [
+                {"how": c.how, "violation": number(c.violation), "rigorous": c.rigorous}
+                for c in outcome.found.confirmations
+            ],
+        }
+    return data
