@@ -12,7 +12,7 @@ from simulate.program import EQUALITY, FROZEN, STRICT, UNDEFINED_HOLDS
 from simulate.reference_interval import enclose
 from simulate.reference_memory import CROSSING, UNILATERAL, Memory
 from simulate.reference_roots import MAX_DEGREE, nonnegative
-from simulate.reference_tape import extend_series
+from simulate.reference_tape import complete_row
 from simulate.tape import OPAQUE_DEGREE
 
 Intervals = list[tuple[float, float]]
@@ -37,14 +37,11 @@ def compose(m: Memory) -> None:
             row[k] = m.poly[i][k] if k <= q else 0.0
     for instruction in m.p.guard:
         top = span(m, m.p.degrees[instruction[1]])
-        for k in range(MAX_DEGREE + 1):
-            if k <= top:
-                extend_series((instruction,), s, k, m.p.tables, m.p.externals, m.p.degrees)
-            else:
-                s[instruction[1]][k] = 0.0
-                spare = instruction[4]
-                if 14 <= instruction[0] <= 20:
-                    s[spare][k] = 0.0
+        complete_row(instruction, s, top, m.p.tables, m.p.externals, m.p.degrees)
+        for k in range(top + 1, MAX_DEGREE + 1):
+            s[instruction[1]][k] = 0.0
+            if 14 <= instruction[0] <= 20:  # the companion series of a function
+                s[instruction[4]][k] = 0.0
 
 
 def span(m: Memory, degree: int) -> int:

@@ -203,6 +203,32 @@ def extend_series(
         _coefficient(instruction, s, k, tables, externals, degrees)
 
 
+def complete_row(
+    instruction: Instruction,
+    s: Series,
+    top: int,
+    tables: Sequence[FloatTable],
+    externals: Sequence[External],
+    degrees: Sequence[int],
+) -> None:
+    """All coefficients of one instruction up to `top`, where its operands are complete."""
+    code, d, a, b, _ = instruction
+    if code == Code.MULTIPLY and degrees[a] and degrees[b]:
+        x, y = s[a], s[b]
+        nx, ny = _last_term(x, top), _last_term(y, top)
+        for k in range(top + 1):
+            s[d][k] = _convolve(x, y, k, k - ny if k > ny else 0, k if k < nx else nx)
+        return
+    for k in range(top + 1):
+        _coefficient(instruction, s, k, tables, externals, degrees)
+
+
+def _last_term(x: list[float], top: int) -> int:
+    while top > 0 and x[top] == 0.0:
+        top -= 1
+    return top
+
+
 def _convolve(a: list[float], b: list[float], k: int, low: int, high: int) -> float:
     """The sum of a[i] * b[k - i] for low <= i <= high."""
     total = 0.0

@@ -579,7 +579,7 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
               1 + MAX_INTERVALS * tokens;
     bytes = doubles * sizeof(double) + atoms * sizeof(Intervals) +
             (regs + 2 * (size_t)p->watch_count + 2) * sizeof(int) + 4 * atoms + p->watch_count +
-            tokens + 16;
+            tokens + p->guard_count + regs + 16;
     core->block = calloc(bytes, 1);
     if (core->block == NULL) {
         PyErr_NoMemory();
@@ -616,6 +616,8 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     core->open = core->truth + atoms;
     core->was_true = core->open + atoms;
     core->stack = core->was_true + p->watch_count;
+    core->needed = core->stack + tokens;
+    core->wanted = core->needed + p->guard_count;
     memcpy(core->r, p->initial, regs * sizeof(double));
     memcpy(core->r + 1 + n, held, p->held * sizeof(double));
     for (i = 1 + p->n; i < p->registers; i++)
@@ -624,6 +626,33 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
         core->filled[i] = MAX_DEGREE;
     memcpy(core->x, x, n * sizeof(double));
     return 0;
+}
+
+/* Mark the guard instructions on which the used atoms depend. */
+static void mark_needed(Core *core)
+{
+    const Program *p = core->p;
+    int i, j;
+    memset(core->wanted, 0, p->registers);
+    for (i = 0; i < p->atom_count; i++)
+        if (core->used[i])
+            core->wanted[p->atoms[i].reg] = 1;
+    for (i = p->guard_count - 1; i >= 0; i--) {
+        const Instruction *s = &p->guard[i];
+        core->needed[i] = core->wanted[s->d];
+        if (!core->needed[i])
+            continue;
+        core->wanted[s->a] = 1;
+        if (s->code == EXTERNAL) {
+            for (j = 0; j < s->c; j++)
+                core->wanted[s->a + j] = 1;
+            continue;
+        }
+        if (s->b >= 0 && s->code != LOOKUP1)
+            core->wanted[s->b] = 1;
+        if (s->code == SELECT)
+            core->wanted[s->c] = 1;
+    }
 }
 
 void core_watch(Core *core, double until, const int *active, int active_count)
@@ -645,6 +674,7 @@ void core_watch(Core *core, double until, const int *active, int active_count)
             if (p->tokens[w->first + j] >= 0)
                 core->used[p->tokens[w->first + j]] = 1;
     }
+    mark_needed(core);
 }
 
 void core_close(Core *core)

@@ -38,6 +38,7 @@ typedef struct {
     Intervals *found;
     int *filled, *fired, *grazing;
     char *used, *departing, *was_true, *truth, *stack, *open;
+    char *needed, *wanted; /* guard instructions and registers that the watches depend on */
     int fired_count, grazing_count;
     Doubles out_times, out_coefficients;
     Ints out_degrees;

@@ -45,9 +45,10 @@ static int compose(Core *core)
     for (i = 0; i < p->guard_count; i++) {
         const Instruction *step = &p->guard[i];
         int top = span(core, p->degrees[step->d]);
-        for (k = 0; k <= top; k++)
-            if (tape_coefficient(p, step, core->series, k) < 0)
-                return -1;
+        if (!core->needed[i])
+            continue;
+        if (tape_row(p, step, core->series, top) < 0)
+            return -1;
         clear_above(core, step->d, top);
         if (step->code >= SIN && step->code <= ATAN2)
             clear_above(core, step->c, top);

@@ -294,6 +294,54 @@ int tape_coefficient(const Program *p, const Instruction *i, double *series, int
     return 0;
 }
 
+static int last_term(const double *x, int top)
+{
+    while (top > 0 && x[top] == 0.0)
+        top--;
+    return top;
+}
+
+/* All coefficients of one instruction up to `top`; the operands are complete. */
+int tape_row(const Program *p, const Instruction *i, double *series, int top)
+{
+    double *z = series + (size_t)i->d * STRIDE;
+    const double *x = series + (size_t)i->a * STRIDE;
+    const double *y = i->b >= 0 ? series + (size_t)i->b * STRIDE : x;
+    int k;
+    switch (i->code) {
+    case ADD:
+        for (k = 0; k <= top; k++)
+            z[k] = x[k] + y[k];
+        return 0;
+    case SUBTRACT:
+        for (k = 0; k <= top; k++)
+            z[k] = x[k] - y[k];
+        return 0;
+    case NEGATE:
+        for (k = 0; k <= top; k++)
+            z[k] = -x[k];
+        return 0;
+    case MULTIPLY:
+        if (p->degrees[i->a] == 0)
+            for (k = 0; k <= top; k++)
+                z[k] = x[0] * y[k];
+        else if (p->degrees[i->b] == 0)
+            for (k = 0; k <= top; k++)
+                z[k] = x[k] * y[0];
+        else {
+            int nx = last_term(x, top), ny = last_term(y, top);
+            for (k = 0; k <= top; k++)
+                z[k] = convolve(x, y, k, k > ny ? k - ny : 0, k < nx ? k : nx);
+        }
+        return 0;
+    default:
+        for (k = 0; k <= top; k++)
+            if (tape_coefficient(p, i, series, k) < 0)
+                return -1;
+        return 0;
+    }
+}
+
 /* Sensitivities */
 
 static void partials(const Program *p, const Instruction *i, const double *r, double *pa,

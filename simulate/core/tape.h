@@ -47,6 +47,7 @@ typedef struct {
 /* Each returns 0, or -1 with a Python exception set by an external function. */
 int tape_values(const Program *p, const Instruction *code, int count, double *r);
 int tape_coefficient(const Program *p, const Instruction *i, double *series, int k);
+int tape_row(const Program *p, const Instruction *i, double *series, int top);
 void tape_sensitivity(const Program *p, const Instruction *code, int count, const double *r,
                       double *spread, double *noise);
 void tape_enclosure(const Program *p, const Instruction *code, int count, double *low,
