@@ -32,6 +32,10 @@ Operation = tuple[Op, tuple[int, ...], float | str]
 """A step of the composition of polynomials: what it does, to which earlier steps, and the
 number, name or exponent that it needs."""
 
+Range = tuple[float, float]
+Piece = tuple[float, float, dict[str, Polynomial], dict[str, Range]]
+"""A start, an end, and each flowing variable between them with an enclosure."""
+
 Arc = tuple[float, float, Polynomial]
 """A start, an end, and a polynomial of u in [0, 1] between them."""
 
@@ -66,7 +70,7 @@ class DenseValues:
         self.symbols, self.externals = symbols, externals or {}
         self.inputs: Mapping[str, Signal] = inputs or {}
         self._compiled: dict[tuple[str, Expression], Along] = {}
-        self._last: tuple[Segment, list[tuple[float, float, dict[str, Polynomial]]]] | None = None
+        self._last: tuple[Segment, list[Piece]] | None = None
 
     def compiled(self, expression: Expression, segment: Segment) -> Along:
         """The expression in terms of what a segment of this location records."""
@@ -112,17 +116,28 @@ class DenseValues:
         return found
 
     def arcs(
-        self, expression: Expression, segment: Segment, parameters: Mapping[str, float]
+        self,
+        expression: Expression,
+        segment: Segment,
+        parameters: Mapping[str, float],
+        below: float = math.inf,
     ) -> list[Arc]:
-        """The expression over a segment; one constant arc for a segment without duration."""
+        """The expression over a segment; one constant arc for a segment without duration.
+
+        Pieces on which it certainly stays above `below` may be left out.
+        """
         along = self.compiled(expression, segment)
         fixed = self.constants(along, segment, parameters)
         if not along.moves(segment) and all(len(line) == 1 for line in fixed.values()):
             known = {name: line[0] for name, line in fixed.items()}
             return [(segment.start, segment.end, [along.calculate(known)[0]])]
         arcs: list[Arc] = []
-        for start, end, rows in self._pieces(segment):
+        for start, end, rows, ranges in self._pieces(segment):
             length = end - start
+            if below < math.inf and along.operations is not None and not along.timed:
+                levels = {n: (v[0], v[0]) for n, v in fixed.items() if len(v) == 1}
+                if lower_bound(along.operations, ranges, levels) > below:
+                    continue
             polynomials: dict[str, Polynomial] = {TIME: [start, length]}
             for name in along.names:
                 if name in rows:
@@ -138,35 +153,33 @@ class DenseValues:
                 arcs += _interpolated(along.calculate, polynomials, start, end)
         return arcs
 
-    def _pieces(self, segment: Segment) -> list[tuple[float, float, dict[str, Polynomial]]]:
+    def _pieces(self, segment: Segment) -> list[Piece]:
         """The pieces of a segment in unit time; those of the last segment are kept."""
         if self._last is None or self._last[0] is not segment:
             if segment.degrees:
                 pieces = [
-                    (
-                        start,
-                        end,
-                        {
-                            name: scaled(row, end - start)
-                            for name, row in zip(segment.flowing, rows, strict=True)
-                        },
-                    )
+                    _piece(start, end, dict(zip(segment.flowing, rows, strict=True)))
                     for start, end, rows in segment.pieces()
                 ]
             else:
                 final = {n: [x] for n, x in zip(segment.flowing, segment.final, strict=True)}
-                pieces = [(segment.start, segment.end, final)]
+                pieces = [_piece(segment.start, segment.end, final)]
             self._last = (segment, pieces)
         return self._last[1]
 
     def margin(
-        self, leaf: Leaf, segment: Segment, parameters: Mapping[str, float]
+        self,
+        leaf: Leaf,
+        segment: Segment,
+        parameters: Mapping[str, float],
+        below: float = math.inf,
     ) -> Sequence[Arc]:
-        """The margin of a leaf over a segment; infinite for a proposition."""
+        """The margin of a leaf over a segment; infinite for a proposition. Pieces on which
+        it stays above `below` may be left out."""
         if leaf.truth:
             margin = math.inf if self._truth(leaf.expression, segment, parameters) else -math.inf
             return [(segment.start, segment.end, [margin])]
-        arcs = self.arcs(leaf.expression, segment, parameters)
+        arcs = self.arcs(leaf.expression, segment, parameters, below)
         resting = leaf.strict and len(arcs) == 1 and arcs[0][2] == [0.0]
         if resting and not self.compiled(leaf.expression, segment).moves(segment):
             return [(segment.start, segment.end, [-math.inf])]
@@ -236,6 +249,55 @@ def _composed(steps: Sequence[Operation], known: Mapping[str, Polynomial]) -> Po
                 result = product(result, made[args[0]])
             made.append(result)
     return made[-1]
+
+
+def _piece(start: float, end: float, rows: Mapping[str, Sequence[float]]) -> Piece:
+    polynomials = {name: scaled(row, end - start) for name, row in rows.items()}
+    ranges = {}
+    for name, p in polynomials.items():
+        spread = sum(map(abs, p)) - abs(p[0])
+        ranges[name] = (p[0] - spread, p[0] + spread)
+    return start, end, polynomials, ranges
+
+
+def lower_bound(
+    steps: Sequence[Operation], ranges: Mapping[str, Range], levels: Mapping[str, Range]
+) -> float:
+    """A bound of a polynomial expression from below by interval arithmetic (not rounded
+    outwards: it only decides where to look closely)."""
+    made: list[Range] = []
+    for op, args, extra in steps:
+        if op is Op.VARIABLE:
+            found = ranges.get(str(extra)) or levels.get(str(extra))
+            if found is None:
+                return -math.inf
+            made.append(found)
+        elif op is Op.CONSTANT:
+            made.append((float(extra), float(extra)))
+        elif op is Op.ADD:
+            made.append((sum(made[i][0] for i in args), sum(made[i][1] for i in args)))
+        elif op is Op.MULTIPLY:
+            made.append(_product_range([made[i] for i in args], args))
+        else:
+            made.append(_power_range(made[args[0]], int(extra)))
+    return made[-1][0]
+
+
+def _product_range(parts: Sequence[Range], args: Sequence[int]) -> Range:
+    if len(args) == 2 and args[0] == args[1]:
+        return _power_range(parts[0], 2)
+    low, high = parts[0]
+    for a, b in parts[1:]:
+        corners = (low * a, low * b, high * a, high * b)
+        low, high = min(corners), max(corners)
+    return low, high
+
+
+def _power_range(base: Range, exponent: int) -> Range:
+    ends = (base[0] ** exponent, base[1] ** exponent)
+    if exponent % 2 == 0 and base[0] < 0.0 < base[1]:
+        return 0.0, max(ends)
+    return min(ends), max(ends)
 
 
 def _total(parts: Sequence[Polynomial]) -> Polynomial:

@@ -106,7 +106,7 @@ class Robustness:
         when = segment.start
         if tree.is_conjunction:
             for leaf in tree.leaves:
-                for start, end, p in self.values.margin(leaf, segment, parameters):
+                for start, end, p in self.values.margin(leaf, segment, parameters, best):
                     for u in _low_places(p, best) if end > start else (0.0,):
                         margin = value(p, u)
                         if margin < best:

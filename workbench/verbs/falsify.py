@@ -116,7 +116,7 @@ def _claims(
     automaton: Automaton, names: tuple[str, ...], formula: str | None
 ) -> tuple[Property | Formula, ...]:
     if formula is None:
-        return chosen_claims(automaton, names)
+        return (*chosen_claims(automaton, names),)
     if names:
         raise click.UsageError("give either a property or a --formula")
     from models.expression import free_variables
@@ -124,7 +124,8 @@ def _claims(
     from workbench.simulation_options import unknown
 
     found = parse_formula(formula)
-    known = [v.name for v in (*automaton.variables, *automaton.inputs, *automaton.parameters)]
+    known = [v.name for v in automaton.variables]
+    known += [i.name for i in automaton.inputs] + [p.name for p in automaton.parameters]
     for name in sorted(free_variables(*found.conditions) - {*known, "time"}):
         raise click.UsageError(f"--formula: {unknown('variable', name, known)}")
     return (found,)
