@@ -32,6 +32,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "Check a certificate against a model, in exact arithmetic.",
     ),
     "falsify": ("workbench.verbs.falsify", "Look for a run that violates a property."),
+    "refine": ("workbench.verbs.refine", "Show that a detailed system refines a simple one."),
     "report": (
         "workbench.verbs.report",
         "Verify, simulate and cross-check; write an HTML report.",

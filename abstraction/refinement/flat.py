@@ -47,6 +47,14 @@ def refine(
     return _Attempt(detailed, abstract, observed, settings).decide()
 
 
+def own_places(
+    detailed: Automaton, abstract: Automaton, observed: tuple[str, ...], settings: Settings
+) -> Mapping[str, str] | None:
+    """The location map under which initial states and invariants are matched by the detailed
+    automaton alone; None if they are not."""
+    return _Attempt(detailed, abstract, observed, settings).own_places()
+
+
 @dataclass(frozen=True)
 class _Found:
     """A relation with the answers to its obligations."""
@@ -97,6 +105,17 @@ class _Attempt:
         if not isinstance(stronger, _Found):
             return stronger
         return self._left(stronger) if stronger.open else self._certified(stronger)
+
+    def own_places(self) -> Mapping[str, str] | None:
+        plain = explicit(self.detailed, MAX_LOCATIONS)
+        simple = explicit(self.abstract, MAX_LOCATIONS)
+        start = Relation(self.detailed, self.abstract, {}, self.settings.witness)
+        if interface_fault(start, self.observed) is not None:
+            return None
+        relation = self._placed(start, plain, simple)
+        own = (ObligationKind.INITIAL, ObligationKind.INVARIANT)
+        needed = [o for o in relation.obligations() if o.kind in own]
+        return relation.places if self._failing(needed) == 0 else None
 
     def _placed(
         self, relation: Relation, plain: HybridAutomaton, simple: HybridAutomaton

@@ -79,6 +79,7 @@ class Matcher:
         self._names |= {i.name: i.type for i in abstract.inputs}
         self._names |= {p.name: p.type for p in abstract.parameters}
         self._types = types_of(abstract)
+        self._nominal: dict[str, Fraction | bool | str] = {}
 
     def mismatch(self, trace: Trace) -> Mismatch | None:
         """Where no abstract run follows any more; None if one may follow to the end."""
@@ -158,7 +159,9 @@ class Matcher:
         found = []
         for start in self._abstract.initial_sets():
             place = self._abstract.location(start.location)
-            before = {n: variable(f"{n}@before") for n in self._names}
+            before = self._at("before")
+            if first is not None:
+                self._seen(first, before)
             after = self._at("0.0" if first is not None else "-1.end")
             condition = conjunction(
                 substitute(start.condition, before),
@@ -216,6 +219,7 @@ class Matcher:
                     parts.append(self._unseen_change(place, step, self._at(f"{k}.{j - 1}"), names))
             last, end = self._at(f"{k}.{len(samples) - 1}"), self._at(f"{k}.end")
             parts += [_same(end[n], last[n], t) for n, t in self._names.items()]
+            self._seen(samples[-1], end)
             condition = conjunction(*parts)
             if self._possible(condition):
                 known = self._remembered(condition, samples[-1])
@@ -225,12 +229,23 @@ class Matcher:
         return found
 
     def _possible(self, condition: Expression) -> bool:
+        """Whether the solver leaves it open; the observed values themselves often do."""
+        if self._holds_as_seen(condition):
+            return True
         types = {
             name: self._types[own]
             for name in free_variables(condition)
             if (own := name.partition("@")[0]) in self._types
         }
         return not isinstance(satisfiable(condition, types, LIMITS), Unsatisfiable)
+
+    def _holds_as_seen(self, condition: Expression) -> bool:
+        if not free_variables(condition) <= self._nominal.keys():
+            return False
+        try:
+            return evaluate(condition, self._nominal) is True
+        except (EvaluationError, KeyError):
+            return False
 
     def _at(self, moment: str) -> dict[str, Expression]:
         """The abstract names at a moment. Parameters never change."""
@@ -244,6 +259,8 @@ class Matcher:
             if value is None or value != value:
                 continue
             parts.append(_near(names[n], value, self._names[n]))
+            exact = value if isinstance(value, bool | str) else Fraction(value)
+            self._nominal[names[n].name] = exact
         return conjunction(*parts)
 
     def _holds(self, place: Location, names: Mapping[str, Expression]) -> Expression:

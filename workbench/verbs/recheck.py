@@ -15,9 +15,12 @@ from workbench.exit_codes import ExitCode
 @click.command("recheck")
 @model_argument
 @click.argument("certificate", type=click.Path(path_type=Path))
+@click.option(
+    "--against", metavar="ABSTRACT[:AGENT]", help="The simple system of a refinement certificate."
+)
 @output_options
 @click.pass_obj
-def command(console: Console, chosen: Chosen, certificate: Path) -> ExitCode:
+def command(console: Console, chosen: Chosen, certificate: Path, against: str | None) -> ExitCode:
     """Check a certificate against a model, in exact arithmetic.
 
     No solver and no engine takes part: the checker multiplies rational numbers. It accepts
@@ -31,13 +34,17 @@ def command(console: Console, chosen: Chosen, certificate: Path) -> ExitCode:
     from models.proof.certificate import MAX_BYTES, MalformedCertificateError, decode
     from models.proof.checker import Accepted, Rejected, check
 
-    model = chosen.load()
     try:
         with certificate.open("rb") as file:
             text = file.read(MAX_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)
         raise click.UsageError(f"cannot read {str(certificate)!r}: {reason}") from error
+    if against is not None:
+        from workbench.refinement_check import recheck_refinement
+
+        return recheck_refinement(console, chosen, against, text)
+    model = chosen.load()
     begun = time.perf_counter()
     claim: str | None = None
     judgement: Accepted | Rejected

@@ -1,0 +1,237 @@
+"""Composition rules: which parts of two hierarchies must be compared, and why that is enough.
+
+- *unchanged*: equal parts refine each other; nothing is asked about them.
+- *parallel composition*, *hiding*, *renaming*: agents with the same parts, joined in the same
+  way, refine each other if their parts do, each alone and with unconstrained inputs.
+- *submode*: modes that differ only in submodes refine each other if these do.
+- otherwise the two are flattened, and a forward simulation is asked for.
+
+An assumption of an agent about its inputs restricts nothing inside a composition (it is a
+claim about the surroundings), so an agent with an assumption is not compared alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from abstraction.refinement.outcome import Rule
+from models.automaton import (
+    UNCONSTRAINED,
+    Edge,
+    HybridAutomaton,
+    Initial,
+    Input,
+    Location,
+    Variable,
+)
+from models.expression import TRUE, conjunction
+from models.flatten import placed_agents
+from models.hierarchy import Access, Agent, AgentInstance, Mode, ModeInstance
+from models.ranges import value_in
+from models.resets import simultaneous
+
+
+@dataclass(frozen=True)
+class AgentPair:
+    """Two agents to be flattened and compared; `path` says where they are."""
+
+    path: str
+    detailed: Agent
+    abstract: Agent
+
+
+@dataclass(frozen=True)
+class ModePair:
+    """Two atomic modes of the same place."""
+
+    path: str
+    detailed: Mode
+    abstract: Mode
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A rule, and what it leaves to be shown."""
+
+    path: str
+    rule: Rule
+    below: tuple[Plan, ...] = ()
+    note: str = ""
+
+
+Plan: TypeAlias = AgentPair | ModePair | Rules
+
+
+def plan_of(detailed: Agent, abstract: Agent, path: str, whole: frozenset[str]) -> Plan:
+    """How to show that one agent refines another; those at the paths in `whole` are compared
+    without looking inside."""
+    if _same(detailed, abstract):
+        return Rules(path, Rule.UNCHANGED)
+    if path in whole:
+        return AgentPair(path, detailed, abstract)
+    if detailed.agents and _same(_without_parts(detailed), _without_parts(abstract)):
+        pairs = list(_paired(detailed.agents, abstract.agents))
+        if len(pairs) == len(detailed.agents) == len(abstract.agents):
+            return _parallel(detailed, abstract, pairs, path, whole)
+    inside = _by_modes(detailed, abstract, path)
+    return AgentPair(path, detailed, abstract) if inside is None else inside
+
+
+def _by_modes(detailed: Agent, abstract: Agent, path: str) -> Plan | None:
+    """The rule for two atomic agents that differ in their modes alone."""
+    if detailed.top is None or abstract.top is None:
+        return None
+    if not _same(replace(detailed, top=abstract.top), abstract):
+        return None
+    return _modes(detailed.top, abstract.top, _inner(path, detailed.top.definition))
+
+
+def leaves(plan: Plan) -> Iterator[AgentPair | ModePair]:
+    """What has to be shown by simulations, in order."""
+    pending = [plan]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Rules):
+            pending.extend(reversed(part.below))
+        else:
+            yield part
+
+
+def _parallel(
+    detailed: Agent,
+    abstract: Agent,
+    pairs: list[tuple[AgentInstance, AgentInstance]],
+    path: str,
+    whole: frozenset[str],
+) -> Plan:
+    below: list[Plan] = []
+    for own, other in pairs:
+        inner = plan_of(own.agent, other.agent, _inner(path, own.name), whole)
+        if isinstance(inner, AgentPair) and _assumes(own.agent):
+            return AgentPair(path, detailed, abstract)
+        if own.renaming and not (isinstance(inner, Rules) and inner.rule is Rule.UNCHANGED):
+            note = ", ".join(f"{a} := {b}" for a, b in own.renaming)
+            inner = Rules(_inner(path, own.name), Rule.RENAMING, (inner,), note)
+        below.append(inner)
+    joined = Rules(path, Rule.PARALLEL, tuple(below))
+    hidden = [d.name for d in detailed.variables if d.access is Access.PRIVATE]
+    return Rules(path, Rule.HIDING, (joined,), ", ".join(hidden)) if hidden else joined
+
+
+def _assumes(agent: Agent) -> bool:
+    return any(placed.agent.assumption != TRUE for placed in placed_agents(agent))
+
+
+def _paired(
+    own: tuple[AgentInstance, ...], other: tuple[AgentInstance, ...]
+) -> Iterator[tuple[AgentInstance, AgentInstance]]:
+    known = {i.name: i for i in other}
+    for instance in own:
+        match = known.get(instance.name)
+        if match is not None and sorted(match.renaming) == sorted(instance.renaming):
+            yield instance, match
+
+
+def _modes(detailed: Mode, abstract: Mode, path: str) -> Plan | None:
+    """The rule for two modes; None where only the agent around them can be compared."""
+    if replace(detailed, definition=abstract.definition, claims=abstract.claims) == abstract:
+        return Rules(path, Rule.UNCHANGED)
+    if detailed.is_atomic and abstract.is_atomic:
+        points = (set(detailed.entries), set(detailed.exits))
+        if points != (set(abstract.entries), set(abstract.exits)):
+            return None
+        if _mode_interface(detailed) != _mode_interface(abstract):
+            return None
+        return ModePair(path, detailed, abstract)
+    plain = replace(detailed, submodes=(), definition="", claims=())
+    if plain != replace(abstract, submodes=(), definition="", claims=()):
+        return None
+    if [_placed(s) for s in detailed.submodes] != [_placed(s) for s in abstract.submodes]:
+        return None
+    below: list[Plan] = []
+    for own, other in zip(detailed.submodes, abstract.submodes, strict=True):
+        inner = _modes(own.mode, other.mode, _inner(path, own.name))
+        if inner is None:
+            return None
+        below.append(inner)
+    return Rules(path, Rule.SUBMODE, tuple(below))
+
+
+def _placed(instance: ModeInstance) -> tuple[str, list[tuple[str, str]]]:
+    return instance.name, sorted(instance.renaming)
+
+
+def _mode_interface(mode: Mode) -> dict[str, tuple[object, ...]]:
+    return {d.name: (d.type, d.kind, d.access) for d in mode.variables}
+
+
+def mode_automaton(mode: Mode) -> HybridAutomaton:
+    """An atomic mode by itself, in surroundings that may do anything.
+
+    In `active` time passes; in `entered` the transitions between control points are taken,
+    each labelled with its points, whatever the invariant says; `first` is the first entry,
+    with the declared values of private variables.
+    """
+    variables = tuple(
+        Variable(d.name, d.type, d.kind, d.span) for d in mode.variables if d.access.writes
+    )
+    inputs = tuple(
+        Input(d.name, d.type, span=d.span) for d in mode.variables if not d.access.writes
+    )
+    names = [v.name for v in variables]
+    edges = tuple(
+        Edge(
+            "entered",
+            "entered",
+            t.guard,
+            simultaneous(t.actions, names),
+            f"{t.source} -> {t.target}",
+            t.urgent,
+            name=f"{t.source} -> {t.target}",
+            span=t.span,
+        )
+        for t in mode.transitions
+    )
+    first = conjunction(
+        *(
+            value_in(d.name, d.initial or UNCONSTRAINED)
+            for d in mode.variables
+            if d.access is Access.PRIVATE
+        )
+    )
+    return HybridAutomaton(
+        mode.definition,
+        variables,
+        (
+            Location("active", mode.flows, mode.algebraic, mode.invariant, mode.span),
+            Location("entered", span=mode.span),
+            Location("first", span=mode.span),
+        ),
+        edges,
+        (Initial("active"), Initial("entered"), Initial("first", first)),
+        inputs,
+        alphabet=frozenset(f"{t.source} -> {t.target}" for t in mode.transitions),
+    )
+
+
+def _same(detailed: Agent, abstract: Agent) -> bool:
+    """Whether two agents behave alike: names of definitions and claims do not matter."""
+    return (
+        replace(
+            detailed,
+            definition=abstract.definition,
+            claims=abstract.claims,
+            predicates=abstract.predicates,
+        )
+        == abstract
+    )
+
+
+def _without_parts(agent: Agent) -> Agent:
+    return replace(agent, agents=())
+
+
+def _inner(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

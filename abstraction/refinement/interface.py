@@ -1,0 +1,96 @@
+"""What a system shows to the outside: the first obligation.
+
+For agents these are their variables that are not private, with direction and type; a closed
+agent, and an automaton without a hierarchy, shows all its variables, of which those that both
+systems have are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from abstraction.refinement.outcome import Failure
+from models.automaton import Automaton
+from models.hierarchy import Access, Agent
+from models.proof.simulation_relation import names_of
+from models.source import Span
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A name on the outside: what it is, and where it is declared."""
+
+    what: str
+    span: Span | None = None
+
+
+def globals_of(agent: Agent | None) -> dict[str, Shown]:
+    """The variables of an agent that others see."""
+    if agent is None:
+        return {}
+    return {
+        d.name: Shown(f"{d.access} {d.kind} {d.type}", d.span)
+        for d in agent.variables
+        if d.access is not Access.PRIVATE
+    }
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The names that both systems show, and where their interfaces differ."""
+
+    observed: tuple[str, ...]
+    failures: tuple[Failure, ...]
+
+
+def compare_interfaces(
+    detailed: Automaton,
+    abstract: Automaton,
+    detailed_agent: Agent | None,
+    abstract_agent: Agent | None,
+    chosen: tuple[str, ...] = (),
+) -> Compared:
+    """Which names are compared; `chosen` overrides what the agents declare."""
+    if chosen:
+        return Compared(chosen, tuple(_unknown(detailed, abstract, chosen)))
+    own, other = globals_of(detailed_agent), globals_of(abstract_agent)
+    if not own and not other:
+        names = set(names_of(detailed))
+        shared = tuple(n for n in names_of(abstract) if n in names)
+        if not shared:
+            why = "the two systems have no variable in common"
+            return Compared((), (Failure("interface", "interface", why),))
+        return Compared(shared, ())
+    failures = [
+        Failure(
+            "interface",
+            f"global variable {name}",
+            _difference(name, own, other),
+            {},
+            own[name].span if name in own else None,
+            other[name].span if name in other else None,
+        )
+        for name in dict.fromkeys((*own, *other))
+        if name not in own or name not in other or own[name].what != other[name].what
+    ]
+    known = set(names_of(detailed)) & set(names_of(abstract))
+    return Compared(tuple(n for n in own if n in other and n in known), tuple(failures))
+
+
+def _difference(name: str, own: Mapping[str, Shown], other: Mapping[str, Shown]) -> str:
+    if name not in other:
+        return f"only the detailed system has {name} ({own[name].what})"
+    if name not in own:
+        return f"only the abstract system has {name} ({other[name].what})"
+    return f"{own[name].what} in the detailed system, {other[name].what} in the abstract one"
+
+
+def _unknown(detailed: Automaton, abstract: Automaton, chosen: tuple[str, ...]) -> list[Failure]:
+    found = []
+    for name in chosen:
+        for side, automaton in (("detailed", detailed), ("abstract", abstract)):
+            if name not in names_of(automaton):
+                why = f"the {side} system has no variable {name}"
+                found.append(Failure("interface", f"observed variable {name}", why))
+    return found

@@ -1,0 +1,113 @@
+"""Proofs put together by composition rules, as a file, and their check.
+
+The file holds a certificate for every pair of parts that was compared. Checking applies the
+composition rules to the two models again, which must leave exactly these pairs, and gives each
+certificate to the trusted checker.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from abstraction.refinement.assume_guarantee import helped_part
+from abstraction.refinement.decomposition import AgentPair, leaves, plan_of
+from abstraction.refinement.flat import Settings
+from abstraction.refinement.outcome import Refines, Rule
+from abstraction.refinement.proof_tree import Proof, leaf_automata
+from models.automaton import Automaton
+from models.model import Model
+from models.proof.certificate import MAX_BYTES, MalformedCertificateError
+from models.proof.checker import Rejected
+from models.proof.refinement import RefinementJudgement, Simulated, check_refinement
+from models.proof.refinement_text import decode_refinement, encode_refinement, is_refinement
+
+SCHEMA = "charon-workbench/refinement-proof/1"
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    path: str
+    rule: str
+    text: str
+
+
+def encode_proof(proof: Proof) -> str:
+    """The certificates of a proof that holds; a single one where the models were compared as
+    wholes."""
+    assert proof.holds
+    if isinstance(proof.outcome, Refines):
+        return encode_refinement(proof.outcome.certificate)
+    found = [
+        {
+            "path": step.claim,
+            "rule": str(step.rule),
+            "certificate": json.loads(encode_refinement(step.outcome.certificate)),
+        }
+        for step in proof.step.walk()
+        if isinstance(step.outcome, Refines)
+    ]
+    return json.dumps({"schema": SCHEMA, "leaves": found}, indent=1) + "\n"
+
+
+def is_proof_of_refinement(text: str | bytes) -> bool:
+    """Whether a text claims to be a proof of a refinement."""
+    head = text[:200] if isinstance(text, str) else text[:200].decode("utf-8", "replace")
+    return SCHEMA in head or is_refinement(text)
+
+
+def check_proof(detailed: Model, abstract: Model, text: str | bytes) -> RefinementJudgement:
+    """Whether a file proves that one model refines the other."""
+    try:
+        if is_refinement(text[:200]):
+            return check_refinement(detailed.automaton, abstract.automaton, decode_refinement(text))
+        return _check_parts(detailed, abstract, _read(text))
+    except MalformedCertificateError as error:
+        return Rejected("format", str(error))
+
+
+def _check_parts(detailed: Model, abstract: Model, given: list[_Leaf]) -> RefinementJudgement:
+    own, other = detailed.agent, abstract.agent
+    if own is None or other is None:
+        return Rejected("structure", "one of the models has no agents")
+    whole = frozenset(leaf.path for leaf in given)
+    needed = list(leaves(plan_of(own, other, "", whole)))
+    if [part.path for part in needed] != [leaf.path for leaf in given]:
+        return Rejected("structure", "the parts that differ are not those of the proof")
+    obligations = assumed = reach = 0
+    for part, leaf in zip(needed, given, strict=True):
+        automata: tuple[Automaton, Automaton] | None = leaf_automata(part)
+        if leaf.rule == Rule.ASSUME_GUARANTEE:
+            settings = Settings(reach=False, refute=False)
+            is_agent = isinstance(part, AgentPair)
+            helped = helped_part(part, other, settings) if isinstance(part, AgentPair) else None
+            automata = (helped.automaton, leaf_automata(part)[1]) if helped and is_agent else None
+        if automata is None:
+            return Rejected(part.path, "its siblings' invariants cannot be used")
+        judgement = check_refinement(*automata, decode_refinement(leaf.text))
+        if not isinstance(judgement, Simulated):
+            return Rejected(f"{part.path}: {judgement.obligation}", judgement.why)
+        obligations += judgement.obligations
+        assumed += judgement.assumed
+        reach += judgement.reach
+    return Simulated(obligations, assumed, reach)
+
+
+def _read(text: str | bytes) -> list[_Leaf]:
+    if len(text) > MAX_BYTES:
+        raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
+    try:
+        raw: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedCertificateError(f"not JSON: {error}") from None
+    if not isinstance(raw, dict) or raw.get("schema") != SCHEMA or set(raw) != {"schema", "leaves"}:
+        raise MalformedCertificateError(f"not a proof with the schema {SCHEMA}")
+    found = []
+    for leaf in raw["leaves"] if isinstance(raw["leaves"], list) else [None]:
+        if not isinstance(leaf, dict) or set(leaf) != {"path", "rule", "certificate"}:
+            raise MalformedCertificateError("a leaf has a path, a rule and a certificate")
+        if not isinstance(leaf["path"], str) or not isinstance(leaf["rule"], str):
+            raise MalformedCertificateError("the path and the rule of a leaf are texts")
+        found.append(_Leaf(leaf["path"], leaf["rule"], json.dumps(leaf["certificate"])))
+    return found

@@ -1,0 +1,174 @@
+"""Proving a refinement between hierarchical models: part by part, then, if need be, whole.
+
+The parts that differ are found (`decomposition`), each is compared alone, and the composition
+rules give the rest. A part that does not refine its abstraction in all surroundings is given
+what its siblings' abstractions guarantee, and where that does not help either the agents
+around it are compared as a whole.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from abstraction.refinement.assume_guarantee import guaranteed
+from abstraction.refinement.decomposition import (
+    AgentPair,
+    ModePair,
+    Plan,
+    Rules,
+    leaves,
+    mode_automaton,
+    plan_of,
+)
+from abstraction.refinement.flat import Settings, refine
+from abstraction.refinement.interface import compare_interfaces
+from abstraction.refinement.outcome import (
+    NotProved,
+    Outcome,
+    Refines,
+    Rule,
+    Step,
+)
+from models.automaton import Automaton
+from models.flatten import flatten
+from models.hierarchy import Agent
+from models.model import Model
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The steps of a proof, and the verdict about the whole."""
+
+    step: Step
+    outcome: Outcome | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the refinement is proved."""
+        return self.step.holds
+
+
+def prove_refinement(
+    detailed: Model,
+    abstract: Model,
+    settings: Settings,
+    observed: tuple[str, ...] = (),
+    *,
+    compositional: bool = True,
+) -> Proof:
+    """The proof that one model refines another, as far as it goes."""
+    own, other = detailed.agent, abstract.agent
+    claim = f"{detailed.name} refines {abstract.name}"
+    if own is not None and other is not None and compositional and not settings.places:
+        step = _by_parts(own, other, claim, settings)
+        if step is not None and step.holds:
+            return Proof(step)
+    begun = time.perf_counter()
+    compared = compare_interfaces(detailed.automaton, abstract.automaton, own, other, observed)
+    if compared.failures:
+        outcome: Outcome = NotProved(compared.failures)
+    else:
+        outcome = refine(detailed.automaton, abstract.automaton, compared.observed, settings)
+    spent = time.perf_counter() - begun
+    return Proof(Step(claim, Rule.SIMULATION, (), outcome, _note(outcome), spent), outcome)
+
+
+def _by_parts(own: Agent, other: Agent, claim: str, settings: Settings) -> Step | None:
+    """A proof by composition rules; None if the two differ as wholes.
+
+    Parts are not refuted: what a part does in some surroundings it need not do in these.
+    """
+    gentle = replace(settings, refute=False)
+    whole: set[str] = set()
+    for _ in range(8):
+        plan = plan_of(own, other, "", frozenset(whole))
+        if isinstance(plan, AgentPair):
+            return None
+        step = _proved(plan, own, other, gentle, claim)
+        if step.holds:
+            return step
+        failed = [s for s in step.walk() if s.outcome and not isinstance(s.outcome, Refines)]
+        around = {_enclosing(s.claim) for s in failed}
+        if around <= whole or "" in around:
+            return None
+        whole |= around
+    return None
+
+
+def _proved(plan: Plan, own: Agent, other: Agent, settings: Settings, claim: str = "") -> Step:
+    """The steps of a plan, built from the leaves upwards."""
+    done: dict[int, Step] = {}
+    order: list[Plan] = []
+    pending = [plan]
+    while pending:
+        part = pending.pop()
+        order.append(part)
+        if isinstance(part, Rules):
+            pending.extend(part.below)
+    for part in reversed(order):
+        if isinstance(part, Rules):
+            below = tuple(done[id(p)] for p in part.below)
+            done[id(part)] = Step(part.path, part.rule, below, None, part.note)
+        else:
+            done[id(part)] = _leaf(part, own, other, settings)
+    top = done[id(plan)]
+    return replace(top, claim=claim) if claim else top
+
+
+def _leaf(part: AgentPair | ModePair, own: Agent, other: Agent, settings: Settings) -> Step:
+    begun = time.perf_counter()
+    outcome = compare_leaf(part, settings)
+    rule, note = Rule.SIMULATION, _note(outcome)
+    if isinstance(part, AgentPair) and not isinstance(outcome, Refines):
+        helped = guaranteed(part, other, settings)
+        if helped is not None:
+            outcome, rule = helped, Rule.ASSUME_GUARANTEE
+            note = f"with the siblings' invariants; {_note(outcome)}"
+    return Step(part.path, rule, (), outcome, note, time.perf_counter() - begun)
+
+
+def compare_leaf(part: AgentPair | ModePair, settings: Settings) -> Outcome:
+    """Two agents, or two atomic modes, compared alone."""
+    detailed, abstract = leaf_automata(part)
+    if isinstance(part, ModePair):
+        names = tuple(d.name for d in part.abstract.variables)
+        return refine(detailed, abstract, names, replace(settings, reach=False, witness={}))
+    compared = compare_interfaces(detailed, abstract, part.detailed, part.abstract)
+    if compared.failures:
+        return NotProved(compared.failures)
+    return refine(detailed, abstract, compared.observed, settings)
+
+
+def leaf_automata(part: AgentPair | ModePair) -> tuple[Automaton, Automaton]:
+    """The automata of a leaf, in a form that depends on the agents alone."""
+    if isinstance(part, ModePair):
+        return mode_automaton(part.detailed), mode_automaton(part.abstract)
+    return flatten(part.detailed, part.path), flatten(part.abstract, part.path)
+
+
+def certificates(proof: Proof) -> Mapping[str, Refines]:
+    """The accepted simulations of a proof by path."""
+    return {
+        step.claim: step.outcome for step in proof.step.walk() if isinstance(step.outcome, Refines)
+    }
+
+
+def _enclosing(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _note(outcome: Outcome) -> str:
+    if not isinstance(outcome, Refines):
+        return ""
+    judgement = outcome.judgement
+    parts = [f"{judgement.obligations} obligations with exact evidence"]
+    if judgement.assumed:
+        parts.append(f"{judgement.assumed} by solvers")
+    if judgement.reach:
+        parts.append(f"{judgement.reach} of reachable sets")
+    return ", ".join(parts)
+
+
+__all__ = ["Proof", "certificates", "compare_leaf", "leaf_automata", "leaves", "prove_refinement"]

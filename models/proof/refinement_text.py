@@ -1,0 +1,88 @@
+"""Refinement certificates as JSON, read as strictly as those of properties."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from models.proof import certificate as plain
+from models.proof.certificate import MAX_BYTES, MalformedCertificateError
+from models.proof.refinement import Assumed, RefinementCertificate, Refuted, Support
+
+SCHEMA = "charon-workbench/refinement/1"
+
+
+def encode_refinement(certificate: RefinementCertificate) -> str:
+    """The certificate as JSON text."""
+    reach = certificate.reach
+    document = {
+        "schema": SCHEMA,
+        "detailed": certificate.detailed,
+        "detailed_sha256": certificate.detailed_sha256,
+        "abstract": certificate.abstract,
+        "abstract_sha256": certificate.abstract_sha256,
+        "observed": list(certificate.observed),
+        "places": dict(certificate.places),
+        "witness": {n: plain._form_json(form) for n, form in certificate.witness.items()},
+        "reach": None if reach is None else plain._polyhedral_json(reach),
+        "evidence": [_support_json(piece) for piece in certificate.evidence],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+
+
+def is_refinement(text: str | bytes) -> bool:
+    """Whether a text says that it is a refinement certificate."""
+    head = text[:4096]
+    return SCHEMA in (head if isinstance(head, str) else head.decode("utf-8", "replace"))
+
+
+def decode_refinement(text: str | bytes) -> RefinementCertificate:
+    """The certificate in a JSON text; raises `MalformedCertificateError`."""
+    if len(text) > MAX_BYTES:
+        raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
+    try:
+        raw = json.loads(text, parse_float=plain._no_float, parse_int=plain._small_integer)
+    except (ValueError, RecursionError) as error:
+        raise MalformedCertificateError(f"not JSON: {error}") from None
+    top = plain._Reader(raw, "certificate")
+    if (schema := top.text("schema")) != SCHEMA:
+        raise MalformedCertificateError(f"schema {schema[:80]!r} is not {SCHEMA!r}")
+    certificate = RefinementCertificate(
+        top.text("detailed"),
+        top.text("detailed_sha256"),
+        top.text("abstract"),
+        top.text("abstract_sha256"),
+        top.each("observed", plain._text),
+        top.mapped("places", plain._text),
+        top.mapped("witness", plain._form),
+        _reach(top.field("reach")),
+        top.each("evidence", _support),
+    )
+    top.finish()
+    return certificate
+
+
+def _support_json(piece: Support) -> dict[str, Any]:
+    if isinstance(piece, Assumed):
+        return {"assumed": piece.by}
+    return {"refuted": [plain._multipliers_json(m) for m in piece.cases]}
+
+
+def _reach(raw: Any) -> plain.PolyhedralProof | None:
+    if raw is None:
+        return None
+    reader = plain._Reader(raw, "reach")
+    proof = plain._read_polyhedral(reader, None)
+    reader.finish()
+    return proof
+
+
+def _support(raw: Any, where: str) -> Support:
+    reader = plain._Reader(raw, where)
+    piece: Support
+    if reader.has("assumed"):
+        piece = Assumed(reader.text("assumed"))
+    else:
+        piece = Refuted(reader.each("refuted", plain._multipliers))
+    reader.finish()
+    return piece

@@ -1,0 +1,49 @@
+"""`workbench recheck --against`: a refinement certificate, checked again."""
+
+from __future__ import annotations
+
+import time
+
+from workbench.arguments import Chosen, split_reference
+from workbench.console import Console
+from workbench.exit_codes import ExitCode
+
+
+def recheck_refinement(console: Console, chosen: Chosen, against: str, text: bytes) -> ExitCode:
+    """Apply the composition rules again and give every certificate to the trusted checker.
+
+    Obligations that only solvers decided cannot be checked here: with such the answer is
+    "unknown".
+    """
+    from abstraction.refinement.proof_file import check_proof
+    from models.proof.checker import Rejected
+
+    other = Chosen(*split_reference(against), {})
+    detailed, abstract = chosen.load(), other.load()
+    begun = time.perf_counter()
+    judgement = check_proof(detailed, abstract, text)
+    seconds = time.perf_counter() - begun
+    label = f"{chosen.label} against {other.label}"
+    if isinstance(judgement, Rejected):
+        if console.as_json:
+            failed, why = judgement.obligation, judgement.why
+            console.data(outcome="rejected", model=label, failed=failed, why=why)
+        else:
+            console.result(f"{label}: REJECTED at {judgement.obligation}: {judgement.why}")
+        return ExitCode.FALSIFIED
+    complete = judgement.assumed == 0
+    if console.as_json:
+        console.data(
+            outcome="accepted" if complete else "accepted in part",
+            model=label,
+            obligations=judgement.obligations,
+            assumed=judgement.assumed,
+            reach=judgement.reach,
+            seconds=round(seconds, 4),
+        )
+    else:
+        rest = "" if complete else f"; {judgement.assumed} more rest on solvers: UNKNOWN"
+        word = "ACCEPTED" if complete else "checked"
+        total = judgement.obligations + judgement.reach
+        console.result(f"{label}: {word} ({total} obligations, {seconds:.2f} s){rest}")
+    return ExitCode.OK if complete else ExitCode.UNKNOWN

@@ -1,0 +1,177 @@
+"""`workbench refine`: may a detailed system replace a simple one?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.arguments import Chosen, model_argument, output_options, split_reference
+from workbench.console import Console
+from workbench.exit_codes import ExitCode
+from workbench.files import write_whole
+from workbench.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from abstraction.refinement.proof_tree import Proof
+    from models.automaton import Automaton
+    from models.proof.linear import Form
+
+
+@click.command("refine")
+@model_argument
+@click.option("--against", required=True, metavar="ABSTRACT[:AGENT]", help="The simple system.")
+@click.option(
+    "--map",
+    "places",
+    multiple=True,
+    metavar="HERE=THERE",
+    help="An abstract location for a detailed one; the others follow by name or are searched.",
+)
+@click.option(
+    "--witness",
+    multiple=True,
+    metavar='"Y = EXPRESSION"',
+    help="The value of an abstract variable that the detailed system does not have.",
+)
+@click.option(
+    "--observe", multiple=True, metavar="NAME", help="Compare these variables only; repeatable."
+)
+@click.option("--flat", is_flag=True, help="Compare the systems as wholes, not part by part.")
+@click.option("--no-reach", is_flag=True, help="Do not strengthen with reachable sets.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, 1e6, min_open=True),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For the search of reachable sets.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where to write the certificate of a refinement.",
+)
+@output_options
+@click.pass_obj
+def command(
+    console: Console,
+    chosen: Chosen,
+    against: str,
+    places: tuple[str, ...],
+    witness: tuple[str, ...],
+    observe: tuple[str, ...],
+    flat: bool,
+    no_reach: bool,
+    time_limit: float,
+    seed: int,
+    certificate: Path | None,
+) -> ExitCode:
+    """Show that a detailed system does only what a simple one allows.
+
+    REFINES comes with a certificate that the trusted checker has accepted; REFUTED with a
+    run of the detailed system that the simple one cannot match; NOT PROVED with every
+    obligation that is left, each at a state.
+
+    \b
+    Example:
+      workbench refine heater.charon:Controlled --against heater.charon:Bounded
+      workbench refine cars.charon:Car --against cars.charon:Any --map on=ON
+    """
+    from abstraction.refinement.flat import Settings
+    from abstraction.refinement.proof_file import encode_proof
+    from abstraction.refinement.proof_tree import prove_refinement
+    from abstraction.verification import deadline
+
+    other = Chosen(*split_reference(against), {})
+    detailed, abstract = chosen.load(), other.load()
+    with Progress(console.quiet or console.as_json) as progress:
+        settings = Settings(
+            _pairs(places),
+            _witnesses(witness, detailed.automaton),
+            not no_reach,
+            True,
+            deadline(time_limit),
+            seed,
+            progress,
+        )
+        proof = prove_refinement(
+            detailed, abstract, settings, observe, compositional=not flat and not observe
+        )
+    if certificate is not None and proof.holds:
+        write_whole(certificate, encode_proof(proof))
+    if console.as_json:
+        from reports.refinement_data import proof_data
+
+        console.data(detailed=chosen.label, abstract=other.label, **proof_data(proof))
+    else:
+        sources = {**detailed.sources, **abstract.sources}
+        console.result(_in_words(chosen.label, other.label, proof, sources))
+        if certificate is not None and proof.holds:
+            console.result(f"  certificate written to {certificate}")
+    return _exit_code(proof)
+
+
+def _exit_code(proof: Proof) -> ExitCode:
+    from abstraction.refinement.outcome import Refuted
+
+    if proof.holds:
+        return ExitCode.OK
+    return ExitCode.FALSIFIED if isinstance(proof.outcome, Refuted) else ExitCode.UNKNOWN
+
+
+def _pairs(given: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for item in given:
+        here, separator, there = item.partition("=")
+        if not separator or not here.strip() or not there.strip():
+            raise click.UsageError(f"--map {item[:80]!r} should read here=there")
+        found[here.strip()] = there.strip()
+    return found
+
+
+def _witnesses(given: tuple[str, ...], detailed: Automaton) -> Mapping[str, Form]:
+    from models.expression_text import parse_expression
+    from models.proof.linear import affine
+    from models.proof.simulation_relation import names_of
+
+    found: dict[str, Form] = {}
+    for item in given:
+        name, separator, text = item.partition("=")
+        if not separator or not name.strip():
+            raise click.UsageError(f'--witness {item[:80]!r} should read "y = x + 1"')
+        form = affine(parse_expression(text.strip(), file="<witness>"))
+        if form is None:
+            raise click.UsageError(f"--witness {name.strip()}: {text.strip()} is not affine")
+        if unknown := sorted(form.coefficients.keys() - set(names_of(detailed))):
+            raise click.UsageError(
+                f"--witness {name.strip()}: the detailed system has no variable {unknown[0]}"
+            )
+        found[name.strip()] = form
+    return found
+
+
+def _in_words(label: str, other: str, proof: Proof, sources: Mapping[str, str]) -> str:
+    from abstraction.refinement.outcome import NotProved, Refuted
+    from reports.refinement_data import failure_lines, outcome_word, state_text, tree_lines
+
+    lines = [f"{label} against {other}: {outcome_word(proof).upper()}"]
+    outcome = proof.outcome
+    if proof.holds:
+        lines += [f"  {line}" for line in tree_lines(proof.step)]
+    if isinstance(outcome, Refuted):
+        miss = outcome.mismatch
+        lines += [
+            f"  a run of {miss.jumps} jumps cannot be matched after time {miss.time:g}, in "
+            f"{miss.location}: {state_text(miss.values)}",
+            f"  {miss.why}; confirmed: {outcome.confirmed_by}",
+        ]
+    if isinstance(outcome, Refuted | NotProved):
+        for failure in outcome.failures:
+            lines += [f"  {line}" for line in failure_lines(failure, sources)]
+    return "\n".join(lines)
