@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from models.trace import Ending, EventType
 from simulate.jump import edge_name
 from simulate.place import Hold, Place, Role
+from simulate.program import FROZEN
 from simulate.stretch import Stretch
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ def name_of(run: Execution, place: Place, role: tuple[Role, int]) -> str:
 def residual_of(place: Place, result: Stretch, role: tuple[Role, int]) -> float:
     """The value of the watch's atom that is nearest to zero."""
     tokens = place.program.watches[place.number[role]].tokens
-    values = [result.values[k] for k in tokens if k >= 0 and not place.program.atoms[k][3] & 2]
+    smooth = [k for k in tokens if k >= 0 and not place.program.atoms[k][3] & FROZEN]
+    values = [v for v in (result.values[k] for k in smooth) if v == v]
     return min(values, key=abs, default=0.0)
 
 

@@ -97,7 +97,8 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
         return nonnegative(c, degree, h), h
     if m.first or m.departing[k]:
         way = direction(c, degree, h, eps)
-        if way == 0:
+        if way == 0:  # it rests on the boundary; a strict one is looked at again
+            m.departing[k] = bool(flags & STRICT)
             return ([] if flags & STRICT else whole), h
         if c[way] < 0.0:
             m.departing[k] = True

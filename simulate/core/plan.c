@@ -276,7 +276,8 @@ static double intervals(Core *core, int k, double h, Intervals *found)
     }
     if (core->first || core->departing[k]) {
         way = direction(c, degree, h, eps);
-        if (way == 0) {
+        if (way == 0) { /* it rests on the boundary; a strict one is looked at again */
+            core->departing[k] = (atom->flags & FLAG_STRICT) != 0;
             if (!(atom->flags & FLAG_STRICT))
                 set_one(found, 0.0, h);
             return h;

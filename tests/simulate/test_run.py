@@ -594,3 +594,17 @@ def test_undefined_guards_are_false_and_undefined_invariants_bind() -> None:
     trace = simulate(sinking, until=9.0)
     assert trace.outcome.ending is Ending.BLOCKED
     assert trace.end == pytest.approx(1.0, abs=1e-9)
+
+
+def test_resting_on_a_strict_boundary_is_not_beyond_it() -> None:
+    """x = 0 for ever: x > 0 never holds, x >= 0 always does."""
+    n = variable("n")
+    for guard, count in ((X > 0, 0), (X >= 0, 1)):
+        model = HybridAutomaton(
+            "resting",
+            (Variable("x"), Variable("n", kind=Kind.DISCRETE), Variable("y")),
+            (Location("a", (flow("x", 0 * X), flow("y", 1))), Location("b", (flow("y", 1),))),
+            (Edge("a", "b", guard),),
+            (Initial("a", conjunction(equal(X, 0), equal(n, 0), equal(Y, 0))),),
+        )
+        assert len(simulate(model, until=3.0).jumps) == count
