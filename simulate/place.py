@@ -136,7 +136,7 @@ class Prepared:
         self._holders: dict[
             tuple[str, tuple[Hold, ...], int], tuple[tuple[str, Calculator], ...]
         ] = {}
-        self._rates: dict[tuple[str, Expression], Calculator] = {}
+        self._rates: dict[tuple[str, Expression, tuple[Hold, ...]], Calculator] = {}
         self._initial_sets = self.view.initial_sets()
         self._starts: list[Initial] = []
         self.finders: dict[int, Any] = {}
@@ -145,6 +145,11 @@ class Prepared:
     def properties(self) -> tuple[str, ...]:
         """The names of the properties, in order."""
         return tuple(p.name for p in self.view.properties)
+
+    def share_symbols(self, symbols: Mapping[str, int]) -> None:
+        """Number the values of enumerations as the whole does of which this is a part."""
+        self.symbols = dict(symbols)
+        self._symbol_names = {i: name for name, i in symbols.items()}
 
     def decode(self, name: str, value: float) -> Scalar:
         """A value of the core as the model's author knows it: truth values and symbols."""
@@ -235,15 +240,20 @@ class Prepared:
                         found[c.variable] = None
         return tuple(found)
 
-    def turns_inward(self, target: str, part: Expression, values: Mapping[str, float]) -> bool:
+    def turns_inward(
+        self, source: Place, target: str, part: Expression, values: Mapping[str, float]
+    ) -> bool:
         """Whether, after a jump, a part of the invariant is no longer about to be violated:
-        the target does not have it, or its flow leads away from the boundary."""
-        place = self.place(target)
-        if part not in place.exits:
+        the target does not have it, or its flow leads away from the boundary (inclusions
+        that are held at other boundaries stay held there)."""
+        exits = self.place(target).exits
+        if part not in exits:
             return True
-        key = (target, part)
+        kept = [(name, source.exits[i]) for name, i in source.holds]
+        holds = tuple((name, exits.index(other)) for name, other in kept if other in exits)
+        key = (target, part, holds)
         if key not in self._rates:
-            flows = self.flows(target, ())
+            flows = self.flows(target, holds)
             try:
                 g = inward(part)
                 rate = differentiate(g, TIME)

@@ -203,7 +203,7 @@ def take(
         if not arrives(values, run.method.rtol, run.method.atol):
             continue
         if not all(
-            run.prepared.turns_inward(edge.target, place.exits[part], values)
+            run.prepared.turns_inward(place, edge.target, place.exits[part], values)
             for part in forced or ()
         ):
             continue
