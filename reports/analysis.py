@@ -10,13 +10,16 @@ from abstraction.strategy import Task
 from abstraction.verification import deadline, verify
 from models.automaton import Automaton, Property
 from models.model import Model
-from models.proof.certificate import decode, encode
+from models.proof.certificate import PolyhedralProof, decode, encode
 from models.proof.checker import Judgement, check
+from models.proof.problem import linear_problem
+from models.proof.quadratic import QuadraticInvariant
 from models.trace import Trace
 from models.verdict import Falsified, Unknown, Verdict, Verified
-from reports.claimed_set import ClaimedSet, claimed_set
+from reports.claimed_set import ClaimedSet, ellipsoid_set, polyhedral_set
 from reports.coverage import Coverage, coverage
 from reports.crosscheck import CrossCheck, cross_check
+from reports.flowpipe_set import FlowpipeSet
 from simulate.methods import Adams
 from simulate.policy import Level, Policy, Switching
 from simulate.run import prepare, simulate
@@ -104,11 +107,7 @@ def analyse(
     runs = _counterexamples(verdicts) + _simulated(automaton, settings, until, progress)
     clock.lap("simulate")
     progress("cross-checking")
-    sets = {
-        v.claim: found
-        for v in verdicts
-        if isinstance(v, Verified) and (found := claimed_set(v.certificate)) is not None
-    }
+    sets = {v.claim: _claimed_set(automaton, v) for v in verdicts if isinstance(v, Verified)}
     traces = [run.trace for run in runs]
     checked = cross_check(automaton, traces, sets, _horizons(verdicts), _claimed(runs))
     clock.lap("cross-check")
@@ -154,6 +153,17 @@ def _rechecked(automaton: Automaton, verdict: Verified) -> CheckedCertificate:
     begun = time.monotonic()
     judgement = check(automaton, verdict.claim, decode(text))
     return CheckedCertificate(text, judgement, time.monotonic() - begun)
+
+
+def _claimed_set(automaton: Automaton, verdict: Verified) -> ClaimedSet:
+    """The set that a certificate claims."""
+    proof = verdict.certificate.proof
+    if isinstance(proof, PolyhedralProof):
+        return polyhedral_set(proof)
+    if isinstance(proof, QuadraticInvariant):
+        return ellipsoid_set(proof)
+    claim = next(p for p in automaton.properties if p.name == verdict.claim)
+    return FlowpipeSet(linear_problem(automaton, claim), proof)
 
 
 def _counterexamples(verdicts: Sequence[Verdict]) -> tuple[Run, ...]:

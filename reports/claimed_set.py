@@ -1,32 +1,62 @@
 """What an engine claims: a set for every location and time that contains every run.
 
-The cross-check knows engines only through this protocol. A `Claim` is a window of time and
-cells, each a conjunction of conditions; the state must lie in one of the cells. A location
-without claims is claimed never to be entered.
+The cross-check knows engines only through the protocol `ClaimedSet`: asked about a stay (the
+time that a run spends in a location without a jump), it tells where the run comes closest to
+leaving the set, or is farthest outside.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol, TypeAlias
 
-from models.expression import Expression, Op, add, constant, multiply, variable
-from models.proof.certificate import Certificate, PolyhedralProof
+from models.expression import (
+    Expression,
+    Op,
+    add,
+    conjunction,
+    constant,
+    disjunction,
+    multiply,
+    negation,
+    variable,
+)
+from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.quadratic import Ellipsoid, QuadraticInvariant
+from models.trace import Scalar
+from reports.inequalities import readable
+from reports.piecewise import Condition, Pieces, condition_tree, largest
 
 Cell: TypeAlias = tuple[Expression, ...]
+"""A conjunction of conditions."""
+
+NEVER = "the location is claimed never to be entered"
 
 
 @dataclass(frozen=True)
-class Claim:
-    """From `start` to `end` the state lies in one of the cells."""
+class Stay:
+    """The time that a run spends in a location without a jump: the state that it begins in,
+    and the dense output."""
 
-    cells: tuple[Cell, ...]
-    start: float = -math.inf
-    end: float = math.inf
+    location: str
+    start: float
+    entry: Mapping[str, Scalar]
+    pieces: tuple[Pieces, ...]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """Where a run is closest to leaving a set: how far outside (negative: inside), when, the
+    predicate that decides, and whether every atom was a polynomial."""
+
+    value: float
+    time: float
+    predicate: str
+    exact: bool = True
 
 
 class ClaimedSet(Protocol):
@@ -36,57 +66,67 @@ class ClaimedSet(Protocol):
     def title(self) -> str:
         """What the set is, for people."""
 
-    @property
-    def horizon(self) -> float:
-        """The time up to which the claim is made."""
-
-    def claims(self, location: str) -> tuple[Claim, ...]:
-        """The claims about a location; at one time all of those whose windows contain it
-        are alternatives."""
+    def worst(self, stay: Stay) -> Worst | None:
+        """Where the stay is closest to leaving; None if nothing is claimed about it."""
 
 
-@dataclass(frozen=True)
-class PolyhedralSet:
+@dataclass
+class CellSet:
+    """An invariant: in every location, for all time, one of some cells."""
+
+    title: str
+    cells: Callable[[str], tuple[Cell, ...]]
+    _outside: dict[str, Condition] = field(default_factory=dict)
+
+    def worst(self, stay: Stay) -> Worst | None:
+        """The largest distance from all cells along the stay."""
+        cells = self.cells(stay.location)
+        if not cells:
+            return Worst(math.inf, stay.start, NEVER)
+        if stay.location not in self._outside:
+            inside = disjunction(*(conjunction(*cell) for cell in cells))
+            self._outside[stay.location] = condition_tree(negation(inside))
+        found: Worst | None = None
+        for part in stay.pieces:
+            floor = -math.inf if found is None else found.value
+            one = largest(self._outside[stay.location], part, floor=floor)
+            if one is not None:
+                predicate = nearest_predicate(cells, part, one.time)
+                exact = one.exact and (found is None or found.exact)
+                found = Worst(one.value, one.time, predicate, exact)
+        return found
+
+
+def nearest_predicate(cells: Sequence[Cell], part: Pieces, t: float) -> str:
+    """The predicate that decides at a time: the worst one of the cell that is nearest."""
+    best: tuple[float, str] | None = None
+    for cell in cells:
+        worst: tuple[float, Expression | None] = (math.inf, None)
+        for predicate in cell:
+            found = largest(condition_tree(predicate), part, (t, t))
+            value = -math.inf if found is None else found.value
+            if value < worst[0]:
+                worst = (value, predicate)
+        if best is None or worst[0] > best[0]:
+            best = (worst[0], "" if worst[1] is None else readable(worst[1]))
+    return NEVER if best is None else best[1]
+
+
+def polyhedral_set(proof: PolyhedralProof) -> CellSet:
     """The invariant of a polyhedral certificate."""
-
-    proof: PolyhedralProof
-    title: str = "polyhedral invariant"
-    horizon: float = math.inf
-
-    def claims(self, location: str) -> tuple[Claim, ...]:
-        """The cells of all regions of the location."""
-        cells = [
-            tuple(at_most_zero(row.form) for row in region.rows(cell))
-            for region in self.proof.regions
-            if region.location == location
-            for cell in region.cells
-        ]
-        return (Claim(tuple(cells)),) if cells else ()
+    found: dict[str, list[Cell]] = {}
+    for region in proof.regions:
+        for cell in region.cells:
+            rows = tuple(at_most_zero(row.form) for row in region.rows(cell))
+            found.setdefault(region.location, []).append(rows)
+    return CellSet("polyhedral invariant", lambda location: tuple(found.get(location, ())))
 
 
-@dataclass(frozen=True)
-class EllipsoidSet:
+def ellipsoid_set(invariant: QuadraticInvariant) -> CellSet:
     """The invariant of a quadratic certificate: the intersection of its ellipsoids."""
-
-    invariant: QuadraticInvariant
-    title: str = "ellipsoidal invariant"
-    horizon: float = math.inf
-
-    def claims(self, location: str) -> tuple[Claim, ...]:
-        """One cell: every ellipsoid."""
-        if location not in self.invariant.locations:
-            return ()
-        names = self.invariant.variables
-        cell = tuple(_inside(ellipsoid, names) for ellipsoid in self.invariant.ellipsoids)
-        return (Claim((cell,)),)
-
-
-def claimed_set(certificate: Certificate) -> ClaimedSet | None:
-    """The set that a certificate claims; None for a kind that is not known here."""
-    proof = certificate.proof
-    if isinstance(proof, PolyhedralProof):
-        return PolyhedralSet(proof)
-    return EllipsoidSet(proof) if isinstance(proof, QuadraticInvariant) else None
+    cell = tuple(_inside(body, invariant.variables) for body in invariant.ellipsoids)
+    places = frozenset(invariant.locations)
+    return CellSet("ellipsoidal invariant", lambda location: (cell,) if location in places else ())
 
 
 def at_most_zero(form: Form) -> Expression:

@@ -14,17 +14,15 @@ be a defect.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 
 from models.automaton import Automaton, Property
-from models.expression import FALSE, Expression, conjunction, disjunction, negation
+from models.expression import FALSE
 from models.printing import to_text
 from models.trace import Scalar, Trace
-from reports.claimed_set import Claim, ClaimedSet
-from reports.inequalities import readable
+from reports.claimed_set import ClaimedSet, Stay, Worst
 from reports.piecewise import Condition, Extreme, Pieces, condition_tree, largest, pieces_of
 
 ALLOWANCE = 1e-6
@@ -112,7 +110,6 @@ class Checker:
 
     def __post_init__(self) -> None:
         self._bad: dict[tuple[str, str], Condition | None] = {}
-        self._outside: dict[tuple[str, str], list[tuple[float, float, Condition]]] = {}
 
     @cached_property
     def _symbols(self) -> dict[str, float]:
@@ -126,10 +123,11 @@ class Checker:
     def check(self, number: int, trace: Trace) -> RunCheck:
         """The margins of one run."""
         pieces = [pieces_of(s, trace.parameters, self._symbols) for s in trace.segments]
+        stays = list(stays_of(trace, pieces))
         return RunCheck(
             number,
             {p.name: self._property(p, trace, pieces) for p in self.automaton.properties},
-            {claim: self._set(claim, trace, pieces) for claim in self.sets},
+            {claim: _set_margin(found, trace, stays) for claim, found in self.sets.items()},
         )
 
     def _property(self, claim: Property, trace: Trace, pieces: Sequence[Pieces]) -> Margin:
@@ -143,7 +141,7 @@ class Checker:
                 worst, exact = (found, part), exact and found.exact
         if worst is None:
             return Margin(None)
-        place = self._place(trace, worst, to_text(claim.condition))
+        place = _place(trace, worst[1], worst[0].time, to_text(claim.condition))
         return Margin(-worst[0].value, place, exact, ALLOWANCE * _size(place))
 
     def _bad_tree(self, claim: Property, location: str) -> Condition | None:
@@ -153,45 +151,49 @@ class Checker:
             self._bad[key] = None if bad == FALSE else condition_tree(bad)
         return self._bad[key]
 
-    def _set(self, claim: str, trace: Trace, pieces: Sequence[Pieces]) -> Margin:
-        worst: tuple[Extreme, Pieces] | None = None
-        exact = True
-        for part in pieces:
-            for start, end, tree in self._outside_trees(claim, part.segment.location):
-                if end < part.segment.start or start > part.segment.end:
-                    continue
-                floor = -math.inf if worst is None else worst[0].value
-                found = largest(tree, part, (start, end), floor)
-                if found is not None:
-                    worst, exact = (found, part), exact and found.exact
-        if worst is None:
-            return Margin(None)
-        cells = self._cells_at(claim, worst[1].segment.location, worst[0].time)
-        place = self._place(trace, worst, "")
-        predicate = nearest_predicate(cells, worst[1], worst[0].time)
-        place = Place(place.time, place.location, place.values, predicate)
-        return Margin(-worst[0].value, place, exact, ALLOWANCE * _size(place))
 
-    def _outside_trees(self, claim: str, location: str) -> list[tuple[float, float, Condition]]:
-        """For every stretch of time between ends of windows: being in none of the cells."""
-        key = (claim, location)
-        if key not in self._outside:
-            self._outside[key] = [
-                (start, end, condition_tree(negation(_union(cells))))
-                for start, end, cells in _stretches(self.sets[claim], location)
-            ]
-        return self._outside[key]
+def stays_of(trace: Trace, pieces: Sequence[Pieces]) -> Iterator[Stay]:
+    """The run's stays: segments between jumps, taken together."""
+    jumps = {event.time for event in trace.jumps}
+    gathered: list[Pieces] = []
+    for part in pieces:
+        here = part.segment
+        if gathered and (here.location != gathered[0].segment.location or here.start in jumps):
+            yield _stay(trace, gathered)
+            gathered = []
+        gathered.append(part)
+    if gathered:
+        yield _stay(trace, gathered)
 
-    def _cells_at(self, claim: str, location: str, t: float) -> list[tuple[Expression, ...]]:
-        claims = self.sets[claim].claims(location)
-        return [cell for c in claims if c.start <= t <= c.end for cell in c.cells]
 
-    def _place(self, trace: Trace, worst: tuple[Extreme, Pieces], predicate: str) -> Place:
-        extreme, part = worst
-        known = part.segment.valuation(extreme.time)
-        names = [*trace.variables, *trace.parameters]
-        values = {n: known.get(n, trace.parameters.get(n, math.nan)) for n in names}
-        return Place(extreme.time, part.segment.location, values, predicate)
+def _stay(trace: Trace, parts: Sequence[Pieces]) -> Stay:
+    first = parts[0].segment
+    entry = {**trace.parameters, **first.valuation(first.start)}
+    return Stay(first.location, first.start, entry, tuple(parts))
+
+
+def _set_margin(claimed: ClaimedSet, trace: Trace, stays: Sequence[Stay]) -> Margin:
+    worst: tuple[Worst, Stay] | None = None
+    exact = True
+    for stay in stays:
+        found = claimed.worst(stay)
+        if found is not None:
+            exact = exact and found.exact
+            if worst is None or found.value > worst[0].value:
+                worst = (found, stay)
+    if worst is None:
+        return Margin(None)
+    found, stay = worst
+    part = next((p for p in stay.pieces if p.segment.end >= found.time), stay.pieces[-1])
+    place = _place(trace, part, found.time, found.predicate)
+    return Margin(-found.value, place, exact, ALLOWANCE * _size(place))
+
+
+def _place(trace: Trace, part: Pieces, time: float, predicate: str) -> Place:
+    known = part.segment.valuation(time)
+    names = [*trace.variables, *trace.parameters]
+    values = {n: known.get(n, trace.parameters.get(n, math.nan)) for n in names}
+    return Place(time, part.segment.location, values, predicate)
 
 
 def cross_check(
@@ -231,39 +233,6 @@ def _broken(margin: Margin | None) -> bool:
     """Whether a counterexample reaches the bad states; touching their border counts, since a
     run stops there."""
     return margin is not None and margin.value is not None and margin.value <= margin.allowance
-
-
-def _union(cells: Sequence[tuple[Expression, ...]]) -> Expression:
-    return disjunction(*(conjunction(*cell) for cell in cells))
-
-
-def _stretches(
-    claimed: ClaimedSet, location: str
-) -> list[tuple[float, float, list[tuple[Expression, ...]]]]:
-    """The times up to the claim's horizon, cut at the ends of windows, each with its cells;
-    none where nothing is claimed."""
-    claims: Sequence[Claim] = claimed.claims(location)
-    limit = claimed.horizon
-    cuts = sorted({-math.inf, limit} | {min(e, limit) for c in claims for e in (c.start, c.end)})
-    found = []
-    for start, end in pairwise(cuts):
-        cells = [cell for c in claims if c.start <= start and c.end >= end for cell in c.cells]
-        found.append((start, end, cells))
-    return found
-
-
-def nearest_predicate(cells: Sequence[tuple[Expression, ...]], part: Pieces, t: float) -> str:
-    """The predicate that decides at a time: the worst one of the cell that is nearest."""
-    best: tuple[float, str] | None = None
-    for cell in cells:
-        worst = (math.inf, "")
-        for predicate in cell:
-            found = largest(condition_tree(predicate), part, (t, t))
-            value = -math.inf if found is None else found.value
-            worst = min(worst, (value, readable(predicate)))
-        if best is None or worst[0] > best[0]:
-            best = worst
-    return "the location is claimed never to be entered" if best is None else best[1]
 
 
 def _size(place: Place) -> float:

@@ -12,7 +12,7 @@ polynomials are interpolated, which `Condition.exact` tells.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -308,25 +308,46 @@ def largest(
     if not len(piece):
         return None
     low, high = low[piece], high[piece]
-    bernstein = _restricted(table[:, piece], low, high)
-    best, place = floor, None
+    bernstein = restricted(table[:, piece], low, high)
+    found = bisect(condition.combine, bernstein, Places(piece, low, high), floor)
+    return None if found is None else Extreme(found[0], pieces.time(*found[1:]), exact)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Intervals [low, high] in u, each of one piece."""
+
+    piece: NDArray[np.intp]
+    low: Array
+    high: Array
+
+
+def bisect(
+    combine: Callable[[Array], Array], bernstein: Array, places: Places, floor: float = -math.inf
+) -> tuple[float, int, float] | None:
+    """The largest value above `floor` of `combine`, monotone in each of the polynomials
+    (first axis) given by Bernstein coefficients (last axis) on intervals: value, piece, u."""
+    piece, low, high = places.piece, places.low, places.high
+    best: tuple[float, int, float] | None = None
+    value = floor
     for _ in range(HALVINGS):
         for end, u in ((0, low), (-1, high)):
-            values = condition.combine(bernstein[:, :, end])
+            values = combine(bernstein[:, :, end])
             i = int(np.argmax(values))
-            if values[i] > best:
-                best, place = float(values[i]), (int(piece[i]), float(u[i]))
-        bounds = condition.combine(bernstein.max(axis=2))
-        slack = RESOLUTION * (1 + abs(best)) if math.isfinite(best) else 0.0
-        active = np.flatnonzero(bounds > best + slack)
-        if not len(active) or best == math.inf:
+            if values[i] > value:
+                value = float(values[i])
+                best = (value, int(piece[i]), float(u[i]))
+        bounds = combine(bernstein.max(axis=2))
+        slack = RESOLUTION * (1 + abs(value)) if math.isfinite(value) else 0.0
+        active = np.flatnonzero(bounds > value + slack)
+        if not len(active) or value == math.inf:
             break
         middle = (low[active] + high[active]) / 2
         left, right = _halves(bernstein[:, active])
         bernstein = np.concatenate([left, right], axis=1)
         piece = np.concatenate([piece[active]] * 2)
         low, high = np.concatenate([low[active], middle]), np.concatenate([middle, high[active]])
-    return None if place is None else Extreme(best, pieces.time(*place), exact)
+    return best
 
 
 def _atoms(condition: Condition, pieces: Pieces) -> tuple[Array, bool]:
@@ -366,7 +387,7 @@ def _within(pieces: Pieces, window: tuple[float, float]) -> tuple[Array, Array]:
     return low, high
 
 
-def _restricted(table: Array, low: Array, high: Array) -> Array:
+def restricted(table: Array, low: Array, high: Array) -> Array:
     """Bernstein coefficients on [low, high] of polynomials given by power coefficients."""
     degree = table.shape[2] - 1
     shifted = np.zeros_like(table)
@@ -375,8 +396,7 @@ def _restricted(table: Array, low: Array, high: Array) -> Array:
         for k in range(j, degree + 1):
             shifted[:, :, j] += math.comb(k, j) * low ** (k - j) * table[:, :, k]
         shifted[:, :, j] *= width**j
-    restricted: Array = shifted @ _to_bernstein(degree).T
-    return restricted
+    return np.asarray(shifted @ _to_bernstein(degree).T, dtype=np.float64)
 
 
 def _halves(bernstein: Array) -> tuple[Array, Array]:
