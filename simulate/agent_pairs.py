@@ -58,7 +58,7 @@ class PreparedAgents:
             names |= {inclusion_share(v.name) for v in group.automaton.variables}
             mine = {n: s for n, s in signals.items() if n in names}
             prepared = Prepared(group.automaton, mine, externs)
-            prepared.symbols = self.symbols
+            prepared.share_symbols(self.symbols)
             self.groups.append(prepared)
             self.signals.append(frozenset(names))
         self._pairs: dict[tuple[float, float, tuple[tuple[str, float], ...]], Pairs] = {}

@@ -136,6 +136,7 @@ class Prepared:
         self._holders: dict[
             tuple[str, tuple[Hold, ...], int], tuple[tuple[str, Calculator], ...]
         ] = {}
+        self._boundaries: dict[tuple[str, Hold], Calculator] = {}
         self._rates: dict[tuple[str, Expression, tuple[Hold, ...]], Calculator] = {}
         self._initial_sets = self.view.initial_sets()
         self._starts: list[Initial] = []
@@ -263,6 +264,18 @@ class Prepared:
                 return True
             self._rates[key] = Calculator([rate], self.symbols, self.externals)
         return self._rates[key](values)[0] >= 0.0
+
+    def projected(self, location: str, hold: Hold, values: Mapping[str, float]) -> float:
+        """The held variable moved back onto its boundary g = 0, from which integration
+        errors may have carried it while it was held: x - g / g_x."""
+        key = (location, hold)
+        if key not in self._boundaries:
+            g = inward(self.place(location).exits[hold[1]])
+            pair = [g, differentiate(g, hold[0])]
+            self._boundaries[key] = Calculator(pair, self.symbols, self.externals)
+        g, slope = self._boundaries[key](values)
+        value = values[hold[0]]
+        return value - g / slope if g < 0.0 and slope != 0.0 else value
 
     def holders(
         self, name: str, holds: tuple[Hold, ...], part: int
