@@ -339,7 +339,7 @@ def _certificate(claim: Data, index: int, label: str) -> Markup:
             tag("code", f"workbench recheck {label} certificate.json"),
         ),
         tag("div", modes, class_="modes"),
-        tag("p", f"{left} more inequalities are in the file.", class_="small") if left else None,
+        tag("p", f"{left} more are in the file.", class_="small") if left else None,
         class_="certificate",
     )
 

@@ -17,6 +17,7 @@ from models.expression import TRUE, free_variables
 from models.printing import to_text
 from models.proof.certificate import PolyhedralProof
 from models.proof.checker import Accepted
+from models.proof.flowpipe import FlowpipeProof
 from models.proof.quadratic import QuadraticInvariant
 from models.source import Span
 from models.verdict import Verdict, Verified
@@ -39,6 +40,7 @@ MAX_NUMBERS = 90_000
 """All plotted runs together; more runs get fewer points each."""
 
 MAX_INEQUALITIES = 400
+MAX_NODES = 30
 
 
 def report_data(findings: Findings) -> dict[str, Any]:
@@ -152,6 +154,8 @@ def _locations(findings: Findings) -> dict[str, Any]:
             found += [region.location for region in proof.regions]
         elif isinstance(proof, QuadraticInvariant):
             found += list(proof.locations)
+        elif isinstance(proof, FlowpipeProof):
+            found += [node.location for node in proof.nodes]
     return {
         name: _location(findings, name, index) for index, name in enumerate(dict.fromkeys(found))
     }
@@ -218,7 +222,9 @@ def _property(
     }
     if isinstance(verdict, Verified) and checked is not None:
         first = sorted(_mentioned(claim))
-        data["set"] = set_data(automaton, verdict.certificate, claim, box, first)
+        data["set"] = set_data(
+            automaton, verdict.certificate, claim, findings.sets[verdict.claim], box, first
+        )
         data["invariant"] = _invariant(verdict)
         accepted = isinstance(checked.judgement, Accepted)
         data["certificate_check"] = {
@@ -257,7 +263,25 @@ def _invariant(verdict: Verified) -> dict[str, Any]:
             "locations": {location: [lines] for location in proof.locations},
             "left_out": 0,
         }
-    return {"kind": verdict.certificate.kind, "locations": {}, "left_out": 0}
+    return _flowpipe(proof)
+
+
+def _flowpipe(proof: FlowpipeProof) -> dict[str, Any]:
+    """A flowpipe by its nodes: where stays begin, and how they are followed."""
+    places: dict[str, list[list[str]]] = {}
+    for node in proof.nodes[:MAX_NODES]:
+        count = sum(stage.count for stage in node.stages)
+        lines = [f"stays that begin with {b}" for b in bounds(node.entry)]
+        lines.append(
+            f"are followed in {count} steps for {rounded(float(list(node.ends)[-1]))}, bounded in "
+            f"{len(node.directions)} directions"
+        )
+        places.setdefault(node.location, []).append(lines)
+    return {
+        "kind": "flowpipe",
+        "locations": places,
+        "left_out": max(0, len(proof.nodes) - MAX_NODES),
+    }
 
 
 def _ellipsoid_text(proof: QuadraticInvariant, number: int) -> str:

@@ -12,6 +12,8 @@ from models.proof.certificate import Certificate, PolyhedralProof
 from models.proof.linear import Row, Rows, TooManyCasesError, alternatives
 from models.proof.problem import LinearProblem, linear_problem
 from models.proof.quadratic import QuadraticInvariant
+from reports.claimed_set import ClaimedSet
+from reports.flowpipe_set import FlowpipeSet
 from reports.projection import Box, Point, Shadow, ellipse
 from reports.trace_data import short
 
@@ -62,6 +64,7 @@ def set_data(
     automaton: Automaton,
     certificate: Certificate,
     claim: Property,
+    claimed: ClaimedSet,
     box: Box,
     first: Sequence[str],
 ) -> dict[str, Any] | None:
@@ -74,7 +77,34 @@ def set_data(
         return _projected(_polyhedral(problem, proof, known), known, first)
     if isinstance(proof, QuadraticInvariant):
         return _ellipses(proof, box, first)
+    if isinstance(claimed, FlowpipeSet):
+        known = {name: ends for name, ends in box.items() if name in claimed.problem.names}
+        return _tubes(claimed, known, first)
     return None
+
+
+def _tubes(claimed: FlowpipeSet, box: Box, first: Sequence[str]) -> dict[str, Any]:
+    """A flowpipe: `timed` gives for every variable pieces (location, from, to, low, high)."""
+    deadline = time.monotonic() + SECONDS
+    groups = [
+        (location, start, end, Shadow((*rows, *_known(claimed, location)), box))
+        for location, start, end, rows in claimed.groups()
+    ]
+    timed: dict[str, list[list[Any]]] = {}
+    for name in _ordered(box, first):
+        for location, start, end, shadow in groups:
+            if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
+                ends = _open_ends(found, box[name])
+                timed.setdefault(name, []).append([location, short(start), short(end), *ends])
+    drawn = [(location, shadow) for location, _, _, shadow in groups]
+    pairs = _pairs(drawn, box, first, deadline)
+    return {"intervals": {}, "timed": timed, "pairs": pairs}
+
+
+def _known(claimed: FlowpipeSet, location: str) -> Rows:
+    """What the location's invariant adds, where it has one case."""
+    cases = claimed.problem.invariant(location)
+    return tuple(Row(r.form) for r in cases[0]) if len(cases) == 1 else ()
 
 
 def _polyhedral(
@@ -98,6 +128,13 @@ def _projected(
         for location, shadow in shadows:
             if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
                 intervals.setdefault(name, {}).setdefault(location, []).append([*map(short, found)])
+    return {"intervals": intervals, "timed": {}, "pairs": _pairs(shadows, box, first, deadline)}
+
+
+def _pairs(
+    shadows: Sequence[tuple[str, Shadow]], box: Box, first: Sequence[str], deadline: float
+) -> dict[str, dict[str, list[list[list[float]]]]]:
+    """Polygons of as many pairs as the time allows."""
     pairs: dict[str, dict[str, list[list[list[float]]]]] = {}
     for x, y in list(combinations(_ordered(box, first), 2))[:MAX_PAIRS]:
         if time.monotonic() > deadline:
@@ -107,7 +144,7 @@ def _projected(
             if polygon := shadow.polygon(x, y):
                 polygons.setdefault(location, []).append(_points(polygon))
         pairs[pair_key(x, y)] = polygons
-    return {"intervals": intervals, "pairs": pairs}
+    return pairs
 
 
 def _open_ends(found: tuple[float, float], box: tuple[float, float]) -> list[float | None]:
@@ -132,7 +169,7 @@ def _ellipses(invariant: QuadraticInvariant, box: Box, first: Sequence[str]) -> 
                 pairs.setdefault(pair_key(x, y), {}).setdefault(location, []).append(
                     _points(polygon)
                 )
-    return {"intervals": intervals, "pairs": pairs}
+    return {"intervals": intervals, "timed": {}, "pairs": pairs}
 
 
 def pair_key(x: str, y: str) -> str:

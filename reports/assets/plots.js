@@ -21,6 +21,9 @@ class TimePlot extends Plot {
   drawSets(inside) {
     const set = chosenClaim().set;
     const run = chosenRun();
+    for (const [location, from, to, low, high] of (set && set.timed[this.axes.y]) || []) {
+      band(inside, this, from, to, reach([low, high], this.view.y0, this.view.y1), `claimed-band ${colourClass(location)}`);
+    }
     const intervals = set && set.intervals[this.axes.y];
     if (!intervals || !run) return;
     for (const stretch of run.stretches) {
@@ -33,6 +36,7 @@ class TimePlot extends Plot {
   remark() {
     const set = chosenClaim().set;
     if (!set) return 'No certificate, so nothing is claimed about these values.';
+    if (set.timed[this.axes.y]) return `Tinted: the flowpipe, where the certificate claims every value of ${this.axes.y} to be.`;
     return set.intervals[this.axes.y] && chosenRun()
       ? `Tinted: what the certificate claims of ${this.axes.y} in the mode that ${chosenRun().title} is in.`
       : `The certificate claims nothing about ${this.axes.y} alone.`;
@@ -82,8 +86,8 @@ class PhasePlot extends Plot {
   remark() {
     if (!chosenClaim().set) return 'No certificate, so no set to draw.';
     return this.polygons()
-      ? 'Tinted: the shadow of the proved invariant on these two axes, by mode, near the runs.'
-      : 'The shadow of the invariant on these two axes was not computed.';
+      ? 'Tinted: the shadow of the proved set on these two axes, by mode, near the runs.'
+      : 'The shadow of the proved set on these two axes was not computed.';
   }
 }
 
