@@ -164,8 +164,12 @@ class Exploration:
         self._templates: dict[str, tuple[Normal, ...]] = {}
 
     def run(self) -> FlowpipeProof | NotFound:
-        """Explore; the proof, or why there is none. A `lenient` exploration goes on where bad
-        states are met and notes the steps (`Explored.unsafe`); it gives no proof then."""
+        """Explore; the proof, or why there is none.
+
+        A `lenient` exploration goes on where bad states are met and notes the steps
+        (`Explored.unsafe`), except in first stays, which no better entry sets can help; it
+        gives no proof then.
+        """
         try:
             self._begin()
             done = 0
@@ -451,7 +455,7 @@ class Exploration:
             multipliers = quick_refutation(step, numbers, others)
             if multipliers is None:
                 multipliers = ReducedRows(step.rows + until + rows).refutation()
-            if multipliers is None and self.lenient:
+            if multipliers is None and self.lenient and len(explored.path) > 1:
                 explored.unsafe.append((len(explored.steps) - 1, case))
                 continue
             if multipliers is None:

@@ -11,6 +11,7 @@ with known jump times is bounded as tightly as if it were one stay.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -231,11 +232,9 @@ class _Planner:
 
     def _ends_between(self, begin: Fraction, end: Fraction) -> list[int]:
         """The ends of all steps that meet an interval."""
-        found: set[int] = set()
-        for k in range(len(self.ends) - 1):
-            if self.ends[k] <= end and self.ends[k + 1] >= begin:
-                found |= {k, k + 1}
-        return sorted(found)
+        first = max(0, bisect_left(self.ends, begin) - 1)
+        last = min(len(self.ends) - 1, bisect_right(self.ends, end))
+        return list(range(first, last + 1))
 
     def _moved(self, normal: Normal, elapsed: Fraction) -> Normal:
         """exp(A's) d, rounded to few bits."""

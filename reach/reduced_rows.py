@@ -68,7 +68,10 @@ class ReducedRows:
                 self.weights.append(
                     add_weights([(Fraction(1), {number: Fraction(1)}), (Fraction(1), weights)])
                 )
-        self.is_box = all(len(row.form.coefficients) <= 1 for row in self.rows)
+        self._rows_of: dict[str, list[int]] = {}
+        for i, row in enumerate(self.rows):
+            for name in row.form.coefficients:
+                self._rows_of.setdefault(name, []).append(i)
 
     def _equations(self) -> list[tuple[int, int]]:
         """Pairs of rows f <= 0 and -f <= 0 that mention a primed name."""
@@ -141,7 +144,7 @@ class ReducedRows:
         """The exact largest value of a form, which may mention primed names; None where the
         rows do not bound it (or have no solution)."""
         form, weights = self.with_primes(goal)
-        found = self._best_box(form) if self.is_box else self._best(form)
+        found = self._best(form)
         if found is None:
             return None
         value = -sum((m * self.rows[i].form.constant for i, m in found.items()), Fraction(0))
@@ -150,17 +153,33 @@ class ReducedRows:
         return Bounded(value + form.constant, tuple(sorted(total.items())))
 
     def _best(self, form: Form) -> Weights | None:
+        """Only rows that are connected with the form through shared names can help."""
+        names = set(form.coefficients)
+        chosen: set[int] = set()
+        pending = list(names)
+        while pending:
+            for i in self._rows_of.get(pending.pop(), ()):
+                if i not in chosen:
+                    chosen.add(i)
+                    fresh = self.rows[i].form.coefficients.keys() - names
+                    names |= fresh
+                    pending.extend(fresh)
+        if all(len(self.rows[i].form.coefficients) == 1 for i in chosen):
+            return self._best_box(form)
         program = ExactProgram(dict(form.coefficients))
-        for row in self.rows:
-            program.add(row.form.coefficients, -row.form.constant)
-        return program.solve()
+        numbers = sorted(chosen)
+        for i in numbers:
+            program.add(self.rows[i].form.coefficients, -self.rows[i].form.constant)
+        solution = program.solve()
+        return None if solution is None else {numbers[k]: m for k, m in solution.items()}
 
     def _best_box(self, form: Form) -> Weights | None:
         best: dict[str, tuple[Fraction, int, Fraction]] = {}
-        for i, row in enumerate(self.rows):
-            for name, a in row.form.coefficients.items():
-                factor = form.coefficients.get(name)
-                if factor is not None and (factor > 0) == (a > 0):
+        for name, factor in form.coefficients.items():
+            for i in self._rows_of.get(name, ()):
+                row = self.rows[i]
+                a = row.form.coefficients[name]
+                if (factor > 0) == (a > 0):
                     value = -row.form.constant * factor / a
                     if name not in best or value < best[name][0]:
                         best[name] = (value, i, factor / a)

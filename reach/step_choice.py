@@ -43,8 +43,16 @@ def balanced(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     """Weights w that make rows and columns of diag(1/w) A diag(w) alike, and its norm."""
     from scipy.linalg import matrix_balance
 
-    changed, (weights, _) = matrix_balance(matrix, permute=False, separate=True)
-    return weights, float(np.abs(changed).sum(axis=1).max(initial=0.0))
+    _, (weights, _) = matrix_balance(matrix, permute=False, separate=True)
+    moving = np.abs(matrix).sum(axis=1) > 0
+    size = np.abs(matrix) * weights / weights[:, None]
+    norm = float(size[:, moving].sum(axis=1).max(initial=0.0))
+    # What never changes may weigh much: a large value of it then counts little.
+    for j in np.flatnonzero(~moving):
+        most = size[:, j].max()
+        if most:
+            weights[j] *= 2.0 ** np.floor(np.log2(max(norm, 1e-3) / (4 * most)))
+    return weights, float((np.abs(matrix) * weights / weights[:, None]).sum(axis=1).max())
 
 
 def choose(
@@ -59,13 +67,13 @@ def choose(
             length = min(length, Fraction(1) / ceil(norm * 1024) * 1024)
         length = dyadic_below(length * Fraction(2) ** -level)
     count = ceil(stay / length)
-    degree = min(MAX_DEGREE, 3 + ceil(2 * norm * float(length)))
+    degree = min(MAX_DEGREE, 3 + ceil(1.5 * norm * float(length)))
     box = StartSet(tuple(start[name] for name in flow.names), ())
     mass = float(FlowBounds(flow, box, stay, scale, degree, 96).mass)
     # Each step loses at most a few units times the mass; what remains is about 2^-50.
     spread = max((abs(e) for e in scale.values()), default=0)
     lost = log2(max(mass, 1.0)) + log2(count * len(flow.names)) + log2(1 + norm * float(stay))
-    bits = 50 + ceil(lost) + 2 * spread
+    bits = 50 + ceil(lost) + spread
     return Fineness(length, degree, min(MAX_BITS, -(-bits // 32) * 32), stay, scale)
 
 

@@ -41,6 +41,9 @@ from models.proof.exponential import Balanced, exponential, growth
 
 Pick = Callable[[Sequence[int]], Sequence[int]]
 
+GRAINS = 16
+"""Bounds are added up in grains, 2^-GRAINS of a unit, each part rounded up."""
+
 
 def gap(i: int) -> Fraction:
     """At least the largest T - T^i for T in [0, 1]."""
@@ -138,16 +141,18 @@ class StartSet:
             total += sign * factor * int(end * self.denominator)
         return total
 
-    def by_row(self, vector: Vector, sign: int, row: int, bits: int) -> Fraction | None:
-        """The largest sign * vector * x through one of the rows: its bound plus the box's
-        support of what the vector (in units of 2^-bits) differs from the row."""
+    def by_row(self, vector: Vector, sign: int, row: int, bits: int) -> int | None:
+        """At least the largest sign * vector * x, in grains, through one of the rows: its
+        bound plus the box's support of what the vector differs from the row."""
         normal, bound = self.rows[row]
         shifted = [v * (1 << bits) for v in normal]
         if any(v.denominator != 1 for v in shifted):
             return None
         rest = [sign * a - v.numerator for a, v in zip(vector, shifted, strict=True)]
         top = self.largest(self.support(rest), 1)
-        return None if top is None else bound * (1 << bits) + Fraction(top, self.denominator)
+        if top is None:
+            return None
+        return _grains(bound * (1 << bits)) + _upwards(top << GRAINS, self.denominator)
 
 
 @dataclass(frozen=True)
@@ -169,17 +174,19 @@ class Chord:
 
 @dataclass(frozen=True)
 class Piece:
-    """One step of a curve: where it ends, and what bounds need, in units. `bends` are the
-    supports of c_2, c_3, ...; `loss` is what the rest of the series adds to a x(0) at most;
-    `pushes` are for each signal in it the integrals of b and of |b| (at least); `swing` is a
-    quarter of the variation of b w, and `stray` bounds |j x| and the errors of the integrals."""
+    """One step of a curve: where it ends, its support there, and what bounds need, in grains.
+    `bends` are the supports of c_2, c_3, ...; `loss` is what the rest of the series adds to
+    a x(0) at most; `pushes` are for each signal in it the integrals of b and of |b| (at
+    least); `swing` is a quarter of the variation of b w, and `stray` bounds |j x| and the
+    errors of the integrals."""
 
     end: Vector
+    support: Support
     bends: list[Support]
-    loss: Fraction
-    pushes: list[tuple[Signal, Fraction, Fraction]]
-    swing: Fraction
-    stray: Fraction
+    loss: int
+    pushes: list[tuple[Signal, int, int]]
+    swing: int
+    stray: int
 
 
 class FlowBounds:
@@ -201,6 +208,9 @@ class FlowBounds:
         self.flow, self.start, self.degree, self.bits = flow, start, degree, bits
         self.weights = [Fraction(2) ** exponents.get(name, 0) for name in flow.names]
         self._measure(stay)
+        gaps = [gap(i) for i in range(2, degree + 1)]
+        self._gap_unit = lcm(*(g.denominator for g in gaps))
+        self._gaps = [int(g * self._gap_unit) for g in gaps]
         self._steps: dict[Fraction, _StepMatrices] = {}
 
     def _measure(self, stay: Fraction) -> None:
@@ -255,10 +265,10 @@ class FlowBounds:
         """Bounds of sign * direction * x on every step, from the pieces of the direction's
         curve; `rows[k]` numbers a row of the start set that may help at the k-th end of a
         step (-1: none). It ends early where there is no bound."""
-        pushed = strayed = Fraction(0)
-        here = self._support(direction, sign, rows, 0)
+        pushed = strayed = 0
+        here = self._support(direction, self.start.support(direction), sign, rows, 0)
         for k, piece in enumerate(pieces, start=1):
-            there = self._support(piece.end, sign, rows, k)
+            there = self._support(piece.end, piece.support, sign, rows, k)
             bend = self._bend(piece, sign)
             push = _push(piece, sign)
             if here is None or there is None or push is None or bend is None:
@@ -269,9 +279,9 @@ class FlowBounds:
             pushed += push
             here = there
 
-    def _in_units(self, value: Fraction) -> Fraction:
-        """A bound in units of 2^-bits as a number, rounded up."""
-        return Fraction(_ceiling(value), 1 << self.bits)
+    def _in_units(self, grains: int) -> Fraction:
+        """A bound in grains as a number, rounded up to a unit."""
+        return Fraction(_upwards(grains, 1 << GRAINS), 1 << self.bits)
 
     def pieces(self, direction: Vector, stages: Sequence[Stage]) -> Iterator[Piece]:
         """The curve of a direction (in units of 2^-bits); nothing where it could move among
@@ -288,9 +298,12 @@ class FlowBounds:
                 step = self._steps[stage.length] = _StepMatrices(self, stage.length)
             if step.ratio >= 1:
                 return
+            piece, still = None, False
             for _ in range(stage.count):
-                piece = self._piece(curve, step, active)
-                curve = piece.end
+                if piece is None or not still:
+                    piece = self._piece(curve, step, active)
+                    still = piece.end == curve  # then the next piece is the same
+                    curve = piece.end
                 yield piece
 
     def _piece(self, curve: Vector, step: _StepMatrices, active: list[int]) -> Piece:
@@ -298,47 +311,54 @@ class FlowBounds:
         blur = step.blur(terms[-1])
         end, integrals = step.moved(curve)
         slip = step.slip(curve)
-        stray = (slip + step.rounding) * self.mass
+        stray = _times(slip + step.rounding, self.mass)
         along = list(zip(*(step.inputs(term) for term in terms), strict=True))
-        pushes: list[tuple[Signal, Fraction, Fraction]] = []
-        swing = Fraction(0)
+        bottom = step.inputs.denominator
+        pushes: list[tuple[Signal, int, int]] = []
+        swing = 0
         for number in active:
             signal, b, integral = self.flow.signals[number], along[number], integrals[number]
             top = _size((signal.low, signal.high)) or Fraction(0)
-            reach = step.reaches[number] * blur
-            stray += slip / step.weights[number] * top
-            size = Fraction(0)
+            reach = _times(blur, step.reaches[number])
+            # The integral was rounded by less than a grain.
+            stray += _times(slip, top / step.weights[number]) + _times(1, top)
+            size = 0
             if signal.low != signal.high:
                 if _keeps_sign(b):
-                    size = abs(integral) + 2 * reach * step.length
+                    size = abs(integral) + 1 + _times(2 * reach, step.length)
                 else:
-                    area = _absolute_integral(b) / step.inputs.denominator
-                    size = (area + reach) * step.length
+                    area = _absolute_integral(b)
+                    top_area = _upwards(area.numerator << GRAINS, area.denominator * bottom)
+                    size = _times(top_area + reach, step.length)
             pushes.append((signal, integral, size))
-            variation = Fraction(sum(map(abs, b[1:])), step.inputs.denominator) + 2 * reach
-            swing += top * variation * step.length / 4
+            variation = _upwards(sum(map(abs, b[1:])) << GRAINS, bottom) + 2 * reach
+            swing += _times(variation, top * step.length / 4)
         bends = [self.start.support(term) for term in terms[2:]]
-        return Piece(end, bends, blur * self.entry, pushes, swing, stray)
+        loss = _times(blur, self.entry)
+        return Piece(end, self.start.support(end), bends, loss, pushes, swing, stray)
 
-    def _support(self, curve: Vector, sign: int, rows: Sequence[int], k: int) -> Fraction | None:
-        whole = self.start.largest(self.start.support(curve), sign)
-        found = None if whole is None else Fraction(whole, self.start.denominator)
+    def _support(
+        self, curve: Vector, support: Support, sign: int, rows: Sequence[int], k: int
+    ) -> int | None:
+        """At least the largest sign * curve * x(0), in grains."""
+        whole = self.start.largest(support, sign)
+        found = None if whole is None else _upwards(whole << GRAINS, self.start.denominator)
         if k < len(rows) and rows[k] >= 0:
             other = self.start.by_row(curve, sign, rows[k], self.bits)
             if found is None or (other is not None and other < found):
                 found = other
         return found
 
-    def _bend(self, piece: Piece, sign: int) -> Fraction | None:
-        """How far sign * a(T) x(0) can lie above its chord."""
-        total = Fraction(0)
-        for i, support in enumerate(piece.bends, start=2):
+    def _bend(self, piece: Piece, sign: int) -> int | None:
+        """How far sign * a(T) x(0) can lie above its chord, in grains."""
+        total = 0
+        for width, support in zip(self._gaps, piece.bends, strict=True):
             top = self.start.largest(support, -sign)
             if top is None:
                 return None
             if top > 0:
-                total += gap(i) * top
-        return total / self.start.denominator + piece.loss
+                total += width * top
+        return _upwards(total << GRAINS, self._gap_unit * self.start.denominator) + piece.loss
 
 
 class _StepMatrices:
@@ -353,16 +373,21 @@ class _StepMatrices:
         self._matrix = SparseColumns.of(flow.columns, length)
         self.inputs = SparseColumns.of([s.column for s in flow.signals], Fraction(1))
         self.reaches = [
-            max((abs(v) / weights[i] for i, v in s.column.items() if i in inside), default=0)
+            max(
+                (abs(v) / weights[i] for i, v in s.column.items() if i in inside),
+                default=Fraction(0),
+            )
             for s in flow.signals
         ]
         self.weights = [_power_below(norm / r) if r and norm else Fraction(1) for r in self.reaches]
         self.ratio = norm * length / (bounds.degree + 1)
-        self.rounding = sum((weights[j] for j in self._members), Fraction(0)) / 2
+        rounding = sum((weights[j] for j in self._members), Fraction(0)) / 2
         blurs = [Fraction(0)]
         for i in range(1, bounds.degree + 1):
-            blurs.append(blurs[-1] * norm * length / i + self.rounding)
-        self._blurs = blurs
+            blurs.append(blurs[-1] * norm * length / i + rounding)
+        self.rounding = _grains(rounding)
+        self._last_blur, self._blur = _grains(blurs[-1]), _grains(sum(blurs, Fraction(0)))
+        self._tail = self.ratio / (1 - self.ratio) if self.ratio < 1 else Fraction(0)
         self._weight_unit = lcm(*(w.denominator for w in weights))
         self._weights = [
             int(w * self._weight_unit) if j in inside else 0 for j, w in enumerate(weights)
@@ -395,36 +420,40 @@ class _StepMatrices:
         for i in range(1, self._degree + 1):
             half = i * self._matrix.denominator
             whole = 2 * half
-            found.append([(2 * v + half) // whole if v else 0 for v in self._matrix(found[-1])])
+            image = self._matrix(found[-1]) if any(found[-1]) else found[-1]
+            found.append([(2 * v + half) // whole if v else 0 for v in image])
         return found
 
-    def size(self, vector: Vector) -> Fraction:
-        """The dual norm of the part that moves."""
-        return Fraction(sum(map(mul, map(abs, vector), self._weights)), self._weight_unit)
+    def size(self, vector: Vector) -> int:
+        """At least the dual norm of the part that moves, in grains."""
+        total = sum(map(mul, map(abs, vector), self._weights))
+        return _upwards(total << GRAINS, self._weight_unit)
 
-    def blur(self, last: Vector) -> Fraction:
+    def blur(self, last: Vector) -> int:
         """At least the norm of the difference, at any time in the step, between the curve
-        and the sum of the rounded terms: a term is off by half a unit for each entry and by
-        what the error of the term before becomes; the tail is a geometric series."""
-        tail = (self.size(last) + self._blurs[-1]) * self.ratio / (1 - self.ratio)
-        return sum(self._blurs, tail)
+        and the sum of the rounded terms, in grains: a term is off by half a unit for each
+        entry and by what the error of the term before becomes; the tail, beyond the last
+        term, is below a geometric series."""
+        return self._blur + _times(self.size(last) + self._last_blur, self._tail)
 
-    def moved(self, curve: Vector) -> tuple[Vector, list[Fraction]]:
-        """The curve at the end of the step, rounded, and the integrals of b over the step."""
+    def moved(self, curve: Vector) -> tuple[Vector, list[int]]:
+        """The curve at the end of the step, rounded to the nearest unit, and the integrals
+        of b over the step, rounded down to grains."""
         images = self._transfer(curve)
         bottom = self._transfer.denominator
         end = list(curve)
         for j, value in zip(self._members, images, strict=False):
             end[j] = (2 * value + bottom) // (2 * bottom)
-        integrals = [
-            Fraction(value, bottom) + sum((v * curve[i] for i, v in fixed.items()), Fraction(0))
-            for value, fixed in zip(images[len(self._members) :], self._fixed, strict=True)
-        ]
+        integrals = []
+        for value, fixed in zip(images[len(self._members) :], self._fixed, strict=True):
+            added = sum((v * curve[i] for i, v in fixed.items()), Fraction(value, bottom))
+            integrals.append((added.numerator << GRAINS) // added.denominator)
         return end, integrals
 
-    def slip(self, curve: Vector) -> Fraction:
-        """At least the norm of the error of `moved` that comes from the exponential."""
-        return self._exponential.error * self.size(curve)
+    def slip(self, curve: Vector) -> int:
+        """At least the norm of the error of `moved` that comes from the exponential, in
+        grains."""
+        return _times(self.size(curve), self._exponential.error)
 
 
 def _size(span: Span) -> Fraction | None:
@@ -462,14 +491,15 @@ def _power_below(value: Fraction) -> Fraction:
     return Fraction(2) ** shift
 
 
-def _push(piece: Piece, sign: int) -> Fraction | None:
-    """What the signals add to sign * d x over the step at most."""
-    total = Fraction(0)
+def _push(piece: Piece, sign: int) -> int | None:
+    """What the signals add to sign * d x over the step at most, in grains."""
+    total = 0
     for signal, integral, size in piece.pushes:
         if signal.low is None or signal.high is None:
             return None
-        total += sign * integral * (signal.low + signal.high) + size * (signal.high - signal.low)
-    return total / 2
+        total += _times(sign * integral, signal.low + signal.high)
+        total += _times(size, signal.high - signal.low)
+    return _upwards(total, 2)
 
 
 def _keeps_sign(b: Sequence[int]) -> bool:
@@ -491,5 +521,16 @@ def _absolute_integral(b: Sequence[int]) -> Fraction:
     return area
 
 
-def _ceiling(value: Fraction) -> int:
-    return -((-value.numerator) // value.denominator)
+def _upwards(top: int, bottom: int) -> int:
+    """The quotient rounded up."""
+    return -(-top // bottom)
+
+
+def _times(number: int, factor: Fraction) -> int:
+    """The product rounded up."""
+    return -(-number * factor.numerator // factor.denominator)
+
+
+def _grains(units: Fraction) -> int:
+    """Units in grains, rounded up."""
+    return _upwards(units.numerator << GRAINS, units.denominator)

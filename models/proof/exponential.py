@@ -4,8 +4,8 @@ Norms are weighted: for weights w_j = 2^e_j, |x| = max |x_j| / w_j, and ||M|| is
 that belongs to it: the largest row sum of |M_ij| w_j / w_i, which is the plain row sum norm of
 the balanced matrix diag(1/w) M diag(w). Matrices are kept balanced, as integers over 2^bits.
 
-`exponential` is a Taylor polynomial of degree 6 where ||A t|| <= 1/64, then squared again and
-again: if ||E - F|| <= e then ||E^2 - round(F^2)|| <= 2 ||F|| e + e^2 + n units.
+`exponential` is a Taylor polynomial where ||A t|| <= 1/64, then squared again and again: if
+||E - F|| <= e then ||E^2 - round(F^2)|| <= 2 ||F|| e + e^2 + n units.
 
 `growth` is P with ||exp(A t)|| <= P for all t in [0, S]: P = 2 serves while ||A t|| <= 1/64;
 and if P serves for [0, t] then P max(1, ||exp(A t)||) serves for [0, 2t].
@@ -18,7 +18,7 @@ from fractions import Fraction
 from math import factorial
 from operator import mul
 
-DEGREE = 6
+GROWTH_DEGREE = 6
 
 IntegerMatrix = list[list[int]]
 
@@ -38,7 +38,7 @@ class Balanced:
 @dataclass(frozen=True)
 class FixedPoint:
     """A matrix in units of 2^-bits that differs from the one meant by at most `error`, in
-    the norm, and the largest of 1 and the norms at the halves of the time on the way."""
+    the norm."""
 
     rows: IntegerMatrix
     bits: int
@@ -63,7 +63,7 @@ class FixedPoint:
 def exponential(matrix: Balanced, time: Fraction, bits: int) -> FixedPoint:
     """exp(matrix * time)."""
     halvings = _halvings(matrix, time)
-    found = _short(matrix, time / 2**halvings, bits)
+    found = _short(matrix, time / 2**halvings, bits, _degree(bits))
     for _ in range(halvings):
         found = found.squared()
     return found
@@ -74,7 +74,7 @@ def growth(matrix: Balanced, time: Fraction, bits: int) -> Fraction:
     doublings = _halvings(matrix, time)
     bound = Fraction(2)
     if doublings:
-        power = _short(matrix, time / 2**doublings, bits)
+        power = _short(matrix, time / 2**doublings, bits, GROWTH_DEGREE)
         for k in range(doublings):
             power = power.squared() if k else power
             bound = _upwards(bound * max(Fraction(1), power.norm), bits)
@@ -87,8 +87,16 @@ def _halvings(matrix: Balanced, time: Fraction) -> int:
     return (size.numerator // size.denominator).bit_length()
 
 
-def _short(matrix: Balanced, time: Fraction, bits: int) -> FixedPoint:
-    """exp(A t) for ||A t|| <= 1/64 by Horner's rule, I + H (I + H/2 (... (I + H/6))).
+def _degree(bits: int) -> int:
+    """The least degree that leaves a tail below 2^-bits where ||A t|| <= 1/64."""
+    degree = 1
+    while 64 ** (degree + 1) * factorial(degree + 1) < 1 << bits:
+        degree += 1
+    return degree
+
+
+def _short(matrix: Balanced, time: Fraction, bits: int, degree: int) -> FixedPoint:
+    """exp(A t) for ||A t|| <= 1/64 by Horner's rule, I + H (I + H/2 (... (I + H/degree))).
 
     A stage errs by at most n/2 units for the rounding of H, n for the product, n for the
     division, and 1/64 of the error before: with norms below 2, less than 4n units in all.
@@ -97,11 +105,11 @@ def _short(matrix: Balanced, time: Fraction, bits: int) -> FixedPoint:
     unit, size = 1 << bits, len(matrix.rows)
     step = [[round(a * time * unit) for a in row] for row in matrix.rows]
     power = [[unit if i == j else 0 for j in range(size)] for i in range(size)]
-    for k in range(DEGREE, 0, -1):
+    for k in range(degree, 0, -1):
         power = [[entry // k for entry in row] for row in _product(step, power, bits)]
         for i in range(size):
             power[i][i] += unit
-    tail = 2 * (matrix.norm * time) ** (DEGREE + 1) / factorial(DEGREE + 1)
+    tail = 2 * (matrix.norm * time) ** (degree + 1) / factorial(degree + 1)
     return FixedPoint(power, bits, _upwards(tail, 2 * bits) + Fraction(4 * size, unit))
 
 
