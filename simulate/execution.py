@@ -295,8 +295,7 @@ class Execution:
         """Store the dense output of a stretch."""
         flowing = place.program.flowing
         p = self.prepared
-        outside = [n for n in p.names if n not in flowing]
-        held: dict[str, Scalar] = {n: p.decode(n, self.env[n]) for n in outside}
+        held: dict[str, Scalar] = {n: p.decode(n, self.env[n]) for n in place.resting}
         if place.derived:
             held.update({n: v for n, v in self.env.items() if n not in p.known})
         pieces = (result.times, result.degrees, result.coefficients)

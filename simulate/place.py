@@ -75,6 +75,7 @@ class Place:
     holds: tuple[Hold, ...]
     derived: Mapping[str, Expression]
     branches: Calculator | None = None
+    resting: tuple[str, ...] = ()  # the variables that do not flow here
 
     @cached_property
     def number(self) -> Mapping[tuple[Role, int], int]:
@@ -273,9 +274,9 @@ class Prepared:
             g = inward(self.place(location).exits[hold[1]])
             pair = [g, differentiate(g, hold[0])]
             self._boundaries[key] = Calculator(pair, self.symbols, self.externals)
-        g, slope = self._boundaries[key](values)
+        excess, slope = self._boundaries[key](values)
         value = values[hold[0]]
-        return value - g / slope if g < 0.0 and slope != 0.0 else value
+        return value - excess / slope if excess < 0.0 and slope != 0.0 else value
 
     def holders(
         self, name: str, holds: tuple[Hold, ...], part: int
@@ -366,7 +367,8 @@ class Prepared:
         branches = None
         if locked.conditions:
             branches = Calculator(locked.conditions, self.symbols, self.externals)
-        return Place(name, program, tuple(roles), edges, exits, holds, self.derived(name), branches)
+        derived, resting = self.derived(name), tuple(n for n in self.names if n not in moving)
+        return Place(name, program, tuple(roles), edges, exits, holds, derived, branches, resting)
 
     def _flows(
         self, name: str, holds: tuple[Hold, ...], exits: Sequence[Expression]

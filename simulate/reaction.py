@@ -275,6 +275,7 @@ def release(run: Execution, place: Place, index: int) -> None:
     """Let an inclusion follow its own choice again."""
     hold: Hold = place.holds[index]
     run.log(EventType.RELEASED, f"d({hold[0]})")
+    run.env[hold[0]] = run.prepared.projected(place.name, hold, run.env)
     kept = tuple(h for h in place.holds if h != hold)
     run.place = run.prepared.place(place.name, kept)
 
