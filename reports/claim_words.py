@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 MAX_STARTS = 12
 
+ROUNDING = 1e-3
+"""Margins below this share of their allowance are written as 0."""
+
 
 def in_words(claim: Property) -> str:
     """What is said of the property's formula, in words that come before it."""
@@ -100,6 +103,8 @@ def margin_text(margin: Margin) -> str:
         return "not tested"
     if math.isinf(margin.value):
         return "never near" if margin.value > 0 else "outside"
+    if abs(margin.value) <= margin.allowance * ROUNDING:
+        return "0 (on the border)"
     return ("" if margin.exact else "≈ ") + rounded(margin.value)
 
 

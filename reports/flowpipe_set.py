@@ -95,7 +95,7 @@ class FlowpipeSet:
         found = []
         for number, node in enumerate(self.proof.nodes):
             tube = self.tube(number)
-            entered = _entry_times(node)
+            entered = _entry_times(node, self.horizon)
             for i in range(0, len(tube.begin), stride):
                 last = min(i + stride, len(tube.begin)) - 1
                 bounds = np.maximum(tube.low[i : last + 1], tube.high[i : last + 1]).max(axis=0)
@@ -240,15 +240,15 @@ def _intervals(
     )
 
 
-def _entry_times(node: Node) -> tuple[float, float]:
+def _entry_times(node: Node, horizon: float) -> tuple[float, float]:
     """When stays of a node begin, from the entry rows about time alone."""
-    low, high = 0.0, 0.0
+    low, high = 0.0, horizon
     for form in node.entry:
         if form.coefficients.keys() == {TIME}:
             a = form.coefficients[TIME]
             bound = float(-form.constant / a)
             if a > 0:
-                high = max(high, bound)
+                high = min(high, bound)
             else:
                 low = max(low, bound)
     return low, max(low, high)

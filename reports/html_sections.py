@@ -211,14 +211,14 @@ def crosscheck(data: Data) -> Markup:
     rows = [_run_row(data, i, claims) for i in range(len(check["runs"]))]
     points = f"{check['points']:,}".replace(",", "\u202f")
     if check["contradictions"]:
-        text = f"{len(check['contradictions'])} contradictions. See the top of the page."
+        text = f"{_many(len(check['contradictions']), 'contradiction')}. See the top of the page."
         verdict_line = tag("p", badge("contradiction"), f" {text}", class_="row")
     else:
-        tested = f" and {len(check['sets'])} claimed sets" if check["sets"] else ""
+        tested = f" and {_many(len(check['sets']), 'claimed set')}" if check["sets"] else ""
         verdict_line = tag(
             "p",
-            f"{len(check['runs'])} runs with {points} points, and every moment between them, "
-            f"tested against {len(claims)} properties{tested}: no contradiction.",
+            f"{_many(len(check['runs']), 'run')} with {points} points, and every moment between "
+            f"them, tested against {_many(len(claims), 'property')}{tested}: no contradiction.",
         )
     table = tag("table", tag("thead", _heads(*heads)), tag("tbody", rows), class_="runs")
     return section(
@@ -230,6 +230,12 @@ def crosscheck(data: Data) -> Markup:
         "breaks a proved property, convicts one of them. Margins are the least distance kept; "
         "choose one to see where.",
     )
+
+
+def _many(count: int, noun: str) -> str:
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
 
 
 def _run_row(data: Data, index: int, claims: list[str]) -> Markup:

@@ -7,6 +7,7 @@ a new version, and never given another meaning.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
@@ -41,6 +42,8 @@ MAX_NUMBERS = 90_000
 
 MAX_INEQUALITIES = 400
 MAX_NODES = 30
+
+_UNSPOKEN = re.compile(r'//.*|"(?:[^"\\]|\\.)*"')
 
 
 def report_data(findings: Findings) -> dict[str, Any]:
@@ -173,7 +176,7 @@ def _location(findings: Findings, name: str, index: int) -> dict[str, Any]:
         active.append(mode_tag(component, "" if alone else prefixes[-1]))
         around += [mode_tag(component, ""), *(mode_tag(component, p) for p in prefixes[:-1])]
         if component in parts:
-            lines += _lines(parts[component].location(local).span)
+            lines += _lines(findings, parts[component].location(local).span)
     place = automaton.location(name)
     return {
         "index": index,
@@ -184,8 +187,25 @@ def _location(findings: Findings, name: str, index: int) -> dict[str, Any]:
     }
 
 
-def _lines(span: Span | None) -> list[list[Any]]:
-    return [] if span is None else [[PurePath(span.file).name, span.line, span.end_line]]
+def _lines(findings: Findings, span: Span | None) -> list[list[Any]]:
+    """The lines of a mode: from its name to the brace that closes its body."""
+    if span is None:
+        return []
+    end = max(span.end_line, _closing(findings.model.sources.get(span.file, ""), span.line))
+    return [[PurePath(span.file).name, span.line, end]]
+
+
+def _closing(text: str, first: int) -> int:
+    """The line on which the braces that open from a line on are closed again; the line itself
+    where there are none. Braces in comments and strings do not count."""
+    depth, opened = 0, False
+    for number, line in enumerate(text.splitlines()[first - 1 :], first):
+        for sign in _UNSPOKEN.sub("", line):
+            depth += (sign == "{") - (sign == "}")
+            opened = opened or sign == "{"
+        if opened and depth <= 0:
+            return number
+    return first
 
 
 # Properties

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
@@ -90,14 +91,17 @@ def _tubes(claimed: FlowpipeSet, box: Box, first: Sequence[str]) -> dict[str, An
         (location, start, end, Shadow((*rows, *_known(claimed, location)), box))
         for location, start, end, rows in claimed.groups()
     ]
+    drawn = [(location, shadow) for location, _, _, shadow in groups]
+    if math.isinf(claimed.horizon):
+        return _projected(drawn, box, first)
     timed: dict[str, list[list[Any]]] = {}
     for name in _ordered(box, first):
         for location, start, end, shadow in groups:
             if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
+                until = min(end, claimed.horizon)
                 ends = _open_ends(found, box[name])
-                timed.setdefault(name, []).append([location, short(start), short(end), *ends])
-    drawn = [(location, shadow) for location, _, _, shadow in groups]
-    pairs = _pairs(drawn, box, first, deadline)
+                timed.setdefault(name, []).append([location, short(start), short(until), *ends])
+    pairs = _pairs(drawn, box, first, deadline + SECONDS)
     return {"intervals": {}, "timed": timed, "pairs": pairs}
 
 
@@ -145,6 +149,18 @@ def _pairs(
                 polygons.setdefault(location, []).append(_points(polygon))
         pairs[pair_key(x, y)] = polygons
     return pairs
+
+
+def _merged(intervals: list[list[float | None]]) -> list[list[float | None]]:
+    """Overlapping intervals made one, in order; None is an open end."""
+    found: list[list[float | None]] = []
+    for low, high in sorted(intervals, key=lambda i: -math.inf if i[0] is None else i[0]):
+        last = found[-1] if found else None
+        if last is not None and (last[1] is None or low is None or low <= last[1]):
+            last[1] = None if high is None or last[1] is None else max(high, last[1])
+        else:
+            found.append([low, high])
+    return found
 
 
 def _open_ends(found: tuple[float, float], box: tuple[float, float]) -> list[float | None]:

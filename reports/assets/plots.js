@@ -21,9 +21,12 @@ class TimePlot extends Plot {
   drawSets(inside) {
     const set = chosenClaim().set;
     const run = chosenRun();
+    const groups = new Map();
     for (const [location, from, to, low, high] of (set && set.timed[this.axes.y]) || []) {
-      band(inside, this, from, to, reach([low, high], this.view.y0, this.view.y1), `claimed-band ${colourClass(location)}`);
+      if (!groups.has(location)) groups.set(location, shape('g', { class: `claimed-group ${colourClass(location)}` }));
+      band(groups.get(location), this, from, to, reach([low, high], this.view.y0, this.view.y1), 'solid');
     }
+    inside.append(...groups.values());
     const intervals = set && set.intervals[this.axes.y];
     if (!intervals || !run) return;
     for (const stretch of run.stretches) {
@@ -79,7 +82,11 @@ class PhasePlot extends Plot {
     const found = this.polygons();
     if (!found) return;
     for (const [location, shapes] of Object.entries(found.places)) {
-      for (const one of shapes) polygon(inside, this, one, found.swapped, `claimed ${colourClass(location)}`);
+      // Pieces of a flowpipe overlap: painted solid in a translucent group, they do not pile up.
+      const many = shapes.length > 8;
+      const group = shape('g', { class: many ? `claimed-group ${colourClass(location)}` : null });
+      for (const one of shapes) polygon(group, this, one, found.swapped, many ? 'solid' : `claimed ${colourClass(location)}`);
+      inside.append(group);
     }
   }
 
