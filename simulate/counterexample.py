@@ -2,7 +2,9 @@
 
 `confirm` repeats the run, decision by decision, with two methods at tight tolerance: both
 must violate the claim, by more than ten times what they differ and than what rounding may
-do. `shrink` makes the run simple: fewest switches, constant signals, round numbers, short.
+do, and both traces must be runs of the automaton (`simulate.run_check`). `Shrinker` makes the
+run simple: fewest switches, constant signals, round numbers, short. Where an enclosure of the
+run can be computed, the violation is proved as well.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def _repeated(
     for method in methods:
         trace = objective.run(replace(recipe, method=method))
         margin = objective.score(recipe, trace).margin
-        if not margin < 0.0:
+        if not margin < 0.0 or objective.problems(recipe, trace):
             return ()
         margins.append(margin)
         scale = max(scale, _magnitude(trace))
@@ -272,8 +274,15 @@ def _simpler(value: float, low: float, high: float) -> Iterator[float]:
             yield candidate
 
 
+def enclosed(automaton: Automaton, claim: Property, recipe: Recipe) -> Confirmation | None:
+    """A proof of the violation by enclosures, if it can be given."""
+    from simulate.validated import confirm_violation
+
+    return confirm_violation(automaton, claim, recipe)
+
+
 def counterexample(
-    objective: Objective, recipe: Recipe, rigorous: tuple[Rigorous, ...] = ()
+    objective: Objective, recipe: Recipe, rigorous: tuple[Rigorous, ...] = (enclosed,)
 ) -> Counterexample | None:
     """Confirm a violating run and shrink it; less simple runs are the second choices."""
     recipe = Shrinker(objective, recipe).recipe
@@ -315,8 +324,8 @@ def _shown(
     final = final.with_decisions(trace.decisions)
     if isinstance(claim, Property):
         for prove in rigorous:
-            proved = prove(objective.base, claim, final)
+            proved = prove(objective.automaton, claim, final)
             if proved is not None:
                 confirmations = (*confirmations, proved)
-    violation = min(c.violation for c in confirmations)
+    violation = min(c.violation for c in confirmations if not c.rigorous)
     return Counterexample(trace, final, violation, confirmations)

@@ -16,7 +16,7 @@ from functools import cache
 from models.automaton import TIME
 from models.expression import Expression, Op, free_variables, postorder, substitute
 from models.polynomial import PolynomialTooLargeError, polynomial_form
-from models.trace import Segment
+from models.trace import Scalar, Segment
 from simulate.calculator import Calculator
 from simulate.margin import Leaf
 from simulate.signals import Formula, Signal, line_at
@@ -108,7 +108,7 @@ class DenseValues:
             if signal is not None and not isinstance(signal, Formula):
                 found[name] = line_at(signal, segment.start)
             elif name in segment.held:
-                found[name] = (_real(segment.held[name]),)
+                found[name] = (as_number(segment.held[name], self.symbols),)
             elif name in parameters:
                 found[name] = (parameters[name],)
             else:
@@ -197,8 +197,11 @@ class DenseValues:
         return result == result and result != 0.0
 
 
-def _real(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else math.nan
+def as_number(value: Scalar, symbols: Mapping[str, int]) -> float:
+    """A recorded value as the tapes see it: symbols are numbered."""
+    if isinstance(value, str):
+        return float(symbols.get(value, math.nan))
+    return float(value)
 
 
 def _fits(along: Along, known: Mapping[str, Polynomial]) -> bool:

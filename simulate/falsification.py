@@ -19,7 +19,7 @@ from itertools import islice, product
 from random import Random
 
 from models.automaton import Automaton, Property
-from simulate.counterexample import Counterexample, Rigorous, counterexample
+from simulate.counterexample import Counterexample, Rigorous, counterexample, enclosed
 from simulate.evaluation_pool import EvaluationPool
 from simulate.objective import FAILED, Objective
 from simulate.policy import Switching
@@ -54,7 +54,7 @@ class Options:
     until: float | None = None
     control_points: tuple[int, ...] = CONTROL_POINTS
     linear: bool = False
-    rigorous: tuple[Rigorous, ...] = ()
+    rigorous: tuple[Rigorous, ...] = (enclosed,)
 
 
 @dataclass(frozen=True)

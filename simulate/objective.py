@@ -14,6 +14,7 @@ from simulate.place import Prepared
 from simulate.recipe import Recipe, repeat
 from simulate.robustness import Closest, Robustness
 from simulate.run import prepare
+from simulate.run_check import RunCheck
 from simulate.search_space import SearchSpace, Shape
 from simulate.signals import Lines, Signal
 from simulate.stl import Formula
@@ -62,6 +63,7 @@ class Objective:
             else Robustness.of_condition(automaton, automaton.assumption, symbols)
         )
         self._spaces: dict[Shape, SearchSpace] = {}
+        self._check: RunCheck | None = None
 
     def prepared(self, linear: bool) -> Prepared:
         """The model, for stepwise or for piecewise linear inputs."""
@@ -111,6 +113,12 @@ class Objective:
         assert self._robustness is not None
         self._robustness.values.inputs = recipe.inputs
         return self._robustness.along(trace)
+
+    def problems(self, recipe: Recipe, trace: Trace) -> list[str]:
+        """What speaks against the trace being a run of the model."""
+        if self._check is None:
+            self._check = RunCheck(self.prepared(False))
+        return self._check.problems(trace, recipe.inputs)
 
     def evaluate(self, recipe: Recipe) -> Score:
         """Run and score."""

@@ -1,0 +1,239 @@
+"""Is a trace a run of the automaton? An independent look, without the simulator.
+
+Reads the trace alone and compares it with the automaton: the start lies in an initial set,
+every location's invariant holds along its segments (between samples too), derivatives agree
+with flows and lie in inclusions, and at every jump a guard held and the resets were carried
+out. Numbers are compared with a tolerance far above the error of a tight integration and far
+below what a wrong run shows. What cannot be seen in a trace (several jumps at one instant)
+is passed over.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from models.automaton import TIME, Edge, Range, primed
+from models.expression import Expression
+from models.trace import Segment, Trace
+from simulate.calculator import Calculator
+from simulate.dense_values import as_number
+from simulate.margin import MarginTree, margin_tree
+from simulate.place import Prepared, edge_name
+from simulate.robustness import Robustness
+from simulate.signals import Formula, Signal, line_at
+
+STATE_TOLERANCE = 1e-6
+"""Of states against invariants, guards and resets, relative to the size of the numbers."""
+
+SLOPE_TOLERANCE = 1e-4
+"""Of derivatives, which dense output knows less exactly."""
+
+MAX_PROBLEMS = 5
+
+
+class RunCheck:
+    """Checks traces of one model; `prepared` gives the model without algebraic variables."""
+
+    def __init__(self, prepared: Prepared):
+        self.prepared, self.view = prepared, prepared.view
+        self._trees: dict[Expression, tuple[MarginTree, Calculator]] = {}
+        self._calculators: dict[Expression, Calculator] = {}
+
+    def problems(self, trace: Trace, inputs: Mapping[str, Signal]) -> list[str]:
+        """What speaks against the trace; nothing if it is a run, as far as can be seen."""
+        found: list[str] = []
+        for problem in self._problems(trace, inputs):
+            found.append(problem)
+            if len(found) >= MAX_PROBLEMS:
+                break
+        return found
+
+    def _problems(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
+        if not trace.segments:
+            return
+        yield from self._start(trace, inputs)
+        yield from self._invariants(trace, inputs)
+        for segment in trace.segments:
+            yield from self._flows(segment, trace, inputs)
+        for before, after in pairwise(trace.segments):
+            yield from self._jump(before, after, trace, inputs)
+
+    # The four kinds of evidence
+
+    def _start(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
+        first = trace.segments[0]
+        values = self._values(first, first.start, trace, inputs)
+        for start in self.prepared.starts():
+            if start.resets:  # the state before them is not in the trace
+                return
+            if start.location == first.location and self._holds(start.condition, values):
+                return
+        if not any(e.time <= first.start for e in trace.jumps):
+            yield f"the run does not start in an initial set of `{first.location}`"
+
+    def _invariants(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
+        engine = Robustness(
+            lambda name: self.view.location(name).invariant, self.prepared.symbols, inputs
+        )
+        closest = engine.along(trace)
+        if not closest.margin < 0.0:
+            return
+        segment = trace.segments[closest.segment]
+        values = self._values(segment, closest.time, trace, inputs)
+        if not self._holds(self.view.location(segment.location).invariant, values):
+            yield f"the invariant of `{segment.location}` is violated at t = {closest.time:.6g}"
+
+    def _flows(self, segment: Segment, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
+        location = self.view.location(segment.location)
+        places = {name: i for i, name in enumerate(segment.flowing)}
+        ranges = [c for c in location.flows if c.variable != TIME]
+        for start, end, rows in segment.pieces():
+            if end <= start:
+                continue
+            for u in (0.0, 0.5, 1.0):
+                s = u * (end - start)
+                values = self._values(segment, start, trace, inputs, time=start + s)
+                for name, i in places.items():
+                    values[name] = _polynomial(rows[i], s)
+                for c in ranges:
+                    row = rows[places[c.variable]] if c.variable in places else (0.0,)
+                    slope = _polynomial([j * x for j, x in enumerate(row)][1:], s)
+                    if not self._inside(c.range, values, slope, SLOPE_TOLERANCE):
+                        yield (
+                            f"d({c.variable}) = {slope:.6g} at t = {start + s:.6g} is not what "
+                            f"`{segment.location}` allows"
+                        )
+                        return
+
+    def _jump(
+        self, before: Segment, after: Segment, trace: Trace, inputs: Mapping[str, Signal]
+    ) -> Iterator[str]:
+        t = after.start
+        jumps = [e for e in trace.jumps if before.end <= e.time <= t]
+        if not _near(before.end, t):
+            yield f"there is a gap between t = {before.end:.9g} and {t:.9g}"
+        if len(jumps) > 1:
+            return
+        old = self._values(before, before.end, trace, inputs)
+        new = self._values(after, t, trace, inputs)
+        if not jumps:
+            same = before.location == after.location and all(
+                _near(old.get(n, math.nan), new.get(n, math.nan)) for n in self.prepared.names
+            )
+            if not same:
+                yield f"something changes at t = {t:.6g} without a jump"
+            return
+        edges = [
+            e
+            for e in self.view.edges_from(before.location)
+            if e.target == after.location and edge_name(e) == jumps[0].name
+        ]
+        if not any(self._taken(edge, old, new) for edge in edges):
+            yield f"`{jumps[0].name}` at t = {t:.6g} is not what an edge allows"
+
+    def _taken(self, edge: Edge, old: Mapping[str, float], new: Mapping[str, float]) -> bool:
+        if not self._holds(edge.guard, old):
+            return False
+        known = dict(old)
+        reset = set()
+        for c in edge.resets:
+            after = new.get(c.variable)
+            if after is None:  # an auxiliary name: its value is not in the trace
+                exact = c.range.exact
+                if exact is None:
+                    return True
+                known[primed(c.variable)] = self._value(exact, known)
+                continue
+            known[primed(c.variable)] = after
+            reset.add(c.variable)
+            if not self._inside(c.range, known, after, STATE_TOLERANCE):
+                return False
+        return all(
+            _near(old.get(n, 0.0), new.get(n, 0.0)) for n in self.prepared.names if n not in reset
+        )
+
+    # Evaluation
+
+    def _values(
+        self,
+        segment: Segment,
+        t: float,
+        trace: Trace,
+        inputs: Mapping[str, Signal],
+        time: float | None = None,
+    ) -> dict[str, float]:
+        symbols = self.prepared.symbols
+        known: dict[str, float] = {n: as_number(v, symbols) for n, v in segment.held.items()}
+        known.update(trace.parameters)
+        when = t if time is None else time
+        for name, signal in inputs.items():
+            if isinstance(signal, Formula):
+                known[name] = self._value(signal.expression, {TIME: when})
+            else:
+                level, slope = line_at(signal, segment.start)
+                known[name] = level + slope * when
+        if time is None:
+            known.update(zip(segment.flowing, segment.state(t), strict=True))
+        known[TIME] = when
+        return known
+
+    def _value(self, expression: Expression, values: Mapping[str, float]) -> float:
+        calculate = self._calculators.get(expression)
+        if calculate is None:
+            calculate = Calculator([expression], self.prepared.symbols, self.prepared.externals)
+            self._calculators[expression] = calculate
+        if any(name not in values for name in calculate.names):
+            return math.nan
+        return calculate(values)[0]
+
+    def _inside(
+        self, bounds: Range, values: Mapping[str, float], x: float, tolerance: float
+    ) -> bool:
+        """Whether x lies in a range, within the tolerance; what is unknown does not count."""
+        for bound, sign in ((bounds.low, 1.0), (bounds.high, -1.0)):
+            if bound is None:
+                continue
+            limit = self._value(bound, values)
+            room = tolerance * (1.0 + abs(x) + abs(limit) + _size(values))
+            if sign * (x - limit) < -room:
+                return False
+        return True
+
+    def _holds(self, condition: Expression, values: Mapping[str, float]) -> bool:
+        """Whether a condition holds within the tolerance; what is unknown counts as true."""
+        found = self._trees.get(condition)
+        if found is None:
+            tree = margin_tree(condition)
+            leaves = Calculator(
+                [leaf.expression for leaf in tree.leaves],
+                self.prepared.symbols,
+                self.prepared.externals,
+            )
+            found = self._trees[condition] = (tree, leaves)
+        tree, leaves = found
+        if any(name not in values for name in leaves.names):
+            return True
+        results = leaves(values)
+        margins = [
+            (math.inf if r else -math.inf) if leaf.truth else r
+            for leaf, r in zip(tree.leaves, results, strict=True)
+        ]
+        margin = tree(margins)
+        return not margin < -STATE_TOLERANCE * (1.0 + _size(values))
+
+
+def _size(values: Mapping[str, float]) -> float:
+    return max((abs(v) for v in values.values() if math.isfinite(v)), default=0.0)
+
+
+def _near(a: float, b: float) -> bool:
+    return abs(a - b) <= STATE_TOLERANCE * (1.0 + abs(a) + abs(b)) or a == b
+
+
+def _polynomial(coefficients: Sequence[float], s: float) -> float:
+    total = 0.0
+    for c in reversed(coefficients):
+        total = total * s + c
+    return total
