@@ -53,16 +53,20 @@ def encode_proof(proof: Proof) -> str:
 
 def is_proof_of_refinement(text: str | bytes) -> bool:
     """Whether a text claims to be a proof of a refinement."""
-    head = text[:200] if isinstance(text, str) else text[:200].decode("utf-8", "replace")
-    return SCHEMA in head or is_refinement(text)
+    return _is_composed(text) or is_refinement(text)
+
+
+def _is_composed(text: str | bytes) -> bool:
+    head = text[:100] if isinstance(text, str) else text[:100].decode("utf-8", "replace")
+    return SCHEMA in head
 
 
 def check_proof(detailed: Model, abstract: Model, text: str | bytes) -> RefinementJudgement:
     """Whether a file proves that one model refines the other."""
     try:
-        if is_refinement(text[:200]):
-            return check_refinement(detailed.automaton, abstract.automaton, decode_refinement(text))
-        return _check_parts(detailed, abstract, _read(text))
+        if _is_composed(text):
+            return _check_parts(detailed, abstract, _read(text))
+        return check_refinement(detailed.automaton, abstract.automaton, decode_refinement(text))
     except MalformedCertificateError as error:
         return Rejected("format", str(error))
 

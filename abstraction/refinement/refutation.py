@@ -63,7 +63,7 @@ def find_unmatched_run(
             continue
         again = simulate(
             prepared,
-            until=max(mismatch.time, 1e-3),
+            until=HORIZON,
             policy=Policy(policy.switching, policy.level, script=trace.decisions),
             initial=initial,
             location=location,
