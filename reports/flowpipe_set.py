@@ -26,6 +26,7 @@ from models.trace import Scalar
 from reports.claimed_set import NEVER, Stay, Worst, at_most_zero
 from reports.inequalities import linear_text, readable, rounded
 from reports.piecewise import Pieces, Places, bisect, restricted
+from reports.projection import Shadow
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -241,17 +242,11 @@ def _intervals(
 
 
 def _entry_times(node: Node, horizon: float) -> tuple[float, float]:
-    """When stays of a node begin, from the entry rows about time alone."""
-    low, high = 0.0, horizon
-    for form in node.entry:
-        if form.coefficients.keys() == {TIME}:
-            a = form.coefficients[TIME]
-            bound = float(-form.constant / a)
-            if a > 0:
-                high = min(high, bound)
-            else:
-                low = max(low, bound)
-    return low, max(low, high)
+    """When stays of a node begin, as far as the entry rows tell."""
+    if math.isinf(horizon):
+        return 0.0, math.inf
+    shadow = Shadow(tuple(map(Row, node.entry)), {TIME: (0.0, horizon)})
+    return shadow.interval(TIME) or (0.0, horizon)
 
 
 def _size(entry: Mapping[str, Scalar]) -> float:

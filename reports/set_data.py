@@ -131,7 +131,8 @@ def _projected(
     for name in _ordered(box, first):
         for location, shadow in shadows:
             if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
-                intervals.setdefault(name, {}).setdefault(location, []).append([*map(short, found)])
+                known = intervals.setdefault(name, {}).setdefault(location, [])
+                known[:] = _merged([*known, _open_ends(found, box[name])])
     return {"intervals": intervals, "timed": {}, "pairs": _pairs(shadows, box, first, deadline)}
 
 
