@@ -5,7 +5,8 @@ How it is built, from the bottom up (each file's docstring is its specification)
 - `tape`, `condition`, `program`: expressions become a flat register tape; guards become
   Boolean formulas over smooth sign tests (atoms); a location becomes one `Program`.
 - `core/*.c` runs a program: `tape.c` (values, Taylor series, sensitivities), `roots.c` (where
-  a polynomial is non-negative), `plan.c` (looking ahead), `adams.c` and `advance.c` (steps).
+  a polynomial is non-negative), `interval.c` (enclosures), `plan.c` (looking ahead), `adams.c`,
+  `advance.c` and `memory.c` (steps).
   `reference*.py` is the same algorithm in Python, bit for bit, and the fallback. `engine` is
   the only door to either; `methods` holds their options.
 - `place`, `locking`, `calculator`: locations of an automaton made ready, on demand, with
