@@ -85,8 +85,10 @@ def _all_templates(
         yield chain_template(system, chosen, SHORT)
     yield decaying_template(system, dynamics, 0.5)
     if runs is not None:
-        yield outline_template(system, runs, step)
-        yield outline_template(system, runs, step, decaying_chains(system, dynamics, 0.5))
+        yield outline_template(system, runs, step, 12)
+        yield outline_template(system, runs, step, 12, decaying_chains(system, dynamics, 0.5))
+        if len(system.names) == 2:
+            yield outline_template(system, runs, step, 32)
     yield decaying_template(system, dynamics, 0.25)
     for plan in PLANS:
         for chosen in _subsets(dynamics):
@@ -145,7 +147,11 @@ def _longest_stable_step(matrix: Array) -> float:
 
 
 def outline_template(
-    system: TemplateSystem, runs: SampledRuns, step: float, others: Sequence[Array] = ()
+    system: TemplateSystem,
+    runs: SampledRuns,
+    step: float,
+    edges: int,
+    others: Sequence[Array] = (),
 ) -> Template:
     """In each location the outlines of the sampled points there, plane by plane."""
     common = [*bad_normals(system), *model_normals(system), *axes(system), *others]
@@ -155,8 +161,8 @@ def outline_template(
     for location in system.locations:
         points = runs.points([location])
         if points is not None and len(points) > 2:
-            own = outline_normals(points)
-            rows[location] |= set(template(own, 0.01, step).rows)
+            own = outline_normals(points, edges)
+            rows[location] |= set(template(own, 0.4 / edges, step).rows)
             directions.extend(own)
     whole = template(directions, 0.0, step)
     only = {

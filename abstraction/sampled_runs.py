@@ -29,7 +29,11 @@ EAGER = 0.15
 """The chance, at each step, that an eager point takes a switch that is open to it."""
 HALVINGS = 4
 """How often a step that would leave the invariant is halved."""
+LONG_STAY = 40
+"""So many steps, on average, shall a run stay in a location."""
 MAX_CORNERS = 243
+LARGEST = 1e9
+"""Points beyond this are given up."""
 ROUNDING = 1e-9
 
 
@@ -63,29 +67,57 @@ class SampledRuns:
 
 
 def sampled_runs(system: TemplateSystem, pace: float, generator: Generator) -> SampledRuns | None:
-    """Points along runs of steps of length `pace`; None if the initial set has no corners."""
+    """Points along runs of steps of length `pace`, or of shorter ones where runs would stay
+    only a few steps in a location; None if the initial set has no corners."""
     begun = _starting_points(system, generator)
     if begun is None:
         return None
-    points, places = begun
+    tried = _run(system, *begun, pace, STEPS // 4, generator)
+    if tried.switches:
+        stay = len(begun[0]) * STEPS / 4 / tried.switches
+        pace *= min(1.0, max(stay / LONG_STAY, 1 / 16))
+    run = _run(system, *begun, pace, STEPS, generator)
+    cut = STEPS * 4 // 5
+    return SampledRuns(
+        _by_location(system, run.visits[:cut]), _by_location(system, run.visits[cut:])
+    )
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The points and places after every step, and how many switches were taken."""
+
+    visits: list[tuple[Array, Indices]]
+    switches: int
+
+
+def _run(
+    system: TemplateSystem,
+    points: Array,
+    places: Indices,
+    pace: float,
+    steps: int,
+    generator: Generator,
+) -> _Run:
     movers = [_Mover(flow, system.locations.index(flow.location), pace) for flow in system.flows]
     leaps = [_Leap(switch, system) for switch in system.switches]
     eager = generator.random(len(points)) < 0.5
     drawn = [generator.integers(len(mover.inputs), size=len(points)) for mover in movers]
-    early: list[tuple[Array, Indices]] = [(points, places)]
-    late: list[tuple[Array, Indices]] = []
-    for step in range(STEPS):
+    visits: list[tuple[Array, Indices]] = [(points, places)]
+    switches = 0
+    for _ in range(steps):
         points, stuck = _moved(points, places, movers, drawn, generator)
         wants = stuck | (eager & (generator.random(len(points)) < EAGER))
-        points, places = _leapt(points, places, wants, leaps, generator)
+        points, places, taken = _leapt(points, places, wants, leaps, generator)
+        switches += taken
         with np.errstate(invalid="ignore"):
-            sane = np.abs(points).max(axis=1) < 1e9
+            sane = np.abs(points).max(axis=1) < LARGEST
         points, places, eager = points[sane], places[sane], eager[sane]
         drawn = [d[sane] for d in drawn]
         if len(points) == 0:
             break
-        (early if step < STEPS * 4 // 5 else late).append((points, places))
-    return SampledRuns(_by_location(system, early), _by_location(system, late))
+        visits.append((points, places))
+    return _Run(visits, switches)
 
 
 def _by_location(system: TemplateSystem, visits: list[tuple[Array, Indices]]) -> dict[str, Array]:
@@ -139,7 +171,7 @@ class _Mover:
 
     def __init__(self, flow: Flow, place: int, pace: float):
         self.place = place
-        self.inputs = _corner_inputs(flow)
+        self.inputs = corner_inputs(flow)
         n = len(flow.constant)
         stated = ~np.any(flow.domain.matrix[:, n:], axis=1)
         self.rows, self.bound = flow.domain.matrix[stated, :n], flow.domain.bound[stated]
@@ -204,7 +236,7 @@ def _moved(
     return following, stuck
 
 
-def _corner_inputs(flow: Flow) -> Array:
+def corner_inputs(flow: Flow) -> Array:
     """Corners of the bounds of everything that is no state, and 0 where it lies between; what
     has no bounds of its own is taken as 0."""
     n = len(flow.constant)
@@ -272,8 +304,8 @@ class _Leap:
 
 def _leapt(
     points: Array, places: Indices, wants: Flags, leaps: list[_Leap], generator: Generator
-) -> tuple[Array, Indices]:
-    """At most one switch of every point that wants one."""
+) -> tuple[Array, Indices, int]:
+    """At most one switch of every point that wants one, and how many there were."""
     points, places, pending = points.copy(), places.copy(), wants.copy()
     for k in generator.permutation(len(leaps)):
         leap = leaps[k]
@@ -284,4 +316,4 @@ def _leapt(
         taken = here[allowed]
         points[taken], places[taken] = result[allowed], leap.target
         pending[taken] = False
-    return points, places
+    return points, places, int(np.count_nonzero(wants & ~pending))
