@@ -33,6 +33,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "falsify": ("workbench.verbs.falsify", "Look for a run that violates a property."),
     "refine": ("workbench.verbs.refine", "Show that a detailed system refines a simple one."),
+    "abstract": ("workbench.verbs.abstract", "Make a simpler system that a model refines."),
     "report": (
         "workbench.verbs.report",
         "Verify, simulate and cross-check; write an HTML report.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from abstraction.refinement.hidden import witness_candidates
@@ -17,18 +17,20 @@ from models.composition import explicit
 from models.expression import conjunction, disjunction, negation
 from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
-from models.proof.refinement import RefinementCertificate, interface_fault
+from models.proof.polyhedral import Region
+from models.proof.refinement import RefinementCertificate, interface_fault, reach_problem
 from models.proof.simulation_relation import Obligation, ObligationKind, Relation
 from models.solver import Scalar
+from reach.evidence import prove
 
 MAX_LOCATIONS = 2_000
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to look for a simulation: a location map and witnesses as far as they are given,
-    whether to strengthen with reachable sets, whether to look for a refutation, and until when
-    (`time.monotonic`)."""
+    """How to look for a simulation: a location map, witnesses and reachable sets (still to be
+    proved) as far as they are given, whether to look for reachable sets and for a refutation,
+    and until when (`time.monotonic`)."""
 
     places: Mapping[str, str] = field(default_factory=dict)
     witness: Mapping[str, Form] = field(default_factory=dict)
@@ -37,6 +39,7 @@ class Settings:
     deadline: float = float("inf")
     seed: int = 0
     progress: Callable[[str], None] = lambda text: None
+    regions: tuple[Region, ...] = ()
 
 
 def refine(
@@ -149,13 +152,22 @@ class _Attempt:
         if self.settings.reach and not self._expired():
             self.settings.progress("looking for reachable sets")
             failed = [o for o, _ in found.open]
-            proof = reachable_sets(self.detailed, failed, self._expired)
-            if proof is not None:
+            for proof in self._reachable(failed):
                 stronger = replace(found.relation, reach=proof.regions)
                 again = self._answered(stronger, proof)
                 if not again.open:
                     return again
         return self._refutation(found, states, thorough=True) or found
+
+    def _reachable(self, failed: list[Obligation]) -> Iterator[PolyhedralProof]:
+        """Proofs of reachable sets: the given ones first, then such as exclude failures."""
+        if self.settings.regions:
+            given = prove(reach_problem(self.detailed), self.settings.regions)
+            if isinstance(given, PolyhedralProof):
+                yield given
+        found = reachable_sets(self.detailed, failed, self._expired)
+        if found is not None:
+            yield found
 
     def _refutation(
         self, found: _Found, states: list[tuple[Obligation, Mapping[str, Scalar]]], thorough: bool

@@ -40,6 +40,26 @@ def has_no_solution(condition: Expression) -> bool:
     return all(_case_is_empty(list(case)) for case in cases)
 
 
+def enclosed_over(expression: Expression, condition: Expression) -> Interval | None:
+    """An interval that contains the expression's values wherever the condition holds, from
+    the box around each case; None where nothing is known."""
+    found: list[Interval] = []
+    try:
+        cases = disjunctive_normal_form(without_piecewise(condition), 2_000)
+    except NormalFormTooLargeError:
+        return None
+    for case in cases:
+        linear = [linear_constraint(e) for e in case if e.op in COMPARISONS]
+        names = free_variables(expression, *case)
+        box = _box([c for c in linear if c is not None], names)
+        if box is not None:
+            values = _enclosed(expression, box)
+            if values is None:
+                return None
+            found.append(values)
+    return (min(v[0] for v in found), max(v[1] for v in found)) if found else None
+
+
 def _case_is_empty(literals: list[Expression]) -> bool:
     literals = _without_definitions(literals)
     linear = [linear_constraint(e) for e in literals if e.op in COMPARISONS]

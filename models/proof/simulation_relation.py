@@ -221,7 +221,7 @@ class Relation:
 
     def _flows(self, here: Location, there: Location) -> Iterator[Obligation]:
         values = {n: self._value(n) for n in names_of(self.abstract)}
-        moving = self._derivatives(here)
+        moving = tuple(self._derivatives(here))
         spans = {c.variable: c.span for c in here.flows}
         wanted: list[tuple[str, Range, Span | None]] = [
             (c.variable, c.range.substitute(values), c.span) for c in there.flows
@@ -454,21 +454,27 @@ def _state_condition(automaton: Automaton, place: Location) -> Expression:
 
 
 def within(value: Expression, allowed: Range) -> Expression:
-    """That a value lies in a range; `max` and `min` as bounds become one atom for each part."""
+    """That a value lies in a range."""
     exact = allowed.exact
     if exact is not None:
         if exact.op is Op.BOOLEAN:
             return value if exact.value else negation(value)
         return TRUE if exact == value else equal(value, exact)
-    low, high = allowed.low, allowed.high
     parts: list[Expression] = []
-    if low is not None:
-        lows = low.args if low.op is Op.MAXIMUM else (low,)
-        parts.extend(compare(Op.GREATER_EQUAL, value, bound) for bound in lows)
-    if high is not None:
-        highs = high.args if high.op is Op.MINIMUM else (high,)
-        parts.extend(compare(Op.LESS_EQUAL, value, bound) for bound in highs)
+    if allowed.low is not None:
+        parts.append(_one_sided(Op.GREATER_EQUAL, value, allowed.low, Op.MAXIMUM, Op.MINIMUM))
+    if allowed.high is not None:
+        parts.append(_one_sided(Op.LESS_EQUAL, value, allowed.high, Op.MINIMUM, Op.MAXIMUM))
     return conjunction(*parts)
+
+
+def _one_sided(op: Op, value: Expression, bound: Expression, every: Op, some: Op) -> Expression:
+    """A comparison with a bound; with `every` part of a `max` or `min`, or with `some`."""
+    if bound.op is every:
+        return conjunction(*(compare(op, value, part) for part in bound.args))
+    if bound.op is some:
+        return disjunction(*(compare(op, value, part) for part in bound.args))
+    return compare(op, value, bound)
 
 
 def _without_waves(condition: Expression) -> Expression:
