@@ -7,6 +7,7 @@ replaced by the branch that is certain on the whole ball; where none is, `GaveUp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import flint
 
 from models.expression import COMPARISONS, Expression, Op, postorder
+from models.normal_form import negation_normal_form
 
 Ball = Any
 """An `arb` or an `arb_series`."""
@@ -263,3 +265,37 @@ def truth(
             value = None
         made[id(node)] = decide(node) if value is None else bool(value)
     return made[id(condition)]
+
+
+def depth(condition: Expression, values: Mapping[str, Any]) -> float:
+    """How far inside a condition that certainly holds every state of a box is: a lower bound
+    of the distance of its comparisons from equality."""
+    made: dict[int, float] = {}
+    stack = [(negation_normal_form(condition), False)]
+    root = stack[0][0]
+    while stack:
+        node, ready = stack.pop()
+        if node.op in (Op.AND, Op.OR):
+            if not ready:
+                stack.append((node, True))
+                stack.extend((a, False) for a in node.args)
+                continue
+            parts = [made[id(a)] for a in node.args]
+            made[id(node)] = min(parts) if node.op is Op.AND else max(parts)
+            continue
+        made[id(node)] = _gap(node, values)
+    return made[id(root)]
+
+
+def _gap(node: Expression, values: Mapping[str, Any]) -> float:
+    try:
+        if BallEvaluator(node)(values)[0] is not True:
+            return 0.0
+        if node.op not in COMPARISONS or node.op is Op.EQUAL:
+            return math.inf
+        left, right = BallEvaluator(*node.args)(values)
+    except GaveUp:
+        return 0.0
+    if not isinstance(left, flint.arb) or not isinstance(right, flint.arb):
+        return math.inf
+    return math.nextafter(float((left - right).abs_lower()), 0.0)

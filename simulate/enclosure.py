@@ -32,7 +32,7 @@ from simulate.balls import BallEvaluator, GaveUp, ball
 ORDER = 14
 PRECISION = 160
 PICARD_ROUNDS = 30
-SMALLEST = 2.0**-50
+SMALLEST = 2.0**-30
 TRUNCATION = 1e-12
 """The width that a step may add, relative to 1 + |x|: beyond it the step is shortened."""
 

@@ -42,7 +42,7 @@ from models.normal_form import negation_normal_form
 from models.polynomial import PolynomialTooLargeError, polynomial_form
 from models.simplify import simplify
 from models.trace import Event, Segment, Trace
-from simulate.balls import BallEvaluator, GaveUp, ball, ends, sign_test, truth
+from simulate.balls import BallEvaluator, GaveUp, ball, depth, ends, sign_test, truth
 from simulate.enclosure import SmoothFlow, StateSet, Step
 from simulate.initial import box_of
 from simulate.jump import edge_name
@@ -76,6 +76,7 @@ class Follower:
         self.enclosures: list[Enclosed] = []
         self.jumps: list[ProvedJump] = []
         self.violation: Enclosed | None = None
+        self.depth = 0.0
         self.zeros: frozenset[object] = frozenset()
         self.time = flint.arb(0)
         self.values: dict[str, Any] = {}
@@ -92,6 +93,7 @@ class Follower:
             reason,
             self.violation,
             {n: high - low for n, (low, high) in bounds.items()},
+            self.depth,
         )
 
     def follow(self) -> None:
@@ -251,16 +253,15 @@ class Follower:
                         f" t = {float(self.time.mid()):.9g}"
                     )
                 step = self.flow.step(state, h)
-            self._record(step)
+            self._record(step, step.h)
             state = self.flow.image(step, step.h)
             self._arrive(state.box, step.h)
             length -= float(step.h)
             h = 2.0 * float(step.h)
 
-    def _record(self, step: Step) -> None:
-        whole = flint.arb(0).union(step.h)
-        box = self.flow.values(step.tube(whole))
-        low, high = ends(self.time)[0], ends(self.time + step.h)[1]
+    def _record(self, step: Step, until: Any) -> None:
+        box = self.flow.values(step.tube(flint.arb(0).union(until)))
+        low, high = ends(self.time)[0], ends(self.time + until)[1]
         self.enclosures.append(Enclosed(low, high, self.location, bounds_of(box)))
 
     def _arrive(self, box: list[Any], elapsed: Any) -> None:
@@ -343,6 +344,10 @@ class Follower:
                 scaled = margin * (1.0 + abs(segment.end))
                 yield lambda n=node, m=scaled: self._cross(n, duration, m)  # type: ignore[misc]
         yield lambda: self._pass(duration)
+        if not edge.urgent:  # a little earlier, before the invariant ends
+            for margin in MARGINS:
+                scaled = margin * (1.0 + abs(segment.end))
+                yield lambda m=scaled: self._pass(duration - m)  # type: ignore[misc]
 
     def _near(self, guard: Expression, segment: Segment) -> list[Expression]:
         """The comparisons of a guard that are about to change at the end of a segment."""
@@ -379,7 +384,7 @@ class Follower:
         when = self._newton(step, value, rate)
         if not self._allowed(step, when, _key(node), sign * _orientation(node)):
             raise GaveUp(f"the invariant of `{self.location}` could not be shown at an event")
-        self._record(step)
+        self._record(step, when)
         self._arrive(step.tube(when), when)
         self.zeros = frozenset({_key(node)})
         self._sharpen(g)
@@ -487,9 +492,12 @@ class Follower:
         span = 1.0 + abs(self.trace.end)
         ahead = 1e-9 * span
         while True:
+            t, horizon = ends(self.time), self.view.horizon
+            if horizon is not None and t[1] > horizon:
+                raise GaveUp("the violation could not be shown within the model's horizon")
             if truth(bad, self.values, self._zero) is True:
-                t = ends(self.time)
                 self.violation = Enclosed(*t, self.location, bounds_of(self.values))
+                self.depth = depth(bad, self.values)
                 return
             if ahead > 0.1 * span:
                 raise GaveUp("no state near the end of the trace is certainly bad")

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from models.automaton import Automaton, Property
 from models.source import ModelError
-from models.trace import Trace
+from models.trace import Ending, Trace
 from models.verdict import Confirmation
 from simulate.methods import Taylor
 from simulate.recipe import Recipe, repeat
@@ -65,7 +65,8 @@ class ValidatedRun:
     """What was proved: enclosures that cover the time from 0 to `reached`, the jumps, the
     final state, and the reason if it ended before the trace did.
 
-    `violation` tells when and where the run certainly is in the bad states, if asked for.
+    `violation` tells when and where the run certainly is in the bad states, if asked for, and
+    `depth` is a lower bound of how far inside them it is.
     """
 
     enclosures: tuple[Enclosed, ...]
@@ -74,6 +75,7 @@ class ValidatedRun:
     gave_up: str | None = None
     violation: Enclosed | None = None
     widths: Mapping[str, Fraction] = field(default_factory=dict)
+    depth: float = 0.0
 
     @property
     def complete(self) -> bool:
@@ -109,20 +111,33 @@ def validate(
         return follower.result(reason)
 
 
-def confirm_violation(automaton: Automaton, claim: Property, recipe: Recipe) -> Confirmation | None:
-    """A proof that the run of a recipe violates a claim: an enclosure that lies in the bad
-    states. None if it cannot be given; the proof is of the run that starts at the recipe's
-    state rounded to simple rationals, and decides as the simulation did."""
+def validated_run(
+    automaton: Automaton, recipe: Recipe, claim: Property | None = None
+) -> ValidatedRun | None:
+    """Simulate a recipe at a tight tolerance and follow that run; None if there is no run.
+    Without a claim, the one that the simulation sees violated is looked for."""
     try:
         trace = repeat(automaton, recipe, method=TIGHT, stop_on_violation=True)
     except (ModelError, ArithmeticError):
         return None
     if not trace.segments:
         return None
-    run = validate(automaton, trace, inputs=recipe.inputs, claim=claim)
-    if run.violation is None:
+    if claim is None:
+        named = (p for p in automaton.properties if p.name == trace.outcome.name)
+        claim = next(named, None) if trace.outcome.ending is Ending.VIOLATION else None
+    return validate(automaton, trace, inputs=recipe.inputs, claim=claim)
+
+
+def confirm_violation(
+    automaton: Automaton, claim: Property, recipe: Recipe, method: Taylor = TIGHT
+) -> Confirmation | None:
+    """A proof that the run of a recipe violates a claim: an enclosure that lies in the bad
+    states. None if it cannot be given; the proof is of the run that starts at the recipe's
+    state rounded to simple rationals, and decides as the simulation did."""
+    run = validated_run(automaton, recipe, claim)
+    if run is None or run.violation is None or run.depth <= 0.0:
         return None
-    return Confirmation(_how(run), _depth(run), rigorous=True)
+    return Confirmation(_how(run), run.depth, rigorous=True)
 
 
 def _how(run: ValidatedRun) -> str:
@@ -136,11 +151,6 @@ def _how(run: ValidatedRun) -> str:
     )
 
 
-def _depth(run: ValidatedRun) -> float:
-    """A positive number: the violation is proved, its size is not measured."""
-    return 0.0 if run.violation is None else float(2.0**-52)
-
-
 def describe(run: ValidatedRun) -> str:
     """The result as one sentence."""
     low, _ = run.reached
@@ -149,7 +159,35 @@ def describe(run: ValidatedRun) -> str:
         f"validated until t = {float(low):.10g}: {len(run.jumps)} jumps proved,"
         f" final width {width:.2g}"
     )
+    if run.violation is not None:
+        done += f", certainly bad at t = {float(run.violation.end):.10g}"
     return f"{done}." if run.gave_up is None else f"{done}; gave up: {run.gave_up}."
+
+
+def as_data(run: ValidatedRun) -> dict[str, Any]:
+    """The result as plain data, bounds as fractions in text."""
+
+    def bounds(given: Mapping[str, Interval]) -> dict[str, list[str]]:
+        return {n: [str(low), str(high)] for n, (low, high) in given.items()}
+
+    final = run.enclosures[-1] if run.enclosures else None
+    return {
+        "reached": [str(t) for t in run.reached],
+        "gave_up": run.gave_up,
+        "jumps": [
+            {"time": [str(t) for t in j.time], "name": j.name, "target": j.target}
+            for j in run.jumps
+        ],
+        "violation": None
+        if run.violation is None
+        else {
+            "time": [str(run.violation.start), str(run.violation.end)],
+            "location": run.violation.location,
+            "bounds": bounds(run.violation.bounds),
+            "depth": run.depth,
+        },
+        "last": None if final is None else bounds(final.bounds),
+    }
 
 
 def bounds_of(box: Mapping[str, Any]) -> dict[str, Interval]:

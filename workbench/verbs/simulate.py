@@ -83,6 +83,11 @@ SHOWN_RUNS = 20
 @click.option(
     "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the runs: .svg or .html."
 )
+@click.option(
+    "--validated",
+    is_flag=True,
+    help="Follow the first run (or the first that violates a property) by rigorous enclosures.",
+)
 @click.option("--plot-vars", metavar="NAMES", help="What to draw: x,y; a pair x:y is one plot.")
 @output_options
 @click.pass_obj
@@ -139,6 +144,8 @@ class _Session:
         self.bad: tuple[int, Trace] | None = None
         self.endings: dict[str, int] = {}
         self.interrupted = False
+        self.proof: dict[str, Any] | None = None
+        self.proved = ""
 
     @property
     def keeps_all(self) -> bool:
@@ -152,6 +159,8 @@ class _Session:
             self.interrupted = True
             done = sum(self.endings.values())
             self.console.error(f"interrupted after {done} of {self.runs} runs")
+        if self.options["validated"] and not self.interrupted and self.kept:
+            self.validate(automaton)
         self.write()
         self.report()
         if self.interrupted:
@@ -185,6 +194,18 @@ class _Session:
                 if self.console.as_json or i < SHOWN_RUNS:
                     self.rows.append(_row(recipe.seed, trace))
 
+    def validate(self, automaton: Automaton) -> None:
+        """Prove the run by enclosures, as far as that goes."""
+        from dataclasses import replace
+
+        from simulate.validated import as_data, describe, validated_run
+
+        seed, trace = self.bad or self.kept[0]
+        recipe = replace(self.recipe, seed=seed).with_decisions(trace.decisions)
+        run = validated_run(automaton, recipe)
+        self.proof = None if run is None else as_data(run)
+        self.proved = "there is no run to validate." if run is None else describe(run)
+
     def report(self) -> None:
         console = self.console
         if console.as_json:
@@ -196,10 +217,13 @@ class _Session:
                 interrupted=self.interrupted,
                 endings=self.endings,
                 runs=self.rows,
+                **({"validated": self.proof} if self.options["validated"] else {}),
             )
             return
         for row in self.rows:
             console.result(f"{self.chosen.label}: {row['sentence']}{_details(row)}")
+        if self.proved:
+            console.result(f"{self.chosen.label}: {self.proved}")
         hidden = sum(self.endings.values()) - len(self.rows)
         if hidden > 0:
             console.result(f"... and {hidden} more runs")
