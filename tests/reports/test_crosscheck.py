@@ -1,0 +1,118 @@
+"""Fault injection: whatever is wrong with a claimed set, the runs must tell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from models.proof.certificate import PolyhedralProof
+from models.proof.linear import Form
+from models.proof.polyhedral import Region
+from models.proof.quadratic import Ellipsoid, QuadraticInvariant
+from models.trace import Trace
+from reports.claimed_set import ellipsoid_set, polyhedral_set
+from reports.crosscheck import cross_check
+from simulate.methods import Adams
+from simulate.run import simulate
+from tests.support.report_models import heater
+
+MODEL = heater()
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return simulate(MODEL.automaton, until=10, method=Adams(1e-9, 1e-12))
+
+
+def box(location: str, low: int | str, high: int | str) -> Region:
+    x = Form({"x": Fraction(1)})
+    below, above = x - Form({}, Fraction(high)), Form({}, Fraction(low)) - x
+    return Region(location, (below, above), ((1, 1),))
+
+
+def proof(*regions: Region) -> PolyhedralProof:
+    return PolyhedralProof(regions, ())
+
+
+RIGHT = proof(box("on", 18, 22), box("off", 18, 22))
+
+
+def test_a_right_invariant_is_not_contradicted(trace: Trace) -> None:
+    found = cross_check(
+        MODEL.automaton, [trace], {"warm": polyhedral_set(RIGHT)}, {"warm": math.inf}
+    )
+    assert found.consistent
+    margins = found.runs[0]
+    assert margins.sets["warm"].value == pytest.approx(0, abs=1e-7)
+    assert margins.properties["warm"].value == pytest.approx(8, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        proof(box("on", 18, "21.5"), box("off", 18, 22)),
+        proof(box("on", 18, 22), box("off", "18.001", 22)),
+        proof(box("on", 18, 22)),  # `off` is claimed never to be entered
+        proof(box("on", 21, 22), box("on", 18, "19.9"), box("off", 18, 22)),  # a gap inside
+    ],
+)
+def test_a_wrong_region_is_caught_with_the_place(trace: Trace, wrong: PolyhedralProof) -> None:
+    found = cross_check(MODEL.automaton, [trace], {"warm": polyhedral_set(wrong)}, {})
+    assert not found.consistent
+    place = found.contradictions[0].place
+    assert place is not None and place.location in ("on", "off")
+    state = trace.before(place.time)["x"], trace.at(place.time)["x"]
+    assert any(float(x) == pytest.approx(float(place.values["x"]), abs=1e-6) for x in state)
+    assert "leaves the polyhedral invariant" in found.contradictions[0].sentence
+
+
+def test_a_union_of_cells_counts_as_one_set(trace: Trace) -> None:
+    halves = proof(box("on", 18, 20), box("on", 20, 22), box("off", 18, "19.5"), box("off", 19, 22))
+    found = cross_check(MODEL.automaton, [trace], {"warm": polyhedral_set(halves)}, {})
+    assert found.consistent
+
+
+def test_ellipsoids(trace: Trace) -> None:
+    def around(radius: str) -> QuadraticInvariant:
+        shape = ((1 / Fraction(radius) ** 2,),)
+        body = Ellipsoid(shape, (Fraction(20),), {})
+        return QuadraticInvariant(("x",), ("on", "off"), (body,))
+
+    right = cross_check(MODEL.automaton, [trace], {"warm": ellipsoid_set(around("2.01"))}, {})
+    assert right.consistent
+    wrong = cross_check(MODEL.automaton, [trace], {"warm": ellipsoid_set(around("1.9"))}, {})
+    assert not wrong.consistent
+
+
+def test_a_broken_property_that_was_verified_is_a_contradiction() -> None:
+    model = heater(bound=21)
+    run = simulate(model.automaton, until=10, stop_on_violation=False)
+    silent = cross_check(model.automaton, [run], {}, {})
+    assert silent.consistent
+    assert silent.runs[0].properties["warm"].broken
+    loud = cross_check(model.automaton, [run], {}, {"warm": math.inf})
+    assert [c.claim for c in loud.contradictions] == ["warm"]
+    early = cross_check(model.automaton, [run], {}, {"warm": 0.1})
+    assert early.consistent, "the proof says nothing about the time at which the run breaks it"
+
+
+def test_a_counterexample_that_breaks_nothing_is_a_contradiction(trace: Trace) -> None:
+    found = cross_check(MODEL.automaton, [trace], {}, {}, {0: "warm"})
+    assert "does not break it" in found.contradictions[0].sentence
+
+
+def test_runs_may_stray_by_arithmetic_only(trace: Trace) -> None:
+    barely = proof(box("on", 18, "21.99999999"), box("off", 18, 22))
+    found = cross_check(MODEL.automaton, [trace], {"warm": polyhedral_set(barely)}, {})
+    assert found.consistent
+    assert found.runs[0].sets["warm"].value == pytest.approx(-1e-8, rel=0.2)
+
+
+def test_a_run_without_states_is_not_tested() -> None:
+    empty = replace(MODEL.automaton, initial=())
+    run = simulate(empty, until=1)
+    found = cross_check(empty, [run], {"warm": polyhedral_set(RIGHT)}, {})
+    assert found.consistent and found.runs[0].sets["warm"].value is None

@@ -1,0 +1,99 @@
+"""A deliberately wrong flowpipe is caught by the runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from abstraction.strategy import Task
+from abstraction.verification import strategy
+from models.proof.flowpipe import FlowpipeProof
+from models.proof.linear import Form
+from models.proof.problem import linear_problem
+from models.trace import Trace
+from models.verdict import Verified
+from reports.crosscheck import CrossCheck, cross_check
+from reports.flowpipe_set import FlowpipeSet
+from simulate.methods import Adams
+from simulate.policy import Policy
+from simulate.run import simulate
+from tests.support.report_models import heater
+
+AUTOMATON = replace(heater().automaton, horizon=Fraction(6))
+CLAIM = AUTOMATON.properties[0]
+PROBLEM = linear_problem(AUTOMATON, CLAIM)
+
+
+@pytest.fixture(scope="module")
+def proof() -> FlowpipeProof:
+    verdict = strategy("flowpipe").attempt(Task(AUTOMATON, CLAIM))
+    assert isinstance(verdict, Verified), verdict
+    assert isinstance(verdict.certificate.proof, FlowpipeProof)
+    return verdict.certificate.proof
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[Trace]:
+    return [
+        simulate(AUTOMATON, until=6, policy=Policy.random(), seed=i, method=Adams(1e-9, 1e-12))
+        for i in range(4)
+    ]
+
+
+def checked(claimed: FlowpipeSet, traces: list[Trace]) -> CrossCheck:
+    return cross_check(AUTOMATON, traces, {"warm": claimed}, {})
+
+
+def test_a_right_flowpipe_is_not_contradicted(proof: FlowpipeProof, traces: list[Trace]) -> None:
+    found = checked(FlowpipeSet(PROBLEM, proof), traces)
+    assert found.consistent, found.contradictions[0].sentence
+    assert all(run.sets["warm"].value is not None for run in found.runs)
+
+
+def test_rows_that_are_too_tight_are_caught(proof: FlowpipeProof, traces: list[Trace]) -> None:
+    claimed = FlowpipeSet(PROBLEM, proof)
+    for number in range(len(proof.nodes)):
+        tube = claimed.tube(number)
+        claimed._tubes[number] = replace(tube, low=tube.low - 3, high=tube.high - 3)
+    found = checked(claimed, traces)
+    assert len(found.contradictions) == len(traces)
+    assert "≤" in found.contradictions[0].sentence
+
+
+def test_an_entry_set_that_is_too_small_is_caught(
+    proof: FlowpipeProof, traces: list[Trace]
+) -> None:
+    small = Form({"x": Fraction(1)}, Fraction(-10))
+    nodes = tuple(replace(node, entry=(*node.entry, small)) for node in proof.nodes)
+    found = checked(FlowpipeSet(PROBLEM, replace(proof, nodes=nodes)), traces)
+    assert "no entry set contains the state" in found.contradictions[0].sentence
+
+
+def test_stays_that_last_too_long_are_caught(proof: FlowpipeProof, traces: list[Trace]) -> None:
+    claimed = FlowpipeSet(PROBLEM, proof)
+    for number in range(len(proof.nodes)):
+        tube = claimed.tube(number)
+        claimed._tubes[number] = replace(
+            tube, begin=tube.begin[:1], end=tube.end[:1] / 50, low=tube.low[:1], high=tube.high[:1]
+        )
+    found = checked(claimed, traces)
+    assert "no stay is claimed to last longer" in found.contradictions[0].sentence
+
+
+def test_the_drawn_pieces_contain_the_runs(proof: FlowpipeProof, traces: list[Trace]) -> None:
+    groups = FlowpipeSet(PROBLEM, proof).groups()
+    for trace in traces:
+        for t, location, values in trace.samples(0.1):
+            assert any(
+                place == location
+                and start <= t + 1e-9
+                and t <= end + 1e-9
+                and all(
+                    sum(float(a) * float(values[n]) for n, a in row.form.coefficients.items())
+                    <= 1e-6 - float(row.form.constant)
+                    for row in rows
+                )
+                for place, start, end, rows in groups
+            )
