@@ -127,10 +127,13 @@ def _assumes(agent: Agent) -> bool:
 def _paired(
     own: tuple[AgentInstance, ...], other: tuple[AgentInstance, ...]
 ) -> Iterator[tuple[AgentInstance, AgentInstance]]:
+    """Parts that stand in the same place: of the same name, or, where the names are others,
+    in the same order; joined to the rest by the same renaming."""
     known = {i.name: i for i in other}
-    for instance in own:
-        match = known.get(instance.name)
-        if match is not None and sorted(match.renaming) == sorted(instance.renaming):
+    named = all(i.name in known for i in own)
+    matches = [known[i.name] for i in own] if named else list(other)
+    for instance, match in zip(own, matches, strict=False):
+        if sorted(match.renaming) == sorted(instance.renaming):
             yield instance, match
 
 

@@ -149,9 +149,10 @@ class _Attempt:
         refuted = self._refutation(found, states, thorough=False)
         if refuted is not None:
             return refuted
-        if self.settings.reach and not self._expired():
+        failed = [o for o, _ in found.open]
+        hopeless = any(o.kind is ObligationKind.INITIAL for o in failed)
+        if self.settings.reach and not hopeless and not self._expired():
             self.settings.progress("looking for reachable sets")
-            failed = [o for o, _ in found.open]
             for proof in self._reachable(failed):
                 stronger = replace(found.relation, reach=proof.regions)
                 again = self._answered(stronger, proof)
