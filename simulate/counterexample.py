@@ -31,7 +31,10 @@ CLEAR = 1e-3
 SAFETY = 10.0
 """The violation must exceed the estimated error by this factor."""
 
-Rigorous = Callable[[Automaton, Property, Recipe], Confirmation | None]
+FEW_JUMPS, FEW_VARIABLES = 2, 8
+"""A run within these limits is enclosed in seconds."""
+
+Rigorous = Callable[[Automaton, Property, Recipe, Trace], Confirmation | None]
 """An enclosure of the run that proves the violation, if it can."""
 
 
@@ -274,11 +277,25 @@ def _simpler(value: float, low: float, high: float) -> Iterator[float]:
             yield candidate
 
 
-def enclosed(automaton: Automaton, claim: Property, recipe: Recipe) -> Confirmation | None:
+def enclosed(
+    automaton: Automaton, claim: Property, recipe: Recipe, trace: Trace
+) -> Confirmation | None:
+    """A proof of the violation by enclosures, if it can be given in little time."""
+    few = len(trace.jumps) <= FEW_JUMPS and len(trace.variables) <= FEW_VARIABLES
+    return enclosed_at_length(automaton, claim, recipe, trace) if few else None
+
+
+def enclosed_at_length(
+    automaton: Automaton, claim: Property, recipe: Recipe, trace: Trace
+) -> Confirmation | None:
     """A proof of the violation by enclosures, if it can be given."""
     from simulate.validated import confirm_violation
 
-    return confirm_violation(automaton, claim, recipe)
+    for rtol, atol in TOLERANCES[:2]:
+        proved = confirm_violation(automaton, claim, recipe, Taylor(rtol, atol))
+        if proved is not None:
+            return proved
+    return None
 
 
 def counterexample(
@@ -324,7 +341,7 @@ def _shown(
     final = final.with_decisions(trace.decisions)
     if isinstance(claim, Property):
         for prove in rigorous:
-            proved = prove(objective.automaton, claim, final)
+            proved = prove(objective.automaton, claim, final, trace)
             if proved is not None:
                 confirmations = (*confirmations, proved)
     violation = min(c.violation for c in confirmations if not c.rigorous)

@@ -66,6 +66,11 @@ if TYPE_CHECKING:
 )
 @click.option("--linear", is_flag=True, help="Piecewise linear inputs, not piecewise constant.")
 @click.option(
+    "--enclose",
+    is_flag=True,
+    help="Prove the violation by enclosures also where that takes long.",
+)
+@click.option(
     "--trace",
     "trace_file",
     type=click.Path(path_type=Path),
@@ -153,6 +158,10 @@ def _search(
         until=options["until"],
         linear=options["linear"],
     )
+    if options["enclose"]:
+        from simulate.counterexample import enclosed_at_length
+
+        settings = replace(settings, rigorous=(enclosed_at_length,))
     if points is not None:
         settings = replace(settings, control_points=(points,))
     with Progress(console.quiet or console.as_json) as progress:

@@ -1,0 +1,269 @@
+"""Falsification: what is unsafe is found and confirmed, what is safe never."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from models.automaton import Property
+from models.catalogue import Expectation, Verdict, entries
+from models.load import load
+from models.trace import Ending
+from simulate.cma import CovarianceSearch
+from simulate.counterexample import Shrinker, confirm
+from simulate.falsification import Budget, Options, Outcome, falsify
+from simulate.methods import Taylor
+from simulate.objective import Objective, focused
+from simulate.policy import Level, Policy, Switching
+from simulate.recipe import Recipe, read_recorded, recorded, repeat
+from simulate.run import prepare, simulate
+from simulate.run_check import RunCheck
+from simulate.search_space import SearchSpace, Shape
+from simulate.searcher import Searcher
+from simulate.signals import Steps
+from simulate.stl import parse_formula
+
+PLAIN = Options(seed=1, rigorous=())
+
+
+def claim_of(name: str, claim: str | None = None) -> tuple[object, Property]:
+    automaton = load(name).automaton
+    chosen = next(p for p in automaton.properties if claim in (None, p.name))
+    return automaton, chosen
+
+
+def search(name: str, claim: str | None = None, budget: int = 600, **options: object) -> Outcome:
+    automaton, chosen = claim_of(name, claim)
+    settings = replace(PLAIN, **options)  # type: ignore[arg-type]
+    return falsify(automaton, chosen, Budget(budget), settings)  # type: ignore[arg-type]
+
+
+def expectations(verdict: Verdict) -> list[tuple[str, str]]:
+    return [(e.name, x.name) for e in entries() for x in e.expectations if _is(x, verdict)]
+
+
+def _is(expectation: Expectation, verdict: Verdict) -> bool:
+    return expectation.verdict is verdict
+
+
+HEAVY = ("bumper_cars", "platoon_convoy", "adaptive_cruise", "arch_")
+
+
+def cases(verdict: Verdict) -> list[object]:
+    return [
+        pytest.param(
+            name,
+            claim,
+            marks=pytest.mark.slow if name.startswith(HEAVY) else (),
+            id=f"{name}: {claim}",
+        )
+        for name, claim in expectations(verdict)
+    ]
+
+
+@pytest.mark.parametrize(("name", "claim"), cases(Verdict.UNSAFE))
+def test_every_unsafe_property_of_the_library_is_falsified(name: str, claim: str) -> None:
+    found = search(name, claim, budget=3000).found
+    assert found is not None
+    assert found.violation > 0 and len(found.confirmations) == 2
+    assert found.trace.outcome.ending is Ending.VIOLATION
+    assert found.trace.outcome.name == claim
+
+
+@pytest.mark.parametrize(("name", "claim"), cases(Verdict.SAFE))
+def test_no_safe_property_of_the_library_is_falsified(name: str, claim: str) -> None:
+    automaton, chosen = claim_of(name, claim)
+    budget = Budget(60, time.monotonic() + 1.0)
+    assert falsify(automaton, chosen, budget, PLAIN).found is None  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "claim"), expectations(Verdict.SAFE))
+def test_no_safe_property_is_falsified_by_a_long_search(name: str, claim: str) -> None:
+    automaton, chosen = claim_of(name, claim)
+    budget = Budget(3000, time.monotonic() + 20.0)
+    options = replace(PLAIN, seed=7)
+    assert falsify(automaton, chosen, budget, options).found is None  # type: ignore[arg-type]
+
+
+def test_saturated_platoon_is_shrunk_to_the_known_counterexample() -> None:
+    found = search("platoon_saturated").found
+    assert found is not None
+    assert found.recipe.initial == {"velFirst": 15.0, "velOther": 25.0, "dist": 20.0}
+    assert found.recipe.inputs["velFirst.inclusion"] == Steps((0.0,), (0.0,))
+    assert found.trace.outcome.time == pytest.approx(1.94146, abs=1e-4)
+    assert len(found.trace.jumps) == 1
+
+
+def test_equal_seeds_give_equal_searches_with_any_number_of_workers() -> None:
+    first = search("infusion_pump", budget=120, seed=5)
+    again = search("infusion_pump", budget=120, seed=5)
+    shared = search("infusion_pump", budget=120, seed=5, workers=2)
+    assert first.simulations == again.simulations == shared.simulations == 120
+    assert first.robustness == again.robustness == shared.robustness
+    assert first.closest == again.closest == shared.closest
+    assert search("infusion_pump", budget=120, seed=6).closest != first.closest
+
+
+def test_a_saved_counterexample_repeats() -> None:
+    automaton, claim = claim_of("fischer_hasty")
+    found = falsify(automaton, claim, Budget(3000), PLAIN).found  # type: ignore[arg-type]
+    assert found is not None
+    text = recorded(found.trace, found.recipe, "sha")
+    trace, recipe, sha256 = read_recorded(text)
+    assert sha256 == "sha" and recipe is not None
+    assert trace.outcome == found.trace.outcome
+    only = focused(automaton, claim)  # type: ignore[arg-type]
+    again = repeat(only, recipe)
+    assert again.outcome == found.trace.outcome
+    assert again.jumps == found.trace.jumps
+    other = repeat(only, recipe, method=Taylor(1e-10, 1e-12))
+    assert other.outcome.time == pytest.approx(trace.outcome.time, rel=1e-6)
+
+
+def test_touching_the_boundary_is_not_confirmed() -> None:
+    """The ball touches the floor at every bounce, within rounding on either side."""
+    outcome = search("bouncing_ball", "never below the floor", budget=100)
+    assert outcome.found is None
+    assert abs(outcome.robustness) < 1e-9
+
+
+def test_confirmation_refuses_a_run_that_only_a_coarse_method_makes() -> None:
+    automaton, claim = claim_of("platoon")
+    objective = Objective(automaton, claim)  # type: ignore[arg-type]
+    space = SearchSpace(objective.prepared(False), Shape(10.0))
+    assert confirm(objective, space.recipe([0.0] * space.dimension)) == ()
+
+
+def test_shrinking_keeps_a_violation() -> None:
+    automaton, claim = claim_of("platoon_unclamped")
+    objective = Objective(automaton, claim)  # type: ignore[arg-type]
+    space = SearchSpace(objective.prepared(False), Shape(40.0, pieces=4))
+    generator = Random(3)
+    while True:
+        x = [generator.random() for _ in range(space.dimension)]
+        recipe = space.recipe(x)
+        if objective.evaluate(recipe).margin < -0.5:
+            break
+    shrunk = Shrinker(objective, recipe).shrink()
+    assert objective.evaluate(shrunk).margin < 0
+    assert shrunk.until <= recipe.until
+    digits = [len(repr(v)) for v in shrunk.initial.values()]
+    assert sum(digits) < sum(len(repr(v)) for v in recipe.initial.values())
+
+
+def test_temporal_formulas_are_falsified() -> None:
+    automaton = load("platoon").automaton
+    wrong = parse_formula("always[0,10](dist > 30 || eventually[0,1] velOther < 5)")
+    outcome = falsify(automaton, wrong, Budget(300), PLAIN)
+    assert outcome.found is not None and outcome.found.violation > 0
+    right = parse_formula("always[0,10](dist > 1)")
+    assert falsify(automaton, right, Budget(60), PLAIN).found is None
+    open_ended = parse_formula("eventually (dist > 1000)")
+    assert falsify(automaton, open_ended, Budget(20), PLAIN).found is None
+
+
+def test_points_outside_the_initial_set_are_moved_into_it() -> None:
+    automaton, claim = claim_of("platoon")
+    objective = Objective(automaton, claim)  # type: ignore[arg-type]
+    for start in (0, 1):
+        space = objective.space(Shape(1.0, start=start))
+        generator = Random(start)
+        for _ in range(20):
+            x = [generator.uniform(-0.2, 1.2) for _ in range(space.dimension)]
+            trace = objective.run(space.recipe(x))
+            assert trace.segments, trace.outcome.sentence
+            at_once = trace.jumps[0].source if trace.jumps and trace.jumps[0].time == 0 else None
+            assert (at_once or trace.segments[0].location) == space.start.location
+
+
+# The check of traces
+
+
+def test_library_runs_pass_the_check() -> None:
+    for name in ("platoon", "fischer", "thermostat_timer", "simplex_pendulum", "battery_charger"):
+        prepared = prepare(load(name).automaton)
+        check = RunCheck(prepared)
+        for switching in Switching:
+            space = SearchSpace(prepared, Shape(10.0, 2, switching))
+            recipe = space.recipe([0.3] * space.dimension)
+            trace = repeat(prepared, recipe, method=Taylor(1e-9, 1e-11), max_jumps=200)
+            assert check.problems(trace, recipe.inputs) == []
+
+
+def test_wrong_traces_do_not_pass_the_check() -> None:
+    prepared = prepare(load("bouncing_ball").automaton)
+    check = RunCheck(prepared)
+    trace = simulate(prepared, until=6.0)
+    assert len(trace.segments) >= 3
+    assert check.problems(trace, {}) == []
+    first = trace.segments[0]
+    faster = first.coefficients[:]
+    faster[1] += 1.0
+    wrong_flow = replace(first, coefficients=faster)
+    assert check.problems(replace(trace, segments=(wrong_flow, *trace.segments[1:])), {})
+    assert check.problems(replace(trace, segments=(*trace.segments[:1], *trace.segments[2:])), {})
+    assert check.problems(replace(trace, segments=trace.segments[1:], events=()), {})
+    silent = replace(trace, events=())
+    assert check.problems(silent, {})
+    other = simulate(prepare(load("bouncing_ball_lively").automaton), until=3.0)
+    assert check.problems(other, {})
+
+
+# The search itself
+
+
+@pytest.mark.parametrize("n", [2, 5, 12])
+def test_covariance_search_finds_the_minimum_of_a_narrow_valley(n: int) -> None:
+    def rosenbrock(x: list[float]) -> float:
+        return sum(100 * (b - a * a) ** 2 + (1 - a) ** 2 for a, b in pairwise(x))
+
+    search = CovarianceSearch([0.2] * n, 0.3, Random(1))
+    best = math.inf
+    for _ in range(600 * n):
+        points = search.ask()
+        costs = [rosenbrock(x) for x in points]
+        best = min(best, *costs)
+        search.tell(costs)
+        if best < 1e-8:
+            break
+    assert best < 1e-6
+
+
+def test_searcher_reaches_a_corner_and_repeats_itself() -> None:
+    def course() -> tuple[float, list[float]]:
+        searcher = Searcher(6, Random(4))
+        for _ in range(60):
+            points = searcher.ask()
+            searcher.tell(
+                [
+                    sum((v - w) ** 2 for v, w in zip(x, (1, 0, 0.3, 0, 1, 0.7), strict=True))
+                    for x in points
+                ]
+            )
+        return searcher.cost, searcher.best
+
+    cost, best = course()
+    assert cost < 1e-3
+    assert (cost, best) == course()
+
+
+def test_recipe_survives_the_file() -> None:
+    automaton = load("platoon").automaton
+    recipe = Recipe(
+        until=2.0,
+        initial={"dist": 50.0},
+        inputs={"velFirst.inclusion": Steps((0.0, 1.0), (0.0, 1.0))},
+        policy=Policy(Switching.RANDOM, Level.RANDOM, script=(0.25, 0.5)),
+        seed=9,
+        method=Taylor(),
+    )
+    trace = repeat(automaton, recipe)
+    _, read, _ = read_recorded(recorded(trace, recipe, ""))
+    assert read == recipe.with_decisions(trace.decisions)
+    assert repeat(automaton, read).final() == trace.final()
