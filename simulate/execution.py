@@ -76,6 +76,7 @@ class Execution:
         self.last_chance: tuple[int, float, dict[str, float], int] | None = None
         self.grazed: frozenset[int] = frozenset()
         self.grazed_until = math.inf
+        self.before_touch: tuple[int, float, dict[str, float], Segment | None]
 
     # The run
 

@@ -84,15 +84,19 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
 def pass_by(run: Execution, parts: list[int]) -> None:
     """A part of the invariant is touched but not about to be violated: look away from it for
     an instant, then test it."""
+    run.before_touch = (len(run.segments), run.t, dict(run.env), run.tail)
     run.grazed = run.grazed | frozenset(parts)
     run.grazed_until = run.t + 1e-6 * max(run.until, run.t)
 
 
 def passed_by(run: Execution, place: Place) -> None:
-    """After the touch: the invariant must still hold, within tolerance."""
+    """After the touch: the invariant must still hold, within tolerance; else what was done
+    while looking away is undone."""
     parts = sorted(run.grazed)
     run.grazed, run.grazed_until = frozenset(), math.inf
     if not run.prepared.invariant(place.name)(run.env, run.method.rtol, run.method.atol):
+        count, run.t, run.env, run.tail = run.before_touch
+        del run.segments[count:]
         raise blocked(run, place, parts)
 
 

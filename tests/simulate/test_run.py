@@ -608,3 +608,11 @@ def test_resting_on_a_strict_boundary_is_not_beyond_it() -> None:
             (Initial("a", conjunction(equal(X, 0), equal(n, 0), equal(Y, 0))),),
         )
         assert len(simulate(model, until=3.0).jumps) == count
+
+
+def test_a_pole_in_the_invariant_is_not_passed() -> None:
+    """1/x <= 0 holds below 0 and not above; the value jumps through infinity."""
+    model = clock(places=(Location("a", (flow("x", 1),), (), divide(1, X - 1) <= 0),))
+    trace = simulate(model, until=3.0)
+    assert trace.outcome.ending is Ending.BLOCKED
+    assert float(trace.final()["x"]) <= 1.0 and trace.end == pytest.approx(1.0, abs=1e-6)
