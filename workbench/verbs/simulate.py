@@ -165,6 +165,9 @@ class _Session:
         self.report()
         if self.interrupted:
             return ExitCode.INTERRUPTED
+        if self.endings.get("empty-initial") == self.runs:
+            chosen = self.recipe.initial or self.recipe.location
+            return ExitCode.USAGE if chosen else ExitCode.MODEL_REJECTED
         return ExitCode.FALSIFIED if self.bad is not None else ExitCode.OK
 
     def make_runs(self, automaton: Automaton) -> None:

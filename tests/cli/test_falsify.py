@@ -1,0 +1,91 @@
+"""`workbench falsify`, and falsification inside `workbench verify`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def test_counterexample_is_found_saved_and_replayed(workbench: Callable, tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    result = workbench(
+        "falsify", "platoon_saturated", "-p", "no collision", "--seed", 1, "--trace", path
+    )
+    assert result.code == 10
+    assert "'no collision': FALSIFIED at time 1.94146" in result.out
+    assert "start: velFirst = 15, velOther = 25, dist = 20" in result.out
+    assert result.out.count("confirmed: ") >= 2
+    replay = workbench("simulate", "platoon_saturated", "--replay", path)
+    assert replay.code == 10
+    assert "`no collision` is violated at t = 1.941464" in replay.out
+    second = workbench("simulate", "platoon_saturated", "--replay", path, "--method", "taylor")
+    assert second.code == 10
+
+
+def test_nothing_found_is_unknown(workbench: Callable) -> None:
+    result = workbench("falsify", "platoon", "--budget", 40)
+    assert result.code == 5
+    assert "no violation found (40 simulations" in result.out
+    assert "best robustness" in result.out and "start: " in result.out
+
+
+def test_json(workbench: Callable) -> None:
+    data = workbench("falsify", "infusion_pump_eager", "--json").data
+    assert data["schema"] == "workbench.falsify/1"
+    assert data["outcome"] == "falsified" and data["property"] == "no overdose"
+    assert data["counterexample"]["violation"] > 0
+    assert len(data["counterexample"]["confirmations"]) >= 2
+    several = workbench("falsify", "powertrain_revving", "--budget", 20, "--json").data
+    assert {r["property"]: r["outcome"] for r in several["results"]} == {
+        "below the red line": "falsified",
+        "no stalling": "unknown",
+    }
+
+
+def test_formula(workbench: Callable, tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    wrong = workbench("falsify", "platoon", "--formula", "always[0,3](dist > 25)", "--trace", path)
+    assert wrong.code == 10
+    assert json.loads(path.read_text())["recipe"]["stop_on_violation"] is False
+    right = workbench("falsify", "platoon", "--formula", "always[0,3](dist > 1)", "--budget", 30)
+    assert right.code == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (["--formula", "always[0,3](dst > 25)"], 2, "did you mean 'dist'"),
+        (["--formula", "always[0,3] ("], 3, "parenthesis"),
+        (["--formula", "dist > 1", "-p", "no collision"], 2, "either a property or"),
+        (["-p", "no colision"], 2, "did you mean 'no collision'"),
+        (["--budget", "0"], 2, "--budget"),
+    ],
+)
+def test_mistakes_get_a_message(
+    workbench: Callable, options: list[str], code: int, says: str
+) -> None:
+    result = workbench("falsify", "platoon", *options)
+    assert result.code == code
+    assert says in result.err
+
+
+def test_same_seed_same_answer(workbench: Callable) -> None:
+    def answer(seed: int) -> dict[str, object]:
+        data = workbench("falsify", "van_der_pol", "--budget", 60, "--seed", seed, "--json").data
+        return {k: v for k, v in data.items() if k not in ("seconds", "seed", "command")}
+
+    assert answer(3) == answer(3) != answer(4)
+
+
+def test_verify_falsifies_first(workbench: Callable, tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    result = workbench("verify", "platoon_saturated", "--trace", path)
+    assert result.code == 10
+    assert "FALSIFIED" in result.out and f"written to {path}" in result.out
+    assert workbench("simulate", "platoon_saturated", "--replay", path).code == 10
+    only = workbench("verify", "infusion_pump", "--method", "simulation", "--time-limit", 1)
+    assert only.code == 5
+    assert "no violation in" in only.out

@@ -1,0 +1,224 @@
+"""`workbench simulate` on the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+WRONG = """\
+mode Falling() {
+  write analog real height;
+  read analog real wind;
+  diff { d(height) == wind - 1; }
+}
+
+agent Leaf() {
+  write analog real height;
+  read analog real wind;
+  init { height in [1, 2]; }
+  mode top = Falling();
+  assert "in the air" { height > 0 }
+}
+"""
+
+
+@pytest.fixture
+def leaf(tmp_path: Path) -> Path:
+    path = tmp_path / "leaf.charon"
+    path.write_text(WRONG)
+    return path
+
+
+def test_one_line_for_one_run(workbench: Callable, ball: Path) -> None:
+    result = workbench("simulate", ball, "--until", 3)
+    assert result.code == 0 and result.err == ""
+    assert re.fullmatch(
+        r".*: The run reached t = 3\. \(\d+ jumps?, \d+ steps?, seed 0\)\n", result.out
+    )
+
+
+def test_violation_has_its_own_exit_code(workbench: Callable, ball: Path) -> None:
+    result = workbench("simulate", ball, "--init", "height=10.5", "-P", "drop=11.5")
+    assert result.code == 2 and "no initial state" in result.out
+    result = workbench("simulate", ball, "-P", "drop=11.5")
+    assert result.code == 10
+    assert "`stays low` is violated at t = 0" in result.out
+
+
+def test_json_has_a_versioned_schema(workbench: Callable, ball: Path) -> None:
+    data = workbench("simulate", ball, "--runs", 3, "--seed", 4, "--until", 1, "--json").data
+    assert data["schema"] == "workbench.simulate/1"
+    assert data["outcome"] == "ok" and data["endings"] == {"horizon": 3}
+    assert [run["seed"] for run in data["runs"]] == [4, 5, 6]
+    assert data["runs"][0]["final"]["height"] == pytest.approx(10 - 9.81 / 2)
+
+
+def test_many_runs_are_summed_up(workbench: Callable, ball: Path) -> None:
+    result = workbench("simulate", ball, "--runs", 25, "--until", 0.5)
+    lines = result.out.splitlines()
+    assert len(lines) == 22
+    assert lines[-2] == "... and 5 more runs"
+    assert lines[-1].endswith("25 runs: 25 horizon")
+
+
+@pytest.mark.parametrize(
+    ("signal", "height"),
+    [
+        ("2", 3.5),
+        ("0:1,1:3", 3.5),
+        ("lines(0:1, 2:3)", 3.5),
+        ("sine(1, 3.14159265358979, 0, 1)", 1.5),
+        ("1 + t", 3.5),
+    ],
+)
+def test_signals(workbench: Callable, leaf: Path, signal: str, height: float) -> None:
+    """Two seconds of wind - 1, from 1.5."""
+    result = workbench("simulate", leaf, "--until", 2, "--input", f"wind={signal}", "--json")
+    assert result.data["runs"][0]["final"]["height"] == pytest.approx(height, abs=2e-5)
+
+
+def test_signal_from_a_file(workbench: Callable, leaf: Path, tmp_path: Path) -> None:
+    table = tmp_path / "wind.csv"
+    table.write_text("time,wind,other\n0,1,9\n2,3,9\n")
+    for text in (f"wind=@{table}", f"wind=@{table}:wind"):
+        result = workbench("simulate", leaf, "--until", 2, "--input", text, "--json")
+        assert result.data["runs"][0]["final"]["height"] == pytest.approx(3.5)
+    assert workbench("simulate", leaf, "--input", f"wind=@{table}:storm").code == 3
+    assert workbench("simulate", leaf, "--input", "wind=@/nowhere.csv").code == 2
+
+
+def test_csv(workbench: Callable, ball: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    workbench("simulate", ball, "--until", 2, "--csv", path)
+    rows = list(csv.DictReader(io.StringIO(path.read_text())))
+    assert rows[0] == {
+        "time": "0.0",
+        "location": rows[0]["location"],
+        "height": "10.0",
+        "speed": "0.0",
+    }
+    assert float(rows[-1]["time"]) == 2.0
+    workbench("simulate", ball, "--until", 2, "--runs", 2, "--csv", path)
+    assert {row["seed"] for row in csv.DictReader(io.StringIO(path.read_text()))} == {"0", "1"}
+
+
+@pytest.mark.parametrize("method", ["adams", "taylor"])
+def test_a_trace_replays(workbench: Callable, tmp_path: Path, method: str) -> None:
+    path, second = tmp_path / "run.json", tmp_path / "again.json"
+    made = workbench(
+        "simulate",
+        "platoon",
+        "--until",
+        8,
+        "--policy",
+        "random",
+        "--level",
+        "random",
+        "--seed",
+        11,
+        "--method",
+        method,
+        "--trace",
+        path,
+    )
+    assert made.code == 0
+    again = workbench("simulate", "platoon", "--replay", path, "--trace", second)
+    assert again.out == made.out
+    first, copy = json.loads(path.read_text()), json.loads(second.read_text())
+    assert first["segments"] == copy["segments"] and first["events"] == copy["events"]
+
+
+def test_replaying_with_another_model_is_pointed_out(
+    workbench: Callable, ball: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    workbench("simulate", ball, "--until", 1, "--trace", path)
+    result = workbench("simulate", ball, "-P", "drop=5", "--replay", path)
+    assert "made from another model or other parameters" in result.err
+    path.write_text('{"schema": "something else"}')
+    assert workbench("simulate", ball, "--replay", path).code == 3
+    path.write_text("not json")
+    assert workbench("simulate", ball, "--replay", path).code == 3
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".html"])
+def test_plots_are_complete_documents(
+    workbench: Callable, ball: Path, tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"run{suffix}"
+    result = workbench(
+        "simulate", ball, "--until", 4, "--plot", path, "--plot-vars", "height,height:speed"
+    )
+    assert result.code == 0
+    text = path.read_text()
+    svg = text[text.index("<svg") : text.index("</svg>") + 6]
+    root = ElementTree.fromstring(svg)
+    titles = [e.text or "" for e in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert any(title.startswith("bounce: ") for title in titles)
+    assert "prefers-color-scheme: dark" in text
+    assert text.count("http://") == 1 and "https://" not in text  # the name of SVG itself
+
+
+def test_plot_escapes_what_the_user_wrote(workbench: Callable, ball: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "<b>&.charon"
+    odd.write_text(ball.read_text())
+    path = tmp_path / "run.svg"
+    assert workbench("simulate", odd, "--until", 1, "--plot", path).code == 0
+    assert "<b>" not in path.read_text()
+    ElementTree.fromstring(path.read_text())
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--init", "hight=1"], "did you mean 'height'"),
+        (["--init", "height"], "should read name=value"),
+        (["--init", "height=1,height=2"], "given twice"),
+        (["--init", "height=one"], "not a number"),
+        (["--location", "flying"], "no initial location"),
+        (["--input", "wind=1"], "no input 'wind'"),
+        (["--input", "wind"], "should read name=signal"),
+        (["--policy", "script"], "need each other"),
+        (["--policy", "script", "--script", "0.5,2"], "numbers in [0, 1)"),
+        (["--plot", "run.png"], ".svg or .html"),
+        (["--plot", "run.svg", "--plot-vars", "depth"], "no variable 'depth'"),
+        (["--until", "-1"], "--until"),
+        (["--replay", "/nowhere.json"], "cannot read"),
+    ],
+)
+def test_mistakes_get_a_message(
+    workbench: Callable, ball: Path, options: list[str], says: str
+) -> None:
+    result = workbench("simulate", ball, *options)
+    assert result.code == 2
+    assert says in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_script_decides(workbench: Callable) -> None:
+    def final(script: str) -> float:
+        options = ["--until", 5, "--policy", "script", "--script", script, "--json"]
+        return workbench("simulate", "platoon", *options).data["runs"][0]["final"]["dist"]
+
+    assert final("0.1,0.2,0.3") == final("0.1,0.2,0.3") != final("0.9,0.2,0.3")
+
+
+def test_the_heavy_libraries_stay_out(process: Callable) -> None:
+    code = (
+        "import sys; sys.argv = ['workbench', 'simulate', 'bouncing_ball', '-q']\n"
+        "from workbench.cli import run\n"
+        "run(sys.argv[1:])\n"
+        "print([m for m in ('numpy', 'scipy', 'lark', 'networkx', 'flint', 'models.proof') if m in sys.modules])"
+    )
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
