@@ -75,7 +75,7 @@ def _start(automaton: Automaton, run: Run) -> str | None:
 def _stays(automaton: Automaton, run: Run) -> str | None:
     for number, stay in enumerate(run.stays):
         why = _stay(automaton, stay)
-        if why is None and stay.edge >= 0:
+        if why is None and number + 1 < len(run.stays):
             why = _jump(automaton, stay, run.stays[number + 1])
         if why is not None:
             return f"stay {number + 1}, in {stay.location}: {why}"
@@ -150,7 +150,10 @@ def _changes(condition: Expression, stay: Stay) -> Iterator[Fraction]:
 
 def _jump(automaton: Automaton, stay: Stay, following: Stay) -> str | None:
     """The edge is enabled and leads to the next state."""
-    edge = automaton.edges_from(stay.location)[stay.edge]
+    edges = automaton.edges_from(stay.location)
+    if not 0 <= stay.edge < len(edges):
+        return "there is no such edge"
+    edge = edges[stay.edge]
     before = decoded(automaton, stay.after(stay.duration))
     after = decoded(automaton, following.state)
     if edge.target != following.location:

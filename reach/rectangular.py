@@ -7,7 +7,8 @@ convex, so the straight line to a reachable state stays in it. Two searches shar
 - `explore_hulls` keeps one polyhedron for each place (and pack), the hull of its entries: an
   over-approximation, small and quick, and a proof if it meets no bad state;
 - `explore_exactly` keeps every polyhedron that no other of its place contains: the reachable
-  set itself (up to the closure of strict inequalities), wherever it terminates.
+  set itself, up to the closure of strict inequalities and up to `extrapolated` values that no
+  condition tells apart, wherever it terminates (timed automata: always).
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from reach.double_description import Vector, dot
-from reach.polyhedron import Polyhedron
+from reach.polyhedron import Polyhedron, integer_row
 from reach.rectangular_system import (
     Generators,
     Move,
@@ -233,6 +235,57 @@ def explore_exactly(
     return found
 
 
+def extrapolated(system: RectangularSystem, states: Polyhedron) -> Polyhedron:
+    """For a zone (bounds of variables and of their differences): a larger one that conditions
+    cannot tell apart in timed automata, of which there are finitely many. What a tight bound
+    says about values of a variable beyond the largest number it is compared with, among
+    non-negative values, is dropped or relaxed to that number. Other sets stay as they are."""
+    limits = [system.largest.get(name) for name in system.packs[0]]
+    tight = _zone_rows(states)
+    kept = [relaxed for row in tight if (relaxed := _relaxed(row, limits)) is not None]
+    if kept == tight or not states.contains(_described_by(tight, states)):
+        return states
+    return _described_by(kept, states)
+
+
+def _described_by(rows: list[Vector], like: Polyhedron) -> Polyhedron:
+    return Polyhedron.universe(like.dimension).restricted(rows)
+
+
+def _zone_rows(states: Polyhedron) -> list[Vector]:
+    """The tight bounds c + x_i - x_j >= 0, c + x_i >= 0 and c - x_j >= 0."""
+    size = states.dimension + 1
+    found: list[Vector] = []
+    for i in range(size):
+        for j in range(size):
+            row = [int(k == i) - int(k == j) for k in range(size)]
+            row[0] = 0
+            if i == j or any(dot(tuple(row), line) for line in states.lines):
+                continue
+            values = [(dot(tuple(row), g), g[0]) for g in states.generators]
+            if all(value >= 0 for value, weight in values if not weight):
+                least = min(Fraction(value, weight) for value, weight in values if weight)
+                found.append(integer_row(-least, dict(enumerate(map(Fraction, row[1:]))), size - 1))
+    return found
+
+
+def _relaxed(row: Vector, limits: list[Fraction | None]) -> Vector | None:
+    """A bound without what it says beyond the limits; None for nothing."""
+    lowering = next((i for i, a in enumerate(row[1:]) if a < 0), None)
+    raising = next((i for i, a in enumerate(row[1:]) if a > 0), None)
+    below = None if lowering is None else limits[lowering]
+    if lowering is not None and below is not None and row[0] + row[lowering + 1] * below >= 0:
+        return None  # violated only where that variable is beyond its limit
+    above = None if raising is None else limits[raising]
+    if raising is None or above is None:
+        return row
+    # One more than the limit: at the limit itself conditions may still tell values apart.
+    least = -row[raising + 1] * (above + 1)
+    if row[0] >= least:
+        return row
+    return integer_row(least, dict(enumerate(map(Fraction, row[1:]))), len(row) - 1)
+
+
 def _admitted(
     system: RectangularSystem,
     known: dict[Place, list[Node]],
@@ -250,7 +303,11 @@ def _admitted(
     node = _new_node(system, place, entries, parent, move)
     if node is None:
         return None
-    elapsed = node.elapsed[0]
+    elapsed = extrapolated(system, node.elapsed[0])
+    if elapsed is not node.elapsed[0]:
+        states = restricted((elapsed,), system.invariant(place))
+        assert states is not None, "a larger set is not empty"
+        node.elapsed, node.states = (elapsed,), states
     here[:] = [other for other in here if not elapsed.contains(other.elapsed[0])]
     here.append(node)
     return node

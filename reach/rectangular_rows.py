@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from models.automaton import BOOL, Constraint, Kind
 from models.expression import COMPARISONS, free_variables, postorder
-from models.proof.linear import Form, Row, Rows, combination
+from models.proof.linear import Form, Row, Rows, affine, combination
 from models.proof.problem import LinearProblem
 
 
@@ -143,6 +143,29 @@ def linked_names(problem: LinearProblem, names: tuple[str, ...]) -> tuple[tuple[
     maximal = [g for g in groups if g and not any(g < other for other in groups)]
     order = {n: i for i, n in enumerate(names)}
     return tuple(sorted(tuple(sorted(g, key=order.__getitem__)) for g in maximal))
+
+
+def largest_constants(problem: LinearProblem) -> dict[str, Fraction]:
+    """For names that conditions compare with numbers only: the largest such number."""
+    automaton = problem.automaton
+    conditions = [problem.claim.condition, automaton.assumption]
+    for part in automaton.components:
+        conditions += [location.invariant for location in part.locations]
+        conditions += [edge.guard for edge in part.edges]
+    conditions += [event.guard for event in getattr(automaton, "interactions", ())]
+    found: dict[str, Fraction] = {}
+    mixed = {n for reset in _resets(problem) for n in _plain_names(reset)}
+    for node in postorder(*conditions):
+        if node.op in COMPARISONS:
+            sides = affine(node.args[0]), affine(node.args[1])
+            names = free_variables(node)
+            if sides[0] is None or sides[1] is None or len(names) != 1:
+                mixed |= names
+                continue
+            difference = sides[0] - sides[1]
+            for name, a in difference.coefficients.items():
+                found[name] = max(found.get(name, Fraction(0)), abs(difference.constant / a))
+    return {name: value for name, value in found.items() if name not in mixed}
 
 
 def _resets(problem: LinearProblem) -> Iterable[Constraint]:

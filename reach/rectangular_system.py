@@ -34,6 +34,7 @@ from reach.polyhedron import Polyhedron, integer_row
 from reach.rectangular_rows import (
     Resolved,
     explicit_names,
+    largest_constants,
     linked_names,
     relevant_names,
     resolved,
@@ -198,6 +199,7 @@ class RectangularSystem:
         self.packs = linked_names(problem, self.names) if in_packs else (self.names,)
         self._positions = [{name: i for i, name in enumerate(pack)} for pack in self.packs]
         self._explicit = {name: i for i, name in enumerate(self.explicit)}
+        self.largest = largest_constants(problem)
         self._types = {v.name: v.type for v in automaton.variables}
         self._cases: dict[str, tuple[_Case, ...]] = {}
         self._rows: dict[str, tuple[tuple[_Split, ...], ...]] = {}
@@ -250,11 +252,8 @@ class RectangularSystem:
     def invariant_rows(self, place: Place) -> Rows:
         """The rows of the invariant's case that the discrete values of a place select."""
         self.invariant(place)
-        cases = self._rows[place.location]
-        for rows, case in zip(self.problem.invariant(place.location), cases, strict=True):
-            if self._undecided(case, place.values) is not None:
-                return rows
-        return ()
+        found = self._weakest(self._rows[place.location], place)
+        return () if found is None else self.problem.invariant(place.location)[found]
 
     def relation(self, place: Place, edge: int, case: int) -> Resolved:
         """How the rows of a jump's case determine the values after it."""
@@ -312,12 +311,27 @@ class RectangularSystem:
             cases = self._rows[place.location] = tuple(
                 self._splits(rows) for rows in self.problem.invariant(place.location)
             )
-        found = [b for case in cases if (b := self._bounds(case, place.values)) is not None]
-        if len(found) > 1:
-            raise NotRectangularError(f"the invariant of {place.location} is not a conjunction")
-        if found:
-            return found[0]
-        return tuple(Bounds(((-1, *([0] * len(pack))),)) for pack in self.packs)
+        found = self._weakest(cases, place)
+        if found is None:
+            return tuple(Bounds(((-1, *([0] * len(pack))),)) for pack in self.packs)
+        bounds = self._bounds(cases[found], place.values)
+        assert bounds is not None, "the case was chosen because it is possible"
+        return bounds
+
+    def _weakest(self, cases: Sequence[Sequence[_Split]], place: Place) -> int | None:
+        """The case of an invariant that contains all others at the discrete values of a place;
+        None if none is possible."""
+        possible: dict[int, set[tuple[object, ...]]] = {}
+        for number, case in enumerate(cases):
+            left = self._undecided(case, place.values)
+            if left is not None:
+                possible[number] = {(c, r.strict, *sorted(r.free.items())) for c, r in left}
+        if not possible:
+            return None
+        for number, rows in possible.items():
+            if all(rows <= others for others in possible.values()):
+                return number
+        raise NotRectangularError(f"the invariant of {place.location} is not a conjunction")
 
     def _moves_at(self, place: Place) -> Iterator[Move]:
         prepared = self._cases.get(place.location)
