@@ -143,15 +143,18 @@ function makePlots() {
   phase.addChoice('up', 'y', NAMES);
   const plots = [time, phase];
   makeLegend();
-  for (const plot of plots) plot.draw();
   views.push((changed) => {
     for (const plot of plots) {
       if (changed.claim || changed.run) plot.draw();
       else plot.drawCursor();
     }
   });
-  const redraw = () => plots.forEach((plot) => plot.draw());
-  new ResizeObserver(redraw).observe(byId('plots'));
+  let width = byId('plots').clientWidth;
+  new ResizeObserver(() => {
+    if (byId('plots').clientWidth === width) return;
+    width = byId('plots').clientWidth;
+    plots.forEach((plot) => plot.draw());
+  }).observe(byId('plots'));
 }
 
 function makeLegend() {

@@ -1,0 +1,204 @@
+"""Reports in a real browser: no network, no errors, and views that move together."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.load import load
+from models.model import Model
+from reports.analysis import Settings, analyse
+from reports.html_report import diagram, render
+from reports.report_data import report_data
+from tests.support.report_models import evil, heater
+
+MAX_BYTES = 2_000_000
+MAX_SECONDS = 1.0
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Writes the report of a model once; returns its file."""
+    folder = tmp_path_factory.mktemp("reports")
+    made: dict[str, Path] = {}
+
+    def write(key: str, model: Callable[[], Model], **options: Any) -> Path:
+        if key not in made:
+            loaded = model()
+            settings = Settings(**{"runs": 12, "time_limit": 60.0} | options)
+            found = analyse(loaded, key, loaded.automaton.properties, settings, command="workbench")
+            texts = {name: checked.text for name, checked in found.certificates.items()}
+            made[key] = folder / f"{key}.html"
+            made[key].write_text(render(report_data(found), diagram(found), texts), "utf-8")
+        return made[key]
+
+    return write
+
+
+@contextmanager
+def opened(browser: Any, path: Path, width: int = 1400, scheme: str = "light") -> Iterator[Any]:
+    """The page, with every request and every complaint of the console recorded."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.complaints, page.requests = [], []
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("request", lambda request: page.requests.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_selector("body.ready")
+    yield page
+    assert page.complaints == []
+    assert page.requests == [path.as_uri()]
+    context.close()
+
+
+def loading_seconds(page: Any) -> float:
+    """The time from asking for the page to a page that is complete; the machine may be busy
+    with other things, so ask several times."""
+    page.reload()
+    page.wait_for_selector("body.ready")
+    return float(page.evaluate("performance.getEntriesByType('navigation')[0].domComplete")) / 1000
+
+
+def text(page: Any, selector: str) -> str:
+    return str(page.text_content(selector))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["platoon", "platoon_saturated"])
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
+def test_library_reports_open_from_disk(
+    browser: Any, written: Callable[..., Path], tmp_path: Path, name: str, width: int, scheme: str
+) -> None:
+    path = written(name, lambda: load(name))
+    assert path.stat().st_size < MAX_BYTES
+    with opened(browser, path, width, scheme) as page:
+        assert min(loading_seconds(page) for _ in range(4)) < MAX_SECONDS
+        page.requests[:] = page.requests[:1]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        outcome = "falsified" if name.endswith("saturated") else "verified"
+        assert page.get_attribute("body", "data-overall") == outcome
+        assert page.locator(".runs.chosen path.run").count() > 0
+        assert page.locator("#time-plot rect.bad").count() == 1
+        assert (page.locator("#phase-plot .claimed").count() > 0) == (outcome == "verified")
+        picture = page.screenshot(path=tmp_path / "page.png", full_page=True)
+        assert struct.unpack(">I", picture[16:20])[0] == width
+        check_replay(page)
+
+
+def check_replay(page: Any) -> None:
+    """Stepping moves time, mode, state and log together."""
+    page.select_option("#run", "0")
+    page.locator("#log button").first.click()
+    seen = set()
+    for _ in range(3):
+        page.click("#next")
+        seen.add((text(page, "#clock"), text(page, "#log li.current")))
+        assert page.locator("#diagram rect.lit").count() >= 1
+        assert page.locator("#source .lit, #source .fired").count() >= 1
+        assert page.locator("#crosscheck tr.current").get_attribute("data-run") == "0"
+    assert len(seen) == 3
+
+
+@pytest.fixture
+def room(browser: Any, written: Callable[..., Path]) -> Iterator[Any]:
+    with opened(browser, written("heater", heater, until=8.0)) as page:
+        yield page
+
+
+def test_the_replay_steps_and_plays(room: Any) -> None:
+    assert text(room, "#clock") == "t = 0"
+    assert "on" in text(room, "#where")
+    jump = room.locator("#log li.jump").first
+    jump.locator("button").click()
+    assert "off" in text(room, "#where")
+    assert "Jump" in text(room, "#happening") and "guard" in text(room, "#happening")
+    assert room.locator("#diagram rect.lit").get_attribute("data-part").endswith("/off")
+    room.keyboard.press("k")
+    room.keyboard.press("j")
+    assert "current" in str(jump.get_attribute("class"))
+    room.click("#play")
+    room.wait_for_timeout(400)
+    room.click("#play")
+    moved = text(room, "#clock")
+    assert moved != "t = 0"
+    room.wait_for_timeout(150)
+    assert text(room, "#clock") == moved, "paused"
+
+
+def test_axes_switch_and_the_view_moves(room: Any) -> None:
+    label = "#phase-plot svg"
+    assert room.get_attribute(label, "aria-label") == "x over time"
+    before = room.locator("#time-plot .chosen path.run").first.get_attribute("d")
+    room.click("#time-plot button[title='Zoom in']")
+    zoomed = room.locator("#time-plot .chosen path.run").first.get_attribute("d")
+    assert zoomed != before
+    room.focus("#time-plot svg")
+    room.keyboard.press("0")
+    assert room.locator("#time-plot .chosen path.run").first.get_attribute("d") == before
+    room.select_option("#phase-plot select[data-axis=x]", "x")
+    assert room.get_attribute(label, "aria-label") == "x over x"
+
+
+def test_one_selection_for_all_views(room: Any) -> None:
+    button = room.locator("#crosscheck tr[data-run='3'] button[data-time]").first
+    button.click()
+    assert room.input_value("#run") == "3"
+    time = float(button.get_attribute("data-time"))
+    assert text(room, "#clock") == f"t = {time:.5g}"
+    assert "run 3" in text(room, "#replay-head")
+    assert room.locator("#crosscheck tr.current").get_attribute("data-run") == "3"
+    spots = room.locator(".cursor .spot")
+    place = [spots.nth(i).get_attribute("cx") for i in range(2)]
+    room.locator("#slider").evaluate("e => { e.value = 500; e.dispatchEvent(new Event('input')); }")
+    assert place != [spots.nth(i).get_attribute("cx") for i in range(2)]
+    location = text(room, "#where")
+    assert room.locator(".mode-card.current").get_attribute("data-location") == location
+
+
+def test_a_click_in_a_plot_selects(room: Any) -> None:
+    room.locator("#time-plot svg").evaluate(
+        "e => e.scrollIntoView({block: 'center', behavior: 'instant'})"
+    )
+    spot = room.locator("#time-plot .chosen path.run").nth(1).bounding_box()
+    room.mouse.move(spot["x"] + spot["width"] / 2, spot["y"] + spot["height"] / 2)
+    assert room.is_visible("#time-plot .tip")
+    room.mouse.click(spot["x"] + spot["width"] / 2, spot["y"] + spot["height"] / 2)
+    assert text(room, "#clock") != "t = 0"
+
+
+def test_the_certificate_can_be_saved(room: Any, tmp_path: Path) -> None:
+    with room.expect_download() as download:
+        room.click("button.save")
+    saved = tmp_path / "certificate.json"
+    download.value.save_as(saved)
+    assert '"charon-workbench/certificate/1"' in saved.read_text()
+    room.requests[:] = [r for r in room.requests if not r.startswith("blob:")]
+
+
+def test_hostile_names_run_nothing(browser: Any, written: Callable[..., Path]) -> None:
+    with opened(browser, written("evil", evil, until=8.0)) as page:
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        for option in page.locator("#phase-plot select[data-axis=y] option").all():
+            page.select_option("#phase-plot select[data-axis=y]", option.get_attribute("value"))
+        assert page.evaluate("window.stolen") is None
+        assert page.locator("img").count() == 0
+        assert "<script>" in text(page, "#verdict h3")
+
+
+def test_printing_hides_the_controls(room: Any) -> None:
+    room.emulate_media(media="print")
+    assert not room.is_visible("#player")
+    assert room.is_visible("#certificate")
+    assert not room.is_visible("nav")
+
+
+def test_narrow_windows_do_not_scroll_sideways(browser: Any, written: Callable[..., Path]) -> None:
+    with opened(browser, written("heater", heater, until=8.0), 400) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
