@@ -19,7 +19,7 @@ from models.verdict import Confirmation
 from simulate.methods import Adams, Method, Taylor
 from simulate.objective import Objective
 from simulate.policy import Policy, Switching
-from simulate.recipe import Recipe
+from simulate.recipe import Recipe, repeat
 from simulate.run import Given
 from simulate.signals import Formula, Lines, Signal, Steps
 
@@ -289,12 +289,14 @@ def enclosed_at_length(
     automaton: Automaton, claim: Property, recipe: Recipe, trace: Trace
 ) -> Confirmation | None:
     """A proof of the violation by enclosures, if it can be given."""
-    from simulate.validated import confirm_violation
+    from simulate.validated import describe, validate
 
     for rtol, atol in TOLERANCES[:2]:
-        proved = confirm_violation(automaton, claim, recipe, Taylor(rtol, atol))
-        if proved is not None:
-            return proved
+        followed = repeat(automaton, recipe, method=Taylor(rtol, atol), stop_on_violation=True)
+        run = validate(automaton, followed, inputs=recipe.inputs, claim=claim)
+        if run.violation is not None and run.depth > 0.0:
+            how = f"enclosed by ball arithmetic: {describe(run).rstrip('.')}"
+            return Confirmation(how, run.depth, rigorous=True)
     return None
 
 

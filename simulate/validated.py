@@ -128,9 +128,7 @@ def validated_run(
     return validate(automaton, trace, inputs=recipe.inputs, claim=claim)
 
 
-def confirm_violation(
-    automaton: Automaton, claim: Property, recipe: Recipe, method: Taylor = TIGHT
-) -> Confirmation | None:
+def confirm_violation(automaton: Automaton, claim: Property, recipe: Recipe) -> Confirmation | None:
     """A proof that the run of a recipe violates a claim: an enclosure that lies in the bad
     states. None if it cannot be given; the proof is of the run that starts at the recipe's
     state rounded to simple rationals, and decides as the simulation did."""
