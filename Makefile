@@ -37,18 +37,12 @@ test-all: lint ## lint and every test, the slow ones included
 bench: $(INSTALLED) ## measure; prints a table per benchmark (tests/benchmarks)
 	$(BIN)/pytest tests/benchmarks -s
 
-demo: $(INSTALLED) ## a short tour of what works today; pictures go to out/demo
+demo: $(INSTALLED) ## prove the platoon safe, break its saturated twin; reports in out/demo
 	@mkdir -p out/demo
-	$(BIN)/workbench models platoon
-	$(BIN)/workbench check platoon
-	$(BIN)/workbench check platoon_saturated
-	$(BIN)/workbench show platoon
-	$(BIN)/workbench show platoon --svg out/demo/platoon.svg
-	$(BIN)/workbench show platoon_saturated --svg out/demo/platoon_saturated.svg
-	$(BIN)/workbench show platoon --locations
-	$(BIN)/workbench verify leaky_tank -p "flow within capacity" --certificate out/demo/proof.json
-	$(BIN)/workbench recheck leaky_tank out/demo/proof.json
-	@echo "Look at out/demo/platoon.svg and out/demo/platoon_saturated.svg in a browser."
+	$(BIN)/workbench verify platoon --certificate out/demo/platoon.certificate.json
+	$(BIN)/workbench recheck platoon out/demo/platoon.certificate.json
+	$(BIN)/workbench report platoon platoon_saturated -o out/demo || test $$? -eq 10  # 10: falsified
+	@echo "Open out/demo/index.html in a browser: verdicts, evidence, plots and replay of both."
 
 clean: ## remove everything that can be made again
 	rm -rf build dist out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis $(VENV)
