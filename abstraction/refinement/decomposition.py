@@ -2,7 +2,8 @@
 
 - *unchanged*: equal parts refine each other; nothing is asked about them.
 - *parallel composition*, *hiding*, *renaming*: agents with the same parts, joined in the same
-  way, refine each other if their parts do, each alone and with unconstrained inputs.
+  way, refine each other if their parts do, each alone and with unconstrained inputs; nothing
+  but a part itself may speak about its private variables.
 - *submode*: modes that differ only in submodes refine each other if these do.
 - otherwise the two are flattened, and a forward simulation is asked for.
 
@@ -26,7 +27,7 @@ from models.automaton import (
     Location,
     Variable,
 )
-from models.expression import TRUE, conjunction
+from models.expression import TRUE, conjunction, free_variables
 from models.flatten import placed_agents
 from models.hierarchy import Access, Agent, AgentInstance, Mode, ModeInstance
 from models.ranges import value_in
@@ -67,11 +68,11 @@ Plan: TypeAlias = AgentPair | ModePair | Rules
 def plan_of(detailed: Agent, abstract: Agent, path: str, whole: frozenset[str]) -> Plan:
     """How to show that one agent refines another; those at the paths in `whole` are compared
     without looking inside."""
-    if _same(detailed, abstract):
+    if behave_alike(detailed, abstract):
         return Rules(path, Rule.UNCHANGED)
     if path in whole:
         return AgentPair(path, detailed, abstract)
-    if detailed.agents and _same(_without_parts(detailed), _without_parts(abstract)):
+    if detailed.agents and behave_alike(_without_parts(detailed), _without_parts(abstract)):
         pairs = list(_paired(detailed.agents, abstract.agents))
         if len(pairs) == len(detailed.agents) == len(abstract.agents):
             return _parallel(detailed, abstract, pairs, path, whole)
@@ -83,7 +84,7 @@ def _by_modes(detailed: Agent, abstract: Agent, path: str) -> Plan | None:
     """The rule for two atomic agents that differ in their modes alone."""
     if detailed.top is None or abstract.top is None:
         return None
-    if not _same(replace(detailed, top=abstract.top), abstract):
+    if not behave_alike(replace(detailed, top=abstract.top), abstract):
         return None
     return _modes(detailed.top, abstract.top, _inner(path, detailed.top.definition))
 
@@ -109,15 +110,32 @@ def _parallel(
     below: list[Plan] = []
     for own, other in pairs:
         inner = plan_of(own.agent, other.agent, _inner(path, own.name), whole)
-        if isinstance(inner, AgentPair) and _assumes(own.agent):
+        changed = not (isinstance(inner, Rules) and inner.rule is Rule.UNCHANGED)
+        inside = any(name.startswith(f"{own.name}.") for name in joints(detailed))
+        if changed and (inside or _assumes(own.agent)):
             return AgentPair(path, detailed, abstract)
-        if own.renaming and not (isinstance(inner, Rules) and inner.rule is Rule.UNCHANGED):
+        if own.renaming and changed:
             note = ", ".join(f"{a} := {b}" for a, b in own.renaming)
             inner = Rules(_inner(path, own.name), Rule.RENAMING, (inner,), note)
         below.append(inner)
     joined = Rules(path, Rule.PARALLEL, tuple(below))
     hidden = [d.name for d in detailed.variables if d.access is Access.PRIVATE]
     return Rules(path, Rule.HIDING, (joined,), ", ".join(hidden)) if hidden else joined
+
+
+def joints(agent: Agent) -> frozenset[str]:
+    """The names by which an agent itself constrains its parts."""
+    found = set(free_variables(agent.initial, agent.assumption))
+    for event in agent.interactions:
+        found |= free_variables(event.guard)
+        for action in event.actions:
+            bounds = (b for b in (action.range.low, action.range.high) if b is not None)
+            found |= free_variables(*bounds) | {action.variable}
+    for declared in agent.variables:
+        if declared.initial is not None:
+            given = declared.initial
+            found |= free_variables(*(b for b in (given.low, given.high) if b is not None))
+    return frozenset(found)
 
 
 def _assumes(agent: Agent) -> bool:
@@ -219,7 +237,7 @@ def mode_automaton(mode: Mode) -> HybridAutomaton:
     )
 
 
-def _same(detailed: Agent, abstract: Agent) -> bool:
+def behave_alike(detailed: Agent, abstract: Agent) -> bool:
     """Whether two agents behave alike: names of definitions and claims do not matter."""
     return (
         replace(

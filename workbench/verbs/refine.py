@@ -16,8 +16,10 @@ from workbench.progress import Progress
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from abstraction.refinement.flat import Settings
     from abstraction.refinement.proof_tree import Proof
     from models.automaton import Automaton
+    from models.model import Model
     from models.proof.linear import Form
 
 
@@ -39,6 +41,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--observe", multiple=True, metavar="NAME", help="Compare these variables only; repeatable."
+)
+@click.option(
+    "--inductive",
+    is_flag=True,
+    help="A part of MODEL is ABSTRACT itself: conclude for any number of such steps.",
 )
 @click.option("--flat", is_flag=True, help="Compare the systems as wholes, not part by part.")
 @click.option("--no-reach", is_flag=True, help="Do not strengthen with reachable sets.")
@@ -66,6 +73,7 @@ def command(
     places: tuple[str, ...],
     witness: tuple[str, ...],
     observe: tuple[str, ...],
+    inductive: bool,
     flat: bool,
     no_reach: bool,
     time_limit: float,
@@ -100,6 +108,8 @@ def command(
             seed,
             progress,
         )
+        if inductive:
+            return _induction(console, chosen.label, detailed, abstract, settings)
         proof = prove_refinement(
             detailed, abstract, settings, observe, compositional=not flat and not observe
         )
@@ -115,6 +125,36 @@ def command(
         if certificate is not None and proof.holds:
             console.result(f"  certificate written to {certificate}")
     return _exit_code(proof)
+
+
+def _induction(
+    console: Console, label: str, step: Model, contract: Model, settings: Settings
+) -> ExitCode:
+    from abstraction.refinement.induction import prove_by_induction
+    from models.verdict import Verified
+    from reports.refinement_data import proof_data, tree_lines
+
+    found = prove_by_induction(step, contract, settings, progress=settings.progress)
+    verdicts = [(v.claim, isinstance(v, Verified)) for v in found.verdicts]
+    if console.as_json:
+        properties = [{"property": claim, "verified": yes} for claim, yes in verdicts]
+        data = proof_data(found.proof)
+        data |= {"outcome": "refines" if found.holds else data["outcome"]}
+        console.data(
+            step=label, holds=found.holds, place=found.place, properties=properties, **data
+        )
+    elif not found.holds:
+        sources = {**step.sources, **contract.sources}
+        console.result(_in_words(label, contract.name, found.proof, sources))
+        for claim, yes in verdicts:
+            console.result(f"  {claim!r}: {'VERIFIED' if yes else 'UNKNOWN'}")
+    else:
+        console.result(f"{label}: any number of steps REFINES {contract.name}")
+        lines = tree_lines(found.step) + [f"{claim!r}: VERIFIED" for claim, _ in verdicts]
+        console.result("\n".join(f"  {line}" for line in lines))
+    if found.holds:
+        return ExitCode.OK
+    return _exit_code(found.proof) if not found.proof.holds else ExitCode.UNKNOWN
 
 
 def _exit_code(proof: Proof) -> ExitCode:

@@ -1,0 +1,84 @@
+"""The verbs `refine`, `abstract` and `recheck --against` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workbench.cli import run
+
+WORKED = str(Path(__file__).with_name("worked.charon"))
+
+
+def test_refines_writes_a_certificate_that_is_accepted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proof = tmp_path / "proof.json"
+    pair = [f"{WORKED}:Gentle", "--against", f"{WORKED}:Any"]
+    assert run(["refine", *pair, "--certificate", str(proof)]) == 0
+    assert "REFINES" in capsys.readouterr().out
+    assert run(["recheck", pair[0], str(proof), *pair[1:]]) == 0
+    assert "ACCEPTED" in capsys.readouterr().out
+    assert run(["recheck", f"{WORKED}:Hard", str(proof), *pair[1:]]) == 10
+    proof.write_text("{}", encoding="utf-8")
+    assert run(["recheck", pair[0], str(proof), *pair[1:]]) == 10
+
+
+def test_refuted_shows_the_run_and_both_sources(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["refine", f"{WORKED}:Hard", "--against", f"{WORKED}:Any"]) == 10
+    shown = capsys.readouterr().out
+    assert "REFUTED" in shown
+    assert "detailed:" in shown
+    assert "d(vel) in [-2, 3]" in shown
+
+
+def test_not_proved_names_the_obligation_as_data(capsys: pytest.CaptureFixture[str]) -> None:
+    pair = [f"{WORKED}:Idle", "--against", f"{WORKED}:Any"]
+    assert run(["refine", *pair, "--json"]) == 5
+    data = json.loads(capsys.readouterr().out)
+    assert data["schema"] == "workbench.refine/1"
+    assert data["outcome"] == "not proved"
+    assert {f["obligation"] for f in data["failures"]} == {"interface"}
+
+
+def test_a_witness_for_a_hidden_variable(tmp_path: Path) -> None:
+    text = """
+    mode OneTop() { write analog real x; diff { d(x) == 2; } }
+    agent One() { write analog real x; init { x = 1; } mode top = OneTop(); }
+    mode TwoTop() {
+      write analog real x;
+      private analog real half = 1/2;
+      diff { d(x) == 2; d(half) == 1; }
+      inv { x == 2*half }
+    }
+    agent Two() { write analog real x; init { x = 1; } mode top = TwoTop(); }
+    """
+    path = tmp_path / "halves.charon"
+    path.write_text(text, encoding="utf-8")
+    pair = [f"{path}:One", "--against", f"{path}:Two"]
+    assert run(["refine", *pair, "--witness", "half = x/2"]) == 0
+    assert run(["refine", *pair, "--witness", "half = x"]) != 0
+    assert run(["refine", *pair, "--witness", "half = x*x"]) == 2
+    assert run(["refine", *pair, "--witness", "half = z"]) == 2
+    assert run(["refine", *pair, "--map", "nonsense"]) == 2
+    assert run(["refine", *pair, "--map", "a=b"]) == 3
+
+
+def test_abstract_writes_a_model_that_is_refined(tmp_path: Path) -> None:
+    made = tmp_path / "made.charon"
+    assert run(["abstract", "thermostat_timer", "--drop", "temp", "-o", str(made)]) == 0
+    assert run(["check", str(made)]) == 0
+    assert run(["abstract", "thermostat_timer"]) == 2
+    assert run(["abstract", "thermostat_timer", "--drop", "nobody"]) == 3
+    assert run(["abstract", "thermostat_timer", "--widen", "-1"]) == 2
+
+
+def test_a_platoon_of_any_length(capsys: pytest.CaptureFixture[str]) -> None:
+    step, contract = "platoon_any_length:Step", "platoon_any_length:Vehicle"
+    assert run(["refine", step, "--against", contract, "--inductive"]) == 0
+    shown = capsys.readouterr().out
+    assert "any number of steps" in shown
+    assert "'no collision': VERIFIED" in shown
+    assert run(["refine", contract, "--against", contract, "--inductive"]) == 3
