@@ -120,6 +120,7 @@ class _Grouper:
         self.defined = {c.variable for p in self.parts for x in p.locations for c in x.algebraic}
         self.inputs = {i.name for p in self.parts for i in p.inputs} - self.owners.keys()
         self.partition = _Partition(len(self.parts))
+        self._known_names: dict[int, frozenset[str]] = {}
 
     def make(self, synchronous: bool) -> Grouping:
         self._join_flows()
@@ -177,11 +178,12 @@ class _Grouper:
         return frozenset(i for n in names for i in self.owners.get(n, ()))
 
     def _names(self, event: Interaction) -> frozenset[str]:
-        found = set(free_variables(event.guard))
-        for reset in event.resets:
-            found |= {n.removesuffix("'") for n in free_variables(*bounds(reset))}
-            found.add(reset.variable)
-        return frozenset(found)
+        found = self._known_names.get(id(event))
+        if found is None:
+            names = {n.removesuffix("'") for n in _variables(event)}
+            names.update(reset.variable for reset in event.resets)
+            found = self._known_names[id(event)] = frozenset(names)
+        return found
 
     def _claims(self) -> Iterator[_Claim]:
         """The bad states of every property as disjuncts; those that depend on locations of
@@ -270,6 +272,24 @@ def _concerning(condition: Expression, names: Set[str]) -> Expression:
     return conjunction(
         *(p for p in conjuncts(condition) if not free_variables(p) or free_variables(p) & names)
     )
+
+
+def _variables(event: Interaction) -> set[str]:
+    """The names in a guard and in resets, which share most of their parts."""
+    stack = [event.guard]
+    for reset in event.resets:
+        stack += bounds(reset)
+    seen: set[int] = set()
+    found: set[str] = set()
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if node.op is Op.VARIABLE:
+            found.add(node.name)
+        stack += node.args
+    return found
 
 
 def _disjuncts(root: Expression) -> Iterator[Expression]:

@@ -83,7 +83,8 @@ class Fleet:
         self.discrete = discrete
         self.symbols, self.externals = symbols, externals
         self._core = _meeting.fleet(array("i", [len(a) for a in agents]), rtol, atol)
-        self._shapes: dict[tuple[tuple[Sight, ...], str], int] = {}
+        self._shapes: dict[object, int] = {}
+        self._kinds = [tuple(n in discrete for n in agent) for agent in self.agents]
         self._jumps: dict[tuple[Constraint, ...], Jump] = {}
         self._canonical: dict[str, Expression] = {
             f"{who} {i}": variable(f"{who} {i}")
@@ -94,14 +95,18 @@ class Fleet:
     def watch(self, first: int, second: int, sights: Sequence[Sight]) -> int:
         """Look for these conditions (in the agents' own names) on a pair, first < second; the
         number of their shape."""
-        renaming = self._renaming(first, second)
-        canonical = tuple(Sight(_renamed(s.condition, renaming), s.event) for s in sights)
-        kinds = "".join(
-            str(int(n in self.discrete)) for a in (first, second) for n in self.agents[a]
+        slots = {n: (0, i) for i, n in enumerate(self.agents[first])}
+        slots.update({n: (1, i) for i, n in enumerate(self.agents[second])})
+        key = (
+            tuple((_structure(s.condition, slots), s.event) for s in sights),
+            self._kinds[first],
+            self._kinds[second],
         )
-        shape = self._shapes.get((canonical, kinds))
+        shape = self._shapes.get(key)
         if shape is None:
-            shape = self._shapes[canonical, kinds] = self._compile(canonical, first, second)
+            renaming = self._renaming(first, second)
+            canonical = tuple(Sight(_renamed(s.condition, renaming), s.event) for s in sights)
+            shape = self._shapes[key] = self._compile(canonical, first, second)
         _meeting.pair(self._core, first, second, shape)
         return shape
 
@@ -170,6 +175,30 @@ class Fleet:
 
 def _named(numbers: list[list[int]]) -> list[str]:
     return [f"{FIRST} {i}" for i in numbers[0]] + [f"{SECOND} {i}" for i in numbers[1]]
+
+
+def _structure(root: Expression, slots: Mapping[str, tuple[int, int]]) -> object:
+    """A value that is the same for expressions that differ only in whose variables they
+    mention."""
+    made: dict[int, int] = {}
+    rows: list[object] = []
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        if id(node) in made:
+            stack.pop()
+            continue
+        missing = [a for a in node.args if id(a) not in made]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        value: object = node.value
+        if node.op is Op.VARIABLE:
+            value = slots.get(node.name, value)
+        made[id(node)] = len(rows)
+        rows.append((node.op, value, *[made[id(a)] for a in node.args]))
+    return tuple(rows)
 
 
 def _renamed(root: Expression, renaming: Mapping[str, Expression]) -> Expression:
