@@ -176,9 +176,9 @@ def _counterexamples(verdicts: Sequence[Verdict]) -> tuple[Run, ...]:
 
 _CORNERS = (
     ("middle values, earliest switches", Policy(Switching.EARLIEST, Level.MID)),
-    ("lowest values, latest switches", Policy(Switching.LATEST, Level.LOW)),
-    ("highest values, latest switches", Policy(Switching.LATEST, Level.HIGH)),
-    ("lowest values, earliest switches", Policy(Switching.EARLIEST, Level.LOW)),
+    ("low values, latest switches", Policy(Switching.LATEST, Level.LOW)),
+    ("high values, latest switches", Policy(Switching.LATEST, Level.HIGH)),
+    ("low values, earliest switches", Policy(Switching.EARLIEST, Level.LOW)),
 )
 """The first runs resolve everything one way; the others are random."""
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Protocol, TypeAlias
 
 from models.expression import (
@@ -51,11 +52,11 @@ class Stay:
 @dataclass(frozen=True)
 class Worst:
     """Where a run is closest to leaving a set: how far outside (negative: inside), when, the
-    predicate that decides, and whether every atom was a polynomial."""
+    predicate that decides (worked out when asked), and whether every atom was a polynomial."""
 
     value: float
     time: float
-    predicate: str
+    predicate: Callable[[], str]
     exact: bool = True
 
 
@@ -82,7 +83,7 @@ class CellSet:
         """The largest distance from all cells along the stay."""
         cells = self.cells(stay.location)
         if not cells:
-            return Worst(math.inf, stay.start, NEVER)
+            return Worst(math.inf, stay.start, lambda: NEVER)
         if stay.location not in self._outside:
             inside = disjunction(*(conjunction(*cell) for cell in cells))
             self._outside[stay.location] = condition_tree(negation(inside))
@@ -91,9 +92,9 @@ class CellSet:
             floor = -math.inf if found is None else found.value
             one = largest(self._outside[stay.location], part, floor=floor)
             if one is not None:
-                predicate = nearest_predicate(cells, part, one.time)
+                explain = partial(nearest_predicate, cells, part, one.time)
                 exact = one.exact and (found is None or found.exact)
-                found = Worst(one.value, one.time, predicate, exact)
+                found = Worst(one.value, one.time, explain, exact)
         return found
 
 

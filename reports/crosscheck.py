@@ -185,7 +185,7 @@ def _set_margin(claimed: ClaimedSet, trace: Trace, stays: Sequence[Stay]) -> Mar
         return Margin(None)
     found, stay = worst
     part = next((p for p in stay.pieces if p.segment.end >= found.time), stay.pieces[-1])
-    place = _place(trace, part, found.time, found.predicate)
+    place = _place(trace, part, found.time, found.predicate())
     return Margin(-found.value, place, exact, ALLOWANCE * _size(place))
 
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -86,7 +87,8 @@ class FlowpipeSet:
                 found = _along(self.tube(number), stay, self.horizon)
                 if found is not None and (best is None or found.value < best.value):
                     best = found
-        return best or Worst(near[0], stay.start, f"no entry set contains the state: {near[1]}")
+        text = f"no entry set contains the state: {near[1]}"
+        return best or Worst(near[0], stay.start, lambda: text)
 
     def groups(self) -> list[tuple[str, float, float, Rows]]:
         """The flowpipe in few pieces for pictures: location, from when to when, rows. Steps
@@ -172,7 +174,8 @@ def _along(tube: Tube, stay: Stay, horizon: float) -> Worst | None:
         if one is not None and (found is None or one[0] > found.value):
             values = restricted(table[:, [one[1]]], np.array([one[2]]), np.array([one[2]]))[:, 0, 0]
             time = part.time(one[1], one[2])
-            found = Worst(one[0], time, _row_text(tube, values, time - stay.start))
+            explain = partial(_row_text, tube, values, time - stay.start)
+            found = Worst(one[0], time, explain)
     return _overstay(tube, stay, horizon) or found
 
 
@@ -186,7 +189,7 @@ def _overstay(tube: Tube, stay: Stay, horizon: float) -> Worst | None:
     last = float(tube.end[-1])
     if end <= last + ENTRY_ALLOWANCE * (1 + abs(last) + abs(stay.start)):
         return None
-    return Worst(math.inf, stay.start + last, "no stay is claimed to last longer")
+    return Worst(math.inf, stay.start + last, lambda: "no stay is claimed to last longer")
 
 
 def _row_text(tube: Tube, values: Array, elapsed: float) -> str:

@@ -91,10 +91,15 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
         )
         if runs
         else None,
-        tag("h4", "What this says"),
-        tag("ul", (tag("li", line) for line in claim["claimed"])),
-        tag("h4", "What to do" if outcome == "unknown" else "What this does not say"),
-        tag("ul", (tag("li", line) for line in claim["not_claimed"])),
+        tag(
+            "div",
+            _points("What this says", claim["claimed"]),
+            _points(
+                "What to do" if outcome == "unknown" else "What this does not say",
+                claim["not_claimed"],
+            ),
+            class_="says",
+        ),
         tag(
             "p",
             f"{claim['verdict']['method']} · "
@@ -105,6 +110,10 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
         data_claim=index,
         tabindex=0,
     )
+
+
+def _points(title: str, lines: Iterable[str]) -> Markup:
+    return tag("div", tag("h4", title), tag("ul", (tag("li", line) for line in lines)))
 
 
 def _scope(found: Data) -> str:
