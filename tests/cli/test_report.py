@@ -1,0 +1,130 @@
+"""`workbench report`: files, exit codes, and a loud end where engines contradict each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+Run = Callable[..., Any]
+
+ROOM = """\
+mode On() { write analog real t; diff { d(t) == 3 - t/10; } inv { t <= 22 } }
+mode Off() { write analog real t; diff { d(t) == -t/10; } inv { t >= 18 } }
+mode Top() {
+  write analog real t;
+  mode on = On();
+  mode off = Off();
+  trans from init to on;
+  trans #enough from on to off when t >= 22;
+  trans #cold from off to on when t <= 18;
+}
+agent Room() {
+  private analog real t;
+  init { t in [19, 20]; }
+  mode top = Top();
+  assert "warm" { t < BOUND }
+}
+"""
+QUICK = ("--runs", 4, "--until", 6, "--time-limit", 20)
+
+
+@pytest.fixture
+def rooms(tmp_path: Path) -> tuple[Path, Path]:
+    warm, cold = tmp_path / "warm.charon", tmp_path / "cold.charon"
+    warm.write_text(ROOM.replace("BOUND", "30"))
+    cold.write_text(ROOM.replace("BOUND", "21"))
+    return warm, cold
+
+
+def test_one_model_gives_one_file(workbench: Run, rooms: tuple[Path, Path], tmp_path: Path) -> None:
+    page = tmp_path / "new" / "page.html"
+    result = workbench("report", rooms[0], "-o", page, *QUICK)
+    assert result.code == 0
+    assert "VERIFIED for all time" in result.out
+    assert page.read_text().startswith("<!doctype html>")
+    assert [p.name for p in page.parent.iterdir()] == ["page.html"]
+
+
+def test_several_models_give_a_folder(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "reports"
+    junit, sarif, table = (tmp_path / name for name in ("j.xml", "s.sarif", "t.csv"))
+    result = workbench(
+        "report", *rooms, "-o", folder, *QUICK,
+        "--junit", junit, "--sarif", sarif, "--arch-csv", table, "--json",
+    )  # fmt: skip
+    assert result.code == 10
+    data = json.loads(result.out)
+    assert data["schema"] == "workbench.report/1"
+    assert [r["outcome"] for r in data["reports"]] == ["verified", "falsified"]
+    assert sorted(p.name for p in folder.iterdir()) == ["cold.html", "index.html", "warm.html"]
+    assert 'href="cold.html"' in (folder / "index.html").read_text()
+    assert len(ElementTree.parse(junit).findall("testsuite/testcase/failure")) == 1
+    (violation,) = json.loads(sarif.read_text())["runs"][0]["results"]
+    place = violation["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "cold.charon"
+    assert place["region"]["startLine"] == 15
+    assert table.read_text().splitlines()[0] == "benchmark,instance,result,time"
+
+
+def test_models_of_one_name_do_not_overwrite_each_other(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "reports"
+    workbench("report", rooms[0], rooms[0], "-o", folder, "--runs", 0)
+    assert sorted(p.name for p in folder.iterdir()) == ["index.html", "warm-2.html", "warm.html"]
+
+
+def test_contradicting_engines_end_loudly(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from models.proof.certificate import PolyhedralProof
+    from models.proof.linear import Form
+    from models.proof.polyhedral import Region
+    from reports import analysis
+    from reports.claimed_set import polyhedral_set
+
+    too_small = Region("on", (Form({"t": Fraction(1)}, Fraction(-21)),), ((1,),))
+    wrong = polyhedral_set(PolyhedralProof((too_small,), ()))
+    monkeypatch.setattr(analysis, "_claimed_set", lambda automaton, verdict: wrong)
+    page = tmp_path / "page.html"
+    result = workbench("report", rooms[0], "-o", page, *QUICK)
+    assert result.code == 6
+    assert "engines contradict each other" in result.err
+    assert "claimed never to be entered" in result.err
+    assert 'data-overall="contradiction"' in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-o", "a.html", "--method", "guess"), "--method is auto or one of"),
+        (("-o", "a.html", "-p", "wram"), "did you mean 'warm'"),
+        ((), "Missing option"),
+    ],
+)
+def test_wrong_commands(
+    workbench: Run, rooms: tuple[Path, Path], arguments: tuple[str, ...], message: str
+) -> None:
+    result = workbench("report", rooms[0], *arguments)
+    assert result.code == 2 and message in result.err
+
+
+def test_several_models_need_a_folder(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    result = workbench("report", *rooms, "-o", tmp_path / "page.html")
+    assert result.code == 2 and "folder" in result.err
+
+
+def test_the_model_is_not_overwritten(workbench: Run, rooms: tuple[Path, Path]) -> None:
+    before = rooms[0].read_text()
+    result = workbench("report", rooms[0], "-o", rooms[0])
+    assert result.code == 2 and rooms[0].read_text() == before
