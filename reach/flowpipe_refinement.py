@@ -6,7 +6,7 @@ d touches bad states on a step that ends after the time s, what counts is the en
 support in the direction exp(A's) d. So a row with (about) this normal is asked of the entry
 set; the stay before it must then be bounded in that direction, pulled back through the reset,
 at the time of the jump: and so on, backwards to the start. With such rows a chain of stays
-with known jump times is bounded as tightly as if it were one stay.
+with well-known jump times is bounded as tightly as if it were one stay.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def search_flowpipe(
         attempts, total = attempts + 1, total + plain.step_count
         if isinstance(outcome, NotFound) and any(e.unsafe for e in plain.nodes):
             outcome = _at_first_crossing(plain)
-            if not expired() and (plans := _plans(plain)):
+            if plans := _plans(plain, expired):
                 planned = Exploration(problem, horizon, attempt, plans, False, expired, progress)
                 again = planned.run()
                 attempts, total = attempts + 1, total + planned.step_count
@@ -118,7 +118,7 @@ def _at_first_crossing(plain: Exploration) -> NotFound:
     )
 
 
-def _plans(plain: Exploration) -> dict[Path, Plan]:
+def _plans(plain: Exploration, expired: Callable[[], bool]) -> dict[Path, Plan]:
     """What to ask of each node so that the crossings vanish; see the module's docstring."""
     plans: dict[Path, Plan] = {}
     wanted: dict[int, list[Normal]] = {}
@@ -126,6 +126,8 @@ def _plans(plain: Exploration) -> dict[Path, Plan]:
         explored = plain.nodes[number]
         if not explored.steps:
             continue  # the exploration stopped before it
+        if expired():
+            return {}
         planner = _Planner(plain, explored)
         requests = [*planner.own_requests(), *planner.requests_of_jumps(wanted)]
         if not requests:
@@ -207,8 +209,9 @@ class _Planner:
     def requests_of_jumps(self, wanted: dict[int, list[Normal]]) -> Iterator[_Request]:
         """Directions from which rows of later entry sets follow, to be helped at the jump."""
         for lead in self._explored.leads:
-            if not lead.fresh:
-                continue
+            width = lead.window[1] - lead.window[0]
+            if not lead.fresh or width > self._explored.fineness.length:
+                continue  # a wide window would need a row for each of many moments
             ends = self._ends_between(*lead.window)
             for normal in wanted.get(lead.target, ()):
                 pulled = self._pulled_back(lead, normal)

@@ -26,7 +26,7 @@ ROUNDING = 1e-6
 
 def flowpipe(automaton: HybridAutomaton) -> Found | NotFound:
     problem = linear_problem(automaton, automaton.properties[0])
-    return search_flowpipe(problem, HORIZON, FlowpipeMethod(max_nodes=40))
+    return search_flowpipe(problem, HORIZON, FlowpipeMethod(max_nodes=40), _Budget(400))
 
 
 def states(automaton: HybridAutomaton, seed: int) -> list[tuple[str, dict[str, float]]]:
