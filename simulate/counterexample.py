@@ -334,6 +334,7 @@ def _shown(
         method=Adams(rtol=1e-9, atol=1e-12),
         stop_on_violation=stops,
         claim=claim.name if isinstance(claim, Property) else None,
+        formula=None if isinstance(claim, Property) else claim.text,
     )
     trace = objective.run(final, stop=stops)
     if stops and trace.outcome.ending is not Ending.VIOLATION:

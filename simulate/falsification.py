@@ -21,7 +21,7 @@ from random import Random
 from models.automaton import Automaton, Property
 from simulate.counterexample import Counterexample, Rigorous, counterexample, enclosed
 from simulate.evaluation_pool import EvaluationPool
-from simulate.objective import FAILED, Objective
+from simulate.objective import FAR, Objective
 from simulate.policy import Switching
 from simulate.recipe import Recipe
 from simulate.search_space import SearchSpace, Shape
@@ -120,7 +120,7 @@ def falsify(
             interrupted = True
     return Outcome(
         search.found,
-        search.best,
+        search.best if search.best < FAR else math.inf,
         search.best_recipe,
         search.simulations,
         time.monotonic() - begun,
@@ -239,4 +239,4 @@ def _horizons(
 
 def informative(robustness: float) -> bool:
     """Whether the best robustness says something: some run came near a violation."""
-    return math.isfinite(robustness) and robustness < FAILED
+    return math.isfinite(robustness) and robustness < FAR

@@ -10,6 +10,7 @@ from models.automaton import TIME, Automaton, HybridAutomaton, Property
 from models.composition import Product
 from models.expression import TRUE
 from models.trace import Ending, Trace
+from simulate.approach import Approach
 from simulate.place import Prepared
 from simulate.recipe import Recipe, repeat
 from simulate.robustness import Closest, Robustness
@@ -21,6 +22,9 @@ from simulate.stl import Formula
 from simulate.stl_monitor import Monitor
 
 MAX_JUMPS = 400
+FAR = 1e9
+"""The least cost of a run that never was where the claim can be violated."""
+
 FAILED = 1e12
 """The cost of a run that says nothing: it could not start, or it broke the assumptions."""
 
@@ -64,6 +68,7 @@ class Objective:
         )
         self._spaces: dict[Shape, SearchSpace] = {}
         self._check: RunCheck | None = None
+        self._approach = Approach(plain, claim) if isinstance(claim, Property) else None
 
     def prepared(self, linear: bool) -> Prepared:
         """The model, for stepwise or for piecewise linear inputs."""
@@ -106,6 +111,10 @@ class Objective:
             self._monitor.values.inputs = recipe.inputs
             return Score(self._monitor.optimistic(trace), trace.end, completed)
         closest = self.closest(recipe, trace)
+        if closest.margin == math.inf:  # nothing can be violated where the run went
+            assert self._approach is not None
+            away = self._approach.distance(trace, recipe.inputs)
+            return Score(FAR + away, closest.time, completed)
         return Score(closest.margin, closest.time, completed)
 
     def closest(self, recipe: Recipe, trace: Trace) -> Closest:

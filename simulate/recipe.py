@@ -32,7 +32,8 @@ RECIPE = "recipe"
 class Recipe:
     """What a run is made from; `policy.script` holds the decisions of a recorded run.
 
-    `model_parameters` are the values that the model itself was loaded with (exact).
+    `model_parameters` are the values that the model itself was loaded with (exact); `claim`
+    or `formula` is what the run is a counterexample of.
     """
 
     until: float
@@ -46,6 +47,7 @@ class Recipe:
     stop_on_violation: bool = True
     model_parameters: Mapping[str, Fraction] = field(default_factory=dict)
     claim: str | None = None
+    formula: str | None = None
 
     def with_decisions(self, taken: Sequence[float]) -> Recipe:
         """The recipe that repeats a run which took these decisions."""
@@ -127,6 +129,7 @@ def _recipe_out(recipe: Recipe) -> dict[str, Any]:
         "stop_on_violation": recipe.stop_on_violation,
         "model_parameters": {n: str(v) for n, v in recipe.model_parameters.items()},
         "property": recipe.claim,
+        "formula": recipe.formula,
     }
 
 
@@ -152,6 +155,7 @@ def _recipe_in(given: Mapping[str, Any]) -> Recipe:
             str(k): Fraction(str(v)[:200]) for k, v in given["model_parameters"].items()
         },
         claim=_text(given["property"]),
+        formula=_text(given.get("formula")),
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from simulate.recipe import Recipe
     from simulate.run import Given
     from simulate.signals import Signal
+    from simulate.stl import Formula
 
 DEFAULT_UNTIL = 20.0
 _ASSIGNMENT = re.compile(r"\s*(?P<name>[^=]+?)\s*=\s*(?P<value>[^=]+?)\s*")
@@ -46,6 +47,7 @@ def read_recipe(
         seed=options["seed"],
         method=chosen_method(options["method"], options["rtol"], options["atol"]),
         model_parameters=parameters,
+        formula=options["formula"],
     )
 
 
@@ -181,6 +183,19 @@ def _script(text: str) -> tuple[float, ...]:
     if not all(0.0 <= v < 1.0 for v in values):
         raise click.UsageError("--script: decisions are numbers in [0, 1)")
     return values
+
+
+def read_formula(automaton: Automaton, text: str) -> Formula:
+    """A temporal formula over the model's names."""
+    from models.expression import free_variables
+    from simulate.stl import parse_formula
+
+    found = parse_formula(text)
+    known = [v.name for v in automaton.variables]
+    known += [i.name for i in automaton.inputs] + [p.name for p in automaton.parameters]
+    for name in sorted(free_variables(*found.conditions) - {*known, "time"}):
+        raise click.UsageError(f"--formula: {unknown('variable', name, known)}")
+    return found
 
 
 def _items(text: str | None) -> list[str]:

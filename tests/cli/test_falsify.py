@@ -50,6 +50,8 @@ def test_formula(workbench: Callable, tmp_path: Path) -> None:
     wrong = workbench("falsify", "platoon", "--formula", "always[0,3](dist > 25)", "--trace", path)
     assert wrong.code == 10
     assert json.loads(path.read_text())["recipe"]["stop_on_violation"] is False
+    replay = workbench("simulate", "platoon", "--replay", path)
+    assert replay.code == 10 and "Formula: robustness -" in replay.out
     right = workbench("falsify", "platoon", "--formula", "always[0,3](dist > 1)", "--budget", 30)
     assert right.code == 5
 

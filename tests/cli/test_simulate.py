@@ -202,6 +202,17 @@ def test_mistakes_get_a_message(
     assert "Traceback" not in result.err
 
 
+def test_formula_is_monitored(workbench: Callable, ball: Path) -> None:
+    violated = workbench("simulate", ball, "--until", 2, "--formula", "always[0,1.1](height > 5)")
+    assert violated.code == 10
+    result = workbench(
+        "simulate", ball, "--until", 2, "--formula", "always[0,1](height > 4)", "--json"
+    )
+    assert result.code == 0
+    assert result.data["runs"][0]["robustness"] == pytest.approx(10 - 9.81 / 2 - 4, abs=1e-5)
+    assert workbench("simulate", ball, "--formula", "always (depth > 1)").code == 2
+
+
 def test_a_script_decides(workbench: Callable) -> None:
     def final(script: str) -> float:
         options = ["--until", 5, "--policy", "script", "--script", script, "--json"]

@@ -6,6 +6,7 @@ import math
 import time
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,6 +15,7 @@ from models.automaton import Property
 from models.catalogue import Expectation, Verdict, entries
 from models.load import load
 from models.trace import Ending
+from simulate.approach import Approach
 from simulate.cma import CovarianceSearch
 from simulate.counterexample import Shrinker, confirm
 from simulate.falsification import Budget, Options, Outcome, falsify
@@ -267,3 +269,60 @@ def test_recipe_survives_the_file() -> None:
     _, read, _ = read_recorded(recorded(trace, recipe, ""))
     assert read == recipe.with_decisions(trace.decisions)
     assert repeat(automaton, read).final() == trace.final()
+
+
+MAZE = """\
+mode Room() {
+  write analog real x, y;
+  read analog real u;
+  diff { d(x) == 1; d(y) == u; }
+  inv { x <= 10 }
+}
+
+mode Crashed() {
+  write analog real x, y;
+  diff { d(x) == 0; d(y) == 0; }
+  forbid "crash" { true }
+}
+
+mode Top() {
+  write analog real x, y;
+  read analog real u;
+  mode first = Room();
+  mode second = Room();
+  mode crash = Crashed();
+  trans from init to first;
+  urgent trans from first to second when x >= 3 && y >= 2.9 && y <= 2.95;
+  urgent trans from second to crash when x >= 7 && y <= -1 && y >= -1.05;
+}
+
+agent Maze() {
+  private analog real x = 0, y = 0;
+  read analog real u;
+  assume { u >= -2 && u <= 2 }
+  mode top = Top();
+}
+"""
+
+
+def test_a_bad_location_behind_two_doors_is_approached_and_found(tmp_path: Path) -> None:
+    path = tmp_path / "maze.charon"
+    path.write_text(MAZE)
+    automaton = load(str(path)).automaton
+    claim = automaton.properties[0]
+    objective = Objective(automaton, claim)
+    approach = Approach(objective.prepared(False), claim)
+
+    def distance(*levels: float) -> float:
+        times = tuple(2.0 * i for i in range(len(levels)))
+        signal = Steps(times, levels)
+        recipe = Recipe(until=9.0, inputs={"u": signal}, stop_on_violation=False)
+        return approach.distance(objective.run(recipe), {"u": signal})
+
+    assert 1 < distance(0.0) < 2  # in the first room, far from its door
+    assert distance(0.0) > distance(0.5)  # nearer to it
+    assert distance(0.97) < 1  # through the first door
+    assert distance(0.97, 0.97, -1.0) < distance(0.97)
+    outcome = falsify(automaton, claim, Budget(2000), replace(PLAIN, until=10.0))
+    assert outcome.found is not None
+    assert [e.target for e in outcome.found.trace.jumps] == ["second", "crash"]

@@ -124,16 +124,9 @@ def _claims(
         return (*chosen_claims(automaton, names),)
     if names:
         raise click.UsageError("give either a property or a --formula")
-    from models.expression import free_variables
-    from simulate.stl import parse_formula
-    from workbench.simulation_options import unknown
+    from workbench.simulation_options import read_formula
 
-    found = parse_formula(formula)
-    known = [v.name for v in automaton.variables]
-    known += [i.name for i in automaton.inputs] + [p.name for p in automaton.parameters]
-    for name in sorted(free_variables(*found.conditions) - {*known, "time"}):
-        raise click.UsageError(f"--formula: {unknown('variable', name, known)}")
-    return (found,)
+    return (read_formula(automaton, formula),)
 
 
 def _search(

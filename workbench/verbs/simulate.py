@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from models.automaton import Automaton
     from models.trace import Trace
     from simulate.recipe import Recipe
+    from simulate.stl_monitor import Monitor
 
 METHODS = ("adams", "taylor", "endpoint", "interpolation")
 POLICIES = ("earliest", "latest", "random", "script")
@@ -66,6 +67,11 @@ SHOWN_RUNS = 20
 @click.option("--method", type=click.Choice(METHODS), default="adams", show_default=True)
 @click.option("--rtol", type=click.FloatRange(1e-14, 1e-1), default=1e-6, show_default=True)
 @click.option("--atol", type=click.FloatRange(1e-300, 1e-1), default=1e-9, show_default=True)
+@click.option(
+    "--formula",
+    metavar="STL",
+    help='Monitor a temporal formula, e.g. "always[0,20](speed < 120)".',
+)
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path), metavar="FILE")
 @click.option(
     "--trace",
@@ -146,11 +152,18 @@ class _Session:
         self.interrupted = False
         self.proof: dict[str, Any] | None = None
         self.proved = ""
+        self.monitor = _monitor(automaton, recipe)
 
     @property
     def keeps_all(self) -> bool:
         """Whether whole runs are needed at the end."""
         return self.options["csv_file"] is not None or self.options["plot"] is not None
+
+    def robustness(self, trace: Trace) -> float | None:
+        """How clearly a run satisfies the formula, if there is one; negative: it does not."""
+        if self.monitor is None or not trace.segments:
+            return None
+        return self.monitor.optimistic(trace)
 
     def work(self, automaton: Automaton) -> ExitCode:
         try:
@@ -178,7 +191,7 @@ class _Session:
         from simulate.run import prepare
 
         prepared = prepare(automaton, inputs=self.recipe.inputs)
-        dense = self.keeps_all or self.options["trace_file"] is not None
+        dense = self.keeps_all or self.options["trace_file"] is not None or bool(self.monitor)
         with Progress(self.console.quiet or self.console.as_json) as progress:
             for i in range(self.runs):
                 if self.runs > 1:
@@ -187,15 +200,17 @@ class _Session:
                 trace = repeat(prepared, recipe, dense=dense)
                 ending = trace.outcome.ending
                 self.endings[ending] = self.endings.get(ending, 0) + 1
+                robustness = self.robustness(trace)
                 violated = ending is Ending.VIOLATION or any(
                     e.type == "violation" for e in trace.events
                 )
+                violated = violated or (robustness is not None and robustness < 0.0)
                 if violated and self.bad is None:
                     self.bad = (recipe.seed, trace)
                 if i == 0 or self.keeps_all:
                     self.kept.append((recipe.seed, trace))
                 if self.console.as_json or i < SHOWN_RUNS:
-                    self.rows.append(_row(recipe.seed, trace))
+                    self.rows.append(_row(recipe.seed, trace, robustness))
 
     def validate(self, automaton: Automaton) -> None:
         """Prove the run by enclosures, as far as that goes."""
@@ -269,9 +284,22 @@ class _Session:
         write_whole(path, page(svg, title) if path.suffix == ".html" else svg)
 
 
-def _row(seed: int, trace: Trace) -> dict[str, Any]:
+def _monitor(automaton: Automaton, recipe: Recipe) -> Monitor | None:
+    if recipe.formula is None:
+        return None
+    from simulate.run import prepare
+    from simulate.stl_monitor import Monitor
+    from workbench.simulation_options import read_formula
+
+    formula = read_formula(automaton, recipe.formula)
+    return Monitor(automaton, formula, prepare(automaton).symbols, recipe.inputs)
+
+
+def _row(seed: int, trace: Trace, robustness: float | None) -> dict[str, Any]:
     outcome = trace.outcome
-    return {
+    finite = robustness if robustness is not None and abs(robustness) < float("inf") else None
+    data: dict[str, Any] = {} if robustness is None else {"robustness": finite}
+    return data | {
         "seed": seed,
         "ending": str(outcome.ending),
         "time": outcome.time,
@@ -287,8 +315,11 @@ def _row(seed: int, trace: Trace) -> dict[str, Any]:
 
 def _details(row: dict[str, Any]) -> str:
     jumps, steps = row["jumps"], row["steps"]
+    robustness = row.get("robustness")
+    formula = "" if robustness is None else f" Formula: robustness {robustness:.6g}."
     return (
-        f" ({jumps} jump{'s' if jumps != 1 else ''}, {steps} step{'s' if steps != 1 else ''},"
+        f"{formula} ({jumps} jump{'s' if jumps != 1 else ''},"
+        f" {steps} step{'s' if steps != 1 else ''},"
         f" seed {row['seed']})"
     )
 
