@@ -31,6 +31,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "workbench.verbs.recheck",
         "Check a certificate against a model, in exact arithmetic.",
     ),
+    "exact": (
+        "workbench.verbs.exact",
+        "Print an exact formula for the states that reach a target.",
+    ),
     "falsify": ("workbench.verbs.falsify", "Look for a run that violates a property."),
     "refine": ("workbench.verbs.refine", "Show that a detailed system refines a simple one."),
     "abstract": ("workbench.verbs.abstract", "Make a simpler system that a model refines."),

@@ -1,0 +1,1 @@
+"""Exact reachability of systems whose flow is a polynomial in time."""
