@@ -45,7 +45,7 @@ def command(
     timed: str | None,
     output: Path | None,
 ) -> ExitCode:
-    """Make a simpler model that the given one refines.
+    """Make a simpler system that a model refines.
 
     What is asked for is done in the order timed, interval, drop, widen, merge. The refinement
     holds by construction; it is proved again before anything is written.

@@ -80,7 +80,7 @@ def command(
     seed: int,
     certificate: Path | None,
 ) -> ExitCode:
-    """Show that a detailed system does only what a simple one allows.
+    """Show that a detailed system refines a simple one.
 
     REFINES comes with a certificate that the trusted checker has accepted; REFUTED with a
     run of the detailed system that the simple one cannot match; NOT PROVED with every
