@@ -13,10 +13,10 @@ from fractions import Fraction
 
 from models.automaton import TIME, Automaton, Kind
 from models.expression import ZERO, Expression, add, constant, multiply, substitute, variable
-from models.polynomial import Polynomial, from_polynomial
+from models.polynomial import Polynomial, PolynomialTooLargeError, from_polynomial
 from reach.exact.polynomial_in_time import InTime, expanded, form_of, trimmed
 
-MAX_ORDER = 64
+MAX_ORDER = 32
 """The highest power of time that is looked for."""
 
 
@@ -71,20 +71,15 @@ def _series(name: str, rates: Mapping[str, Expression]) -> InTime:
     for order in range(MAX_ORDER + 1):
         factorial *= max(order, 1)
         found.append(multiply(Fraction(1, factorial), substitute(term, at_start)))
-        term = _lie_derivative(term, rates)
+        try:
+            term = _lie_derivative(term, rates)
+        except PolynomialTooLargeError:
+            break
         if term == ZERO:
             return trimmed(found)
-        if order >= len(rates) and _grows(term, rates):
-            break
     raise NotNilpotentError(
         f"the flow of {name} is no polynomial in time: the system is not nilpotent"
     )
-
-
-def _grows(term: Expression, rates: Mapping[str, Expression]) -> bool:
-    """After as many steps as there are variables, a nilpotent system's derivative no longer
-    depends on them."""
-    return any(n in rates for monomial in form_of(term) for n, _ in monomial)
 
 
 def _lie_derivative(term: Expression, rates: Mapping[str, Expression]) -> Expression:
