@@ -27,7 +27,7 @@ HOLD = 0.04
 """The chance, at each step, that a point draws a new input."""
 EAGER = 0.15
 """The chance, at each step, that an eager point takes a switch that is open to it."""
-HALVINGS = 4
+HALVINGS = 5
 """How often a step that would leave the invariant is halved."""
 LONG_STAY = 40
 """So many steps, on average, shall a run stay in a location."""
@@ -184,6 +184,15 @@ class _Mover:
         inside: Flags = np.all(points @ self.rows.T <= slack, axis=1)
         return inside
 
+    def up_to_boundary(self, points: Array, targets: Array) -> Array:
+        """The last points of straight ways inside the invariant, for guards on its edge."""
+        before, after = points @ self.rows.T - self.bound, targets @ self.rows.T - self.bound
+        rising = after - before
+        share = np.where(rising > 1e-15, -before / np.where(rising > 1e-15, rising, 1.0), 1.0)
+        reach = np.clip(share.min(axis=1, initial=1.0), 0.0, 1.0)
+        between: Array = points + reach[:, None] * (targets - points)
+        return between
+
 
 def _exact_step(matrix: Array, length: float) -> tuple[Array, Array]:
     """exp(A t), and its integral over time from 0 to t."""
@@ -231,7 +240,9 @@ def _moved(
             kept = mover.inside(target)
             following[here[kept]] = target[kept]
             stuck[here[kept]] = False
-            here = here[~kept]
+            here, target = here[~kept], target[~kept]
+        if len(here):
+            following[here] = mover.up_to_boundary(points[here], target)
         drawn[k][here] = generator.integers(len(mover.inputs), size=len(here))
     return following, stuck
 

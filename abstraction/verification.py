@@ -16,12 +16,15 @@ STRATEGIES: dict[str, tuple[str, str]] = {
     "quadratic": ("abstraction.quadratic_strategy", "QuadraticStrategy"),
     "flowpipe": ("abstraction.flowpipe_strategy", "FlowpipeStrategy"),
     "template": ("abstraction.template_strategy", "TemplateStrategy"),
+    "abstraction": ("abstraction.abstraction_strategy", "AbstractionStrategy"),
 }
 """Every method, in the order in which `auto` tries them: module and class."""
 
 QUICK_SECONDS, QUICK_SIMULATIONS = 1.5, 300
 """What `auto` spends on simulation before it tries to prove; the rest of its time, if
 nothing was decided, goes there too."""
+ABSTRACTION_SECONDS = 15.0
+"""What `auto` spends on predicate abstraction at most."""
 
 
 def strategy(name: str) -> Strategy:
@@ -43,7 +46,7 @@ def verify(task: Task, method: str = "auto") -> Verdict:
         if task.expired:
             break
         task.progress(f"{chosen.name}: {why}")
-        verdict = chosen.attempt(_quick(task) if chosen.name == "simulation" else task)
+        verdict = chosen.attempt(_share(task, chosen.name))
         if not isinstance(verdict, Unknown):
             return verdict
         undecided.append(verdict)
@@ -53,6 +56,13 @@ def verify(task: Task, method: str = "auto") -> Verdict:
             return verdict
         undecided = [u for u in undecided if u.method != verdict.method] + [verdict]
     return _summary(task, undecided)
+
+
+def _share(task: Task, method: str) -> Task:
+    """The task with the part of the time that `auto` gives a method."""
+    if method == "simulation":
+        return _quick(task)
+    return task.within(ABSTRACTION_SECONDS) if method == "abstraction" else task
 
 
 def _quick(task: Task) -> Task:

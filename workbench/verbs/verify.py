@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from models.verdict import Verdict
     from reports.verdict_data import Provenance
 
-METHODS = ("auto", "rectangular", "simulation", "quadratic", "flowpipe", "template")
+METHODS = ("auto", "rectangular", "simulation", "quadratic", "flowpipe", "template", "abstraction")
 
 
 def _positive(_: click.Context, parameter: click.Parameter, text: str | None) -> Fraction | None:
@@ -68,6 +68,20 @@ def _positive(_: click.Context, parameter: click.Parameter, text: str | None) ->
     metavar="H",
     help="The length of a flowpipe's first steps; chosen from the dynamics by default.",
 )
+@click.option(
+    "--predicate",
+    "predicates",
+    multiple=True,
+    metavar="CONDITION",
+    help='A hint for predicate abstraction, such as "dist >= 10"; may be repeated.',
+)
+@click.option(
+    "--graph",
+    "graph_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where to write the abstract states (.svg, .dot or .json; --method abstraction).",
+)
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
     "--certificate",
@@ -92,6 +106,8 @@ def command(
     time_limit: float,
     horizon: Fraction | None,
     step: Fraction | None,
+    predicates: tuple[str, ...],
+    graph_file: Path | None,
     seed: int,
     certificate: Path | None,
     trace_file: Path | None,
@@ -117,7 +133,8 @@ def command(
             raise click.UsageError(f"{option} needs one property: name it with -p")
     console.warnings(model.warnings, model.sources)
     verdicts: list[tuple[Verdict, Provenance]] = []
-    options = {"horizon": horizon, "step": step}
+    options: dict[str, object] = {"horizon": horizon, "step": step}
+    options |= _abstraction_options(model.automaton, predicates, graph_file, method, len(claims))
     for claim in claims:
         with Progress(console.quiet or console.as_json) as progress:
             task = Task(model.automaton, claim, deadline(time_limit), seed, progress, options)
@@ -128,6 +145,38 @@ def command(
     if console.as_json:
         _print_data(console, model.automaton, chosen.label, verdicts)
     return _worst(verdict for verdict, _ in verdicts)
+
+
+def _abstraction_options(
+    automaton: Automaton,
+    predicates: tuple[str, ...],
+    graph_file: Path | None,
+    method: str,
+    claims: int,
+) -> dict[str, object]:
+    """What predicate abstraction is told: the user's predicates, and who wants its graph."""
+    from abstraction.abstraction_strategy import GRAPH_READER, PREDICATES
+    from models.expression import free_variables
+    from models.expression_text import parse_expression
+    from reports.abstract_graph import WRITERS
+
+    parsed = tuple(parse_expression(text, file="--predicate") for text in predicates)
+    known = {v.name for v in automaton.variables} | {p.name for p in automaton.parameters}
+    for text, condition in zip(predicates, parsed, strict=True):
+        if unknown := sorted(free_variables(condition) - known):
+            raise click.UsageError(
+                f"--predicate {text[:80]!r}: the model has no variable {unknown[0]!r}; "
+                f"it has {', '.join(sorted(known)[:12])}"
+            )
+    options: dict[str, object] = {PREDICATES: parsed}
+    if graph_file is None:
+        return options
+    if method != "abstraction" or claims != 1:
+        raise click.UsageError("--graph needs --method abstraction and one property (-p)")
+    write = WRITERS.get(graph_file.suffix.lower())
+    if write is None:
+        raise click.UsageError(f"--graph: the file must end in {', '.join(sorted(WRITERS))}")
+    return options | {GRAPH_READER: lambda graph: write_whole(graph_file, write(graph))}
 
 
 def _recorded(

@@ -1,0 +1,352 @@
+"""The geometry of abstract states: cells of predicates, decided by linear programs.
+
+A cell of a location is a sign vector s over the location's predicates, the set of states with
+s_p h_p <= 0 for all p within the invariant. `Cells` answers, in floating point and untrusted:
+which cells meet a set (walking a binary space partition: a predicate that the set does not
+cross is not branched on), which facets the flow crosses outwards, and where switches lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstraction.predicates import Predicate
+from abstraction.sampled_runs import SampledRuns
+from abstraction.template_system import Array, Flow, Polyhedron, Switch, TemplateSystem
+from models.proof.linear import Form
+from reach.support import SupportOracle
+
+Signs = tuple[int, ...]
+
+CLOSE = 1e-7
+"""What a set reaches beyond a hyperplane by less than this, in the hyperplane's units, does
+not count as crossing it; the exact proof decides."""
+
+
+@dataclass(frozen=True)
+class AbstractState:
+    """A location and one sign for each of its predicates."""
+
+    location: str
+    signs: Signs
+
+
+@dataclass
+class Effort:
+    """How many linear programs were solved."""
+
+    programs: int = 0
+
+
+@dataclass
+class _Zone:
+    """A polyhedron over (x, ...) that can be restricted to cells of the x part at
+    `offsets[k]`: rows for both sides of every predicate, switched on by their bounds."""
+
+    oracle: SupportOracle
+    bound: Array
+    normals: Array
+    levels: Array
+    columns: int
+
+
+class Cells:
+    """Cells of every location of a system for a given set of predicates."""
+
+    def __init__(
+        self,
+        system: TemplateSystem,
+        predicates: tuple[Predicate, ...],
+        runs: SampledRuns | None = None,
+        before: Cells | None = None,
+    ):
+        """`before` are cells of fewer predicates, these ones' first: what is known of a cell
+        there helps to decide about its parts."""
+        self.system = system
+        self.predicates = {
+            location: tuple(
+                p.form for p in predicates if p.location is None or p.location == location
+            )
+            for location in system.locations
+        }
+        self.effort = Effort()
+        self._planes = {
+            location: _planes(system.names, forms) for location, forms in self.predicates.items()
+        }
+        self._usual = {
+            location: self._usual_side(location, None if runs is None else runs.points([location]))
+            for location in system.locations
+        }
+        self._zones: dict[tuple[str, int], _Zone] = {}
+        self._before = before
+        self._crossings: dict[AbstractState, frozenset[int]] = {}
+        self._leaps: dict[AbstractState, tuple[tuple[AbstractState, int], ...]] = {}
+
+    # Which cells meet a set
+
+    def initial(self) -> Iterator[AbstractState]:
+        """The cells that meet the initial states."""
+        for k, start in enumerate(self.system.starts):
+            zone = self._relation_zone(("start", k), start.relation, None, start.location)
+            yield from self._meeting(zone, start.location, 0, zone.bound.copy())
+
+    def switched(self, state: AbstractState) -> tuple[tuple[AbstractState, int], ...]:
+        """The cells that switches lead to, with the number of the switch."""
+        if state not in self._leaps:
+            known = None
+            if self._before is not None and self._same_around(state.location):
+                known = self._before._leaps.get(state)
+            self._leaps[state] = tuple(self._switched(state)) if known is None else known
+        return self._leaps[state]
+
+    def _same_around(self, location: str) -> bool:
+        """Whether a location and all that it switches to have the predicates they had."""
+        assert self._before is not None
+        around = {location} | {s.target for s in self.system.switches if s.source == location}
+        return all(self.predicates[name] == self._before.predicates[name] for name in around)
+
+    def _switched(self, state: AbstractState) -> Iterator[tuple[AbstractState, int]]:
+        for k, switch in enumerate(self.system.switches):
+            if switch.source != state.location:
+                continue
+            zone = self._switch_zone(k, switch)
+            before = 2 * len(state.signs)
+            bound = zone.bound.copy()
+            _restrict(bound, 0, self._planes[state.location][1], state.signs)
+            for found in self._meeting(zone, switch.target, before, bound):
+                yield found, k
+
+    def _meeting(
+        self, zone: _Zone, location: str, first: int, bound: Array
+    ) -> Iterator[AbstractState]:
+        """Depth first over the predicates; `first` is where the zone's rows of the target's
+        predicates begin."""
+        normals, levels = zone.normals, zone.levels
+        pending: list[tuple[Signs, Array]] = [((), bound)]
+        while pending:
+            signs, rows = pending.pop()
+            zone.oracle.rebound(rows)
+            if not signs and self._support(zone, np.zeros(zone.columns)) is None:
+                continue
+            p = len(signs)
+            if p == len(levels):
+                yield AbstractState(location, signs)
+                continue
+            scale = max(1.0, abs(float(levels[p])))
+            high = self._support(zone, normals[p])
+            low = self._support(zone, -normals[p])
+            if high is None or low is None:
+                continue
+            below = -low < levels[p] - CLOSE * scale
+            above = high > levels[p] + CLOSE * scale
+            if not below and not above:
+                below = self._usual[location][p] > 0
+                above = not below
+            for sign, wanted in ((-1, above), (1, below)):
+                if wanted:
+                    following = rows.copy()
+                    following[first + 2 * p + (0 if sign > 0 else 1)] = sign * levels[p]
+                    pending.append(((*signs, sign), following))
+
+    # Flow
+
+    def crossed(self, state: AbstractState) -> frozenset[int]:
+        """The predicates over whose hyperplane the flow can leave the cell: somewhere on the
+        facet, within the invariant, d/dt(s_p h_p) > 0."""
+        if state not in self._crossings:
+            self._crossings[state] = self._crossed(state)
+        return self._crossings[state]
+
+    def _crossed(self, state: AbstractState) -> frozenset[int]:
+        """A part of a cell is left through no facet through which the cell was not left."""
+        size = len(state.signs)
+        candidates = frozenset(range(size))
+        if self._before is not None:
+            old = len(self._before.predicates[state.location])
+            whole = self._before._crossings.get(AbstractState(state.location, state.signs[:old]))
+            if whole is not None:
+                if old == size:
+                    return whole
+                candidates = whole | frozenset(range(old, size))
+        return frozenset(self._tested(state, candidates))
+
+    def _tested(self, state: AbstractState, candidates: frozenset[int]) -> Iterator[int]:
+        normals, levels = self._planes[state.location]
+        for k, flow in enumerate(self.system.flows):
+            if flow.location != state.location:
+                continue
+            zone = self._flow_zone(k, flow)
+            bound = zone.bound.copy()
+            _restrict(bound, 0, levels, state.signs)
+            for p in sorted(candidates):
+                sign = state.signs[p]
+                on_facet = bound.copy()
+                on_facet[2 * p], on_facet[2 * p + 1] = levels[p], -levels[p]
+                zone.oracle.rebound(on_facet)
+                growth = sign * normals[p]
+                objective = np.concatenate([growth @ flow.state, growth @ flow.rest])
+                value = self._support(zone, objective)
+                if value is not None and value + growth @ flow.constant > CLOSE:
+                    yield p
+
+    def leaving_points(self, state: AbstractState, p: int, directions: Array) -> list[Array]:
+        """Extreme points of the part of a facet where the flow points outwards."""
+        normals, levels = self._planes[state.location]
+        sign = state.signs[p]
+        found: list[Array] = []
+        for flow in self.system.flows:
+            if flow.location != state.location:
+                continue
+            growth = sign * normals[p]
+            outward = np.concatenate([-(growth @ flow.state), -(growth @ flow.rest)])
+            n = len(self.system.names)
+            padding = np.zeros((len(normals), len(flow.domain.names) - n))
+            sides = np.array(state.signs, dtype=float)
+            matrix = np.vstack(
+                [
+                    np.hstack([normals * sides[:, None], padding]),
+                    np.concatenate([-sign * normals[p], padding[0]])[None, :],
+                    outward[None, :],
+                    flow.domain.matrix,
+                ]
+            )
+            bound = np.concatenate(
+                [
+                    sides * levels,
+                    [-sign * levels[p], float(growth @ flow.constant)],
+                    flow.domain.bound,
+                ]
+            )
+            oracle = SupportOracle(matrix, bound)
+            for direction in directions:
+                self.effort.programs += 1
+                point = oracle.maximiser(np.concatenate([direction, padding[0]]))
+                if point is not None:
+                    found.append(point[:n])
+        return found
+
+    def bad(self, state: AbstractState) -> bool:
+        """Whether the cell has a bad state."""
+        normals, levels = self._planes[state.location]
+        for location, polyhedron in self.system.bad:
+            if location != state.location:
+                continue
+            rest = np.zeros((len(normals), len(polyhedron.names) - len(self.system.names)))
+            sides = np.array(state.signs, dtype=float)
+            matrix = np.vstack([np.hstack([normals * sides[:, None], rest]), polyhedron.matrix])
+            oracle = SupportOracle(matrix, np.concatenate([sides * levels, polyhedron.bound]))
+            margin = np.zeros(len(polyhedron.names))
+            margin[-1] = 1.0
+            self.effort.programs += 1
+            supported = oracle(margin)
+            if supported is not None and supported.value > CLOSE:
+                return True
+        return False
+
+    def inside(
+        self, state: AbstractState, points: Array, slack: float = CLOSE
+    ) -> NDArray[np.bool_]:
+        """Which points lie in the closed cell, or no further from it than the slack."""
+        normals, levels = self._planes[state.location]
+        sides = np.array(state.signs, dtype=float)
+        room = slack * np.maximum(1.0, np.abs(levels))
+        inside: NDArray[np.bool_] = np.all((points @ normals.T - levels) * sides <= room, axis=1)
+        return inside
+
+    def switching_points(
+        self, state: AbstractState, k: int, target: AbstractState, directions: Array
+    ) -> list[Array]:
+        """Extreme points of the part of a cell from which a switch leads into another cell."""
+        switch = self.system.switches[k]
+        zone = self._switch_zone(k, switch)
+        bound = zone.bound.copy()
+        _restrict(bound, 0, self._planes[state.location][1], state.signs)
+        _restrict(bound, 2 * len(state.signs), self._planes[target.location][1], target.signs)
+        zone.oracle.rebound(bound)
+        found: list[Array] = []
+        n = len(self.system.names)
+        for direction in directions:
+            self.effort.programs += 1
+            objective = np.zeros(zone.columns)
+            objective[:n] = direction
+            point = zone.oracle.maximiser(objective)
+            if point is not None:
+                found.append(point[:n])
+        return found
+
+    def containing(self, location: str, point: Array) -> Signs:
+        """The signs of a point; on a hyperplane the side below is taken."""
+        normals, levels = self._planes[location]
+        return tuple(1 if v <= 0 else -1 for v in normals @ point - levels)
+
+    def _usual_side(self, location: str, points: Array | None) -> Signs:
+        """On which side of each predicate runs usually are: a set that lies in a hyperplane
+        belongs to both sides, and is counted there."""
+        normals, levels = self._planes[location]
+        if points is None:
+            return (1,) * len(levels)
+        return tuple(1 if v <= 0 else -1 for v in (points @ normals.T - levels).mean(axis=0))
+
+    # Zones
+
+    def _support(self, zone: _Zone, objective: Array) -> float | None:
+        self.effort.programs += 1
+        supported = zone.oracle(objective)
+        return None if supported is None else supported.value
+
+    def _flow_zone(self, k: int, flow: Flow) -> _Zone:
+        key = ("flow", k)
+        if key not in self._zones:
+            normals, levels = self._planes[flow.location]
+            self._zones[key] = _zone(flow.domain, [(0, normals)], normals, levels)
+        return self._zones[key]
+
+    def _switch_zone(self, k: int, switch: Switch) -> _Zone:
+        return self._relation_zone(("switch", k), switch.relation, switch.source, switch.target)
+
+    def _relation_zone(
+        self, key: tuple[str, int], relation: Polyhedron, source: str | None, target: str
+    ) -> _Zone:
+        if key not in self._zones:
+            n = len(self.system.names)
+            normals, levels = self._planes[target]
+            parts = [] if source is None else [(0, self._planes[source][0])]
+            after = np.zeros((len(normals), len(relation.names)))
+            after[:, n : 2 * n] = normals
+            self._zones[key] = _zone(relation, [*parts, (n, normals)], after, levels)
+        return self._zones[key]
+
+
+def _planes(names: tuple[str, ...], forms: tuple[Form, ...]) -> tuple[Array, Array]:
+    """Normals a and levels b with h = a x - b."""
+    normals = np.zeros((len(forms), len(names)))
+    for i, form in enumerate(forms):
+        for name, value in form.coefficients.items():
+            normals[i, names.index(name)] = float(value)
+    return normals, np.array([-float(form.constant) for form in forms])
+
+
+def _zone(
+    domain: Polyhedron, parts: list[tuple[int, Array]], normals: Array, levels: Array
+) -> _Zone:
+    """Both sides of every predicate at the given columns, then the domain's rows."""
+    columns = len(domain.names)
+    blocks: list[Array] = []
+    for first, rows in parts:
+        n = rows.shape[1]
+        block = np.zeros((2 * len(rows), columns))
+        block[0::2, first : first + n], block[1::2, first : first + n] = rows, -rows
+        blocks.append(block)
+    matrix = np.vstack([*blocks, domain.matrix])
+    free = np.full(len(matrix) - len(domain.bound), np.inf)
+    bound = np.concatenate([free, domain.bound])
+    return _Zone(SupportOracle(matrix, bound), bound, normals, levels, columns)
+
+
+def _restrict(bound: Array, first: int, levels: Array, signs: Signs) -> None:
+    for p, sign in enumerate(signs):
+        bound[first + 2 * p + (0 if sign > 0 else 1)] = sign * levels[p]

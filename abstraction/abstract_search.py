@@ -1,0 +1,129 @@
+"""The reachable abstract states, on the fly: switches before flow, stopping at a bad state."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from abstraction.abstract_cells import AbstractState, Cells
+from abstraction.predicates import in_words
+
+if TYPE_CHECKING:
+    import networkx
+
+
+@dataclass(frozen=True)
+class Step:
+    """One transition of the abstract graph: a switch (its number) or a flow over the
+    hyperplane of a predicate (its number)."""
+
+    source: AbstractState | None
+    target: AbstractState
+    switch: int | None = None
+    predicate: int | None = None
+
+
+@dataclass
+class AbstractGraph:
+    """What has been reached and how, with every transition between reached states."""
+
+    cells: Cells
+    found: dict[AbstractState, Step] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    bad: AbstractState | None = None
+    complete: bool = False
+
+    def path(self, state: AbstractState) -> list[Step]:
+        """The steps that first reached a state."""
+        steps: list[Step] = []
+        here: AbstractState | None = state
+        while here is not None:
+            steps.append(self.found[here])
+            here = steps[-1].source
+        return steps[::-1]
+
+    def regions(self) -> dict[str, list[tuple[int, ...]]]:
+        """The reached cells of every location."""
+        cells: dict[str, list[tuple[int, ...]]] = {}
+        for state in self.found:
+            cells.setdefault(state.location, []).append(state.signs)
+        return cells
+
+    def in_words(self, state: AbstractState) -> str:
+        """A state as its location and the comparisons that its signs stand for."""
+        forms = self.cells.predicates[state.location]
+        sides = [in_words(h, s) for h, s in zip(forms, state.signs, strict=True)]
+        return f"{state.location}: {', '.join(sides)}"
+
+    def to_networkx(self) -> networkx.MultiDiGraph:
+        """Nodes are numbers in order of discovery, with `location`, `cell` (comparisons),
+        `initial` and `bad`; edges carry `kind` (flow or switch) and `over`."""
+        import networkx
+
+        graph = networkx.MultiDiGraph()
+        number = {state: k for k, state in enumerate(self.found)}
+        for state, k in number.items():
+            forms = self.cells.predicates[state.location]
+            cell = [in_words(h, s) for h, s in zip(forms, state.signs, strict=True)]
+            initial = self.found[state].source is None
+            graph.add_node(
+                k, location=state.location, cell=cell, initial=initial, bad=state == self.bad
+            )
+        for step in self.steps:
+            if step.source is None:
+                continue
+            kind = "flow" if step.switch is None else "switch"
+            over = ""
+            if step.predicate is not None:
+                over = in_words(self.cells.predicates[step.source.location][step.predicate], 1)
+            graph.add_edge(number[step.source], number[step.target], kind=kind, over=over)
+        return graph
+
+
+def explore(
+    cells: Cells, most: int, stop: Callable[[], bool], *, stop_at_bad: bool = True
+) -> AbstractGraph:
+    """The abstract states reachable from the initial ones, at most that many.
+
+    With `stop_at_bad` the search ends at the first bad state. Switches are followed before
+    flow: they cost less and often lead further.
+    """
+    graph = AbstractGraph(cells)
+    discrete: deque[AbstractState] = deque()
+    flowing: deque[AbstractState] = deque()
+
+    def reach(step: Step) -> bool:
+        """Note a step; whether the search shall end."""
+        graph.steps.append(step)
+        state = step.target
+        if state in graph.found:
+            return False
+        graph.found[state] = step
+        discrete.append(state)
+        if graph.bad is None and cells.bad(state):
+            graph.bad = state
+            return stop_at_bad
+        return False
+
+    for state in cells.initial():
+        if reach(Step(None, state)):
+            return graph
+    while discrete or flowing:
+        if len(graph.found) > most or stop():
+            return graph
+        if discrete:
+            state = discrete.popleft()
+            flowing.append(state)
+            for target, k in cells.switched(state):
+                if reach(Step(state, target, switch=k)):
+                    return graph
+            continue
+        state = flowing.popleft()
+        for p in cells.crossed(state):
+            signs = (*state.signs[:p], -state.signs[p], *state.signs[p + 1 :])
+            if reach(Step(state, AbstractState(state.location, signs), predicate=p)):
+                return graph
+    graph.complete = True
+    return graph

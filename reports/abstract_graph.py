@@ -1,0 +1,79 @@
+"""An abstract graph as a picture (SVG), for Graphviz (DOT), or as data (JSON)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from reports.diagram_parts import Arrow, box, chart
+from reports.svg import Line, cut, document
+
+if TYPE_CHECKING:
+    import networkx
+
+SCHEMA = "charon-workbench/abstract-graph/1"
+CELL_WIDTH = 44
+MOST_DRAWN = 150
+"""Pictures of larger graphs would help nobody: they say so and show the first states."""
+
+
+def to_json(graph: networkx.MultiDiGraph) -> str:
+    """Nodes and edges with all their attributes."""
+    nodes = [{"id": k, **data} for k, data in graph.nodes(data=True)]
+    edges = [{"source": a, "target": b, **data} for a, b, data in graph.edges(data=True)]
+    return json.dumps({"schema": SCHEMA, "states": nodes, "steps": edges}, indent=1) + "\n"
+
+
+def to_dot(graph: networkx.MultiDiGraph) -> str:
+    """The graph in Graphviz's language; initial states bold, bad ones red, switches dashed."""
+    lines = ["digraph abstract {", "  node [shape=box];"]
+    for k, data in graph.nodes(data=True):
+        label = "\\n".join([_quoted(f"{k}: {data['location']}"), *map(_quoted, data["cell"])])
+        style = ", penwidth=2" if data["initial"] else ""
+        style += ", color=red" if data["bad"] else ""
+        lines.append(f'  s{k} [label="{label}"{style}];')
+    for (a, b), (over, switch) in _joined(graph).items():
+        style = ", style=dashed" if switch else ""
+        lines.append(f'  s{a} -> s{b} [label="{_quoted(over)}"{style}];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def to_svg(graph: networkx.MultiDiGraph) -> str:
+    """A drawing with a box for each abstract state."""
+    drawn = [k for k in graph.nodes if k < MOST_DRAWN]
+    figures = []
+    for k in drawn:
+        data: Mapping[str, Any] = graph.nodes[k]
+        kind = " ".join(word for word in ("initial", "bad") if data[word])
+        lines = [cut(text, CELL_WIDTH) for text in data["cell"]]
+        figures.append(box(Line(f"{k}: {data['location']}"), kind, lines, None, "mode"))
+    if len(drawn) < len(graph):
+        rest = Line(f"{len(graph) - len(drawn)} more states")
+        figures.append(box(rest, "", [], None, "more"))
+    arrows = [
+        Arrow(a, b, (cut(over, CELL_WIDTH, "soft"),) if over else ())
+        for (a, b), (over, _) in _joined(graph).items()
+        if a < MOST_DRAWN and b < MOST_DRAWN
+    ]
+    return document(chart(figures, arrows), "reachable abstract states")
+
+
+WRITERS: Mapping[str, Callable[[networkx.MultiDiGraph], str]] = {
+    ".json": to_json,
+    ".dot": to_dot,
+    ".svg": to_svg,
+}
+"""By the ending of the file."""
+
+
+def _joined(graph: networkx.MultiDiGraph) -> dict[tuple[int, int], tuple[str, bool]]:
+    """One arrow for each pair of states: what it crosses, and whether it is a switch."""
+    found: dict[tuple[int, int], tuple[str, bool]] = {}
+    for a, b, data in graph.edges(data=True):
+        found.setdefault((a, b), (data["over"].replace("<=", "="), data["kind"] == "switch"))
+    return found
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
