@@ -276,7 +276,10 @@ class Exploration:
     ) -> tuple[list[Cover], int, bool]:
         """Evidence that what the sources bound lies in the entry set of a node, for each
         source; the node's number, and whether it is new."""
-        normals = [*self.template(location), *self.plans.get(path, NO_PLAN).rows]
+        wanted: dict[Key, Normal] = {}
+        for normal in (*self.template(location), *self.plans.get(path, NO_PLAN).rows):
+            wanted.setdefault(key_of(normal), normal)
+        normals = list(wanted.values())
         bounds: list[list[Bounded | None]] = []
         for normal in normals:
             goal = Form({primed(name): a for name, a in normal.items()})
@@ -285,7 +288,7 @@ class Exploration:
         entry = tuple(
             Form(
                 dict(normals[i]),
-                -rounded_up(max(b.value for b in bounds[i] if b is not None), ENTRY_BITS),
+                -_short(max(b.value for b in bounds[i] if b is not None)),
             )
             for i in kept
         )
@@ -370,14 +373,13 @@ class Exploration:
         node = explored.node
         until = before(self.horizon, strict=False)
         cases = self.cases(node.location)
-        size = len(node.directions) + 2 + len(until)
-        jump_rows = [keyed(until + case.rows, size - len(until)) for case in cases]
+        jump_rows = [keyed(until + case.rows) for case in cases]
         bad = self.problem.bad(node.location)
-        bad_rows = [keyed(until + rows, size - len(until)) for rows in bad]
+        bad_rows = [keyed(until + rows) for rows in bad]
         numbers = {key_of(d.normal): i for i, d in enumerate(node.directions)}
         invariants = self.problem.invariant(node.location)
         final = [before(self.horizon, strict=True) + rows for rows in invariants]
-        final_rows = [keyed(rows, len(node.directions) + 3) for rows in final]
+        final_rows = [keyed(rows) for rows in final]
         feasible: list[list[ReducedRows | None]] = []
         for k, step in enumerate(steps(self.flow(node.location), node)):
             if self.expired():
@@ -393,7 +395,7 @@ class Exploration:
             made: list[Evidence | None] = []
             open_cases: list[ReducedRows | None] = []
             for case, rows in zip(cases, jump_rows, strict=True):
-                quick = quick_refutation(step, numbers, rows)
+                quick = quick_refutation(step, numbers, rows, len(step.rows))
                 reduced = None
                 if quick is None:
                     reduced = ReducedRows(step.rows + until + case.rows)
@@ -425,14 +427,14 @@ class Exploration:
     ) -> list[Evidence] | None:
         """Evidence that no stay goes beyond the end of the step."""
         rows = at_end(step)
-        frozen = Step(step.end, step.end, step.rows)
+        frozen = replace(step, begin=step.end)
         found: list[Evidence] = []
         for case, others in zip(final, final_rows, strict=True):
-            quick = quick_refutation(frozen, numbers, others)
+            quick = quick_refutation(frozen, numbers, others, len(rows))
             if quick is not None:
                 # The start of the frozen step is the extra row "elapsed >= end".
-                last = len(step.rows)
-                moved = [(last if i == last - 1 else i, m) for i, m in quick]
+                late = len(step.rows)
+                moved = [(late if i == step.clock + 1 else i, m) for i, m in quick]
                 found.append(Impossible(tuple(moved)))
                 continue
             multipliers = None if quickly else ReducedRows(rows + case).refutation()
@@ -452,7 +454,7 @@ class Exploration:
     ) -> None:
         found: list[Evidence] = []
         for case, (rows, others) in enumerate(zip(bad, bad_rows, strict=True)):
-            multipliers = quick_refutation(step, numbers, others)
+            multipliers = quick_refutation(step, numbers, others, len(step.rows))
             if multipliers is None:
                 multipliers = ReducedRows(step.rows + until + rows).refutation()
             if multipliers is None and self.lenient and len(explored.path) > 1:
@@ -577,6 +579,11 @@ class _StepSource:
             for i, m in time.multipliers:
                 _increase(total, i, abs(slope) * m)
         return Bounded(value, tuple(sorted(total.items())))
+
+
+def _short(bound: Fraction) -> Fraction:
+    """A bound as it is if it is simple, else rounded up."""
+    return bound if bound.denominator <= 1 << ENTRY_BITS else rounded_up(bound, ENTRY_BITS)
 
 
 def _increase(weights: dict[int, Fraction], row: int, amount: Fraction) -> None:

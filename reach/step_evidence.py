@@ -29,33 +29,35 @@ def opposite(key: Key) -> Key:
 
 
 def quick_refutation(
-    step: Step, numbers: Mapping[Key, int], others: Sequence[tuple[int, Row, Key]]
+    step: Step, numbers: Mapping[Key, int], others: Sequence[tuple[int, Row, Key]], offset: int
 ) -> Multipliers | None:
     """Multipliers of one direction, one other row and the elapsed time that contradict each
-    other. `numbers` gives the direction's row by key; `others` are rows by their number."""
+    other. `numbers` gives the direction's row by key; `others` are rows with their numbers,
+    which are counted from `offset` on."""
     for number, row, key in others:
-        i = numbers.get(opposite(key))
-        if i is None:
+        direction = numbers.get(opposite(key))
+        if direction is None:
             continue
-        own = step.rows[i].form
-        if not own.coefficients:
-            continue
-        name = key[0][0]
-        factor = -own.coefficients[name] / row.form.coefficients[name]
-        slope = own.coefficients.get(ELAPSED, Fraction(0))
-        end = len(step.rows) - 2 if slope < 0 else len(step.rows) - 1
-        extreme = step.end if slope < 0 else step.begin
-        value = own.constant + slope * extreme + factor * row.form.constant
-        if value > 0 or (value == 0 and row.strict):
-            found = [(i, Fraction(1)), (number, factor)]
-            return tuple(sorted([*found, (end, abs(slope))] if slope else found))
+        for i in (direction, step.clock + 2 + direction):
+            if i >= len(step.rows) or not step.rows[i].form.coefficients:
+                continue
+            own = step.rows[i].form
+            name = key[0][0]
+            factor = -own.coefficients[name] / row.form.coefficients[name]
+            slope = own.coefficients.get(ELAPSED, Fraction(0))
+            end = step.clock if slope < 0 else step.clock + 1
+            extreme = step.end if slope < 0 else step.begin
+            value = own.constant + slope * extreme + factor * row.form.constant
+            if value > 0 or (value == 0 and row.strict):
+                found = [(i, Fraction(1)), (offset + number, factor)]
+                return tuple(sorted([*found, (end, abs(slope))] if slope else found))
     return None
 
 
-def keyed(rows: Rows, offset: int) -> list[tuple[int, Row, Key]]:
-    """The rows with their numbers (counted from an offset) and keys."""
+def keyed(rows: Rows) -> list[tuple[int, Row, Key]]:
+    """The rows with their numbers and keys."""
     return [
-        (offset + i, row, key_of(row.form.coefficients))
+        (i, row, key_of(row.form.coefficients))
         for i, row in enumerate(rows)
         if row.form.coefficients
     ]

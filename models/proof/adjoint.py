@@ -23,6 +23,11 @@ follows from three facts:
   by at most T (1 - T) <= 1/4 times the variation of g. Here g = max b w.
 - The rest is charged for the whole step.
 
+On the first step a second line is *anchored*: it starts at the exact support of the entry set.
+There all charges may grow in proportion to T, because T - T^i <= T and T (1 - T) <= T, and
+the jump at the end of the step moves the chord by T times as much; or the integral of b w is
+bounded by T times its largest value.
+
 The integral of b over a step is exact but for rounding: it is the dual of a state that stands
 for the signal, so it comes with the exponential of the matrix (A B; 0 0).
 """
@@ -177,14 +182,15 @@ class Piece:
     """One step of a curve: where it ends, its support there, and what bounds need, in grains.
     `bends` are the supports of c_2, c_3, ...; `loss` is what the rest of the series adds to
     a x(0) at most; `pushes` are for each signal in it the integrals of b and of |b| (at
-    least); `swing` is a quarter of the variation of b w, and `stray` bounds |j x| and the
-    errors of the integrals."""
+    least); `ranges` hold h b during the step; `swing` is a quarter of the variation of b w,
+    and `stray` bounds |j x| and the errors of the integrals."""
 
     end: Vector
     support: Support
     bends: list[Support]
     loss: int
     pushes: list[tuple[Signal, int, int]]
+    ranges: list[tuple[int, int]]
     swing: int
     stray: int
 
@@ -279,6 +285,26 @@ class FlowBounds:
             pushed += push
             here = there
 
+    def anchored(
+        self, piece: Piece, direction: Vector, sign: int, rows: Sequence[int]
+    ) -> Chord | None:
+        """A bound on the first step that is exact at its start."""
+        whole = self.start.largest(self.start.support(direction), sign)
+        unit = self.start.denominator << self.bits
+        begins = [] if whole is None else [Fraction(whole, unit)]
+        if rows and rows[0] >= 0:
+            normal, bound = self.start.rows[rows[0]]
+            if list(normal) == [Fraction(sign * a, 1 << self.bits) for a in direction]:
+                begins.append(bound)
+        there = self._support(piece.end, piece.support, sign, rows, 1)
+        push = _push(piece, sign)
+        bend = self._bend(piece, sign, anchored=True)
+        if not begins or there is None or push is None or bend is None:
+            return None
+        pushed = min(push + 4 * piece.swing, _fastest(piece, sign))
+        end = there + pushed + bend + piece.stray
+        return Chord(min(begins), self._in_units(end))
+
     def _in_units(self, grains: int) -> Fraction:
         """A bound in grains as a number, rounded up to a unit."""
         return Fraction(_upwards(grains, 1 << GRAINS), 1 << self.bits)
@@ -315,6 +341,7 @@ class FlowBounds:
         along = list(zip(*(step.inputs(term) for term in terms), strict=True))
         bottom = step.inputs.denominator
         pushes: list[tuple[Signal, int, int]] = []
+        ranges: list[tuple[int, int]] = []
         swing = 0
         for number in active:
             signal, b, integral = self.flow.signals[number], along[number], integrals[number]
@@ -331,11 +358,15 @@ class FlowBounds:
                     top_area = _upwards(area.numerator << GRAINS, area.denominator * bottom)
                     size = _times(top_area + reach, step.length)
             pushes.append((signal, integral, size))
+            high, low = (sum(max(0, sign * v) for v in b[1:]) + sign * b[0] for sign in (1, -1))
+            ends = (_upwards(end << GRAINS, bottom) + reach for end in (high, low))
+            above, below = (_times(end, step.length) for end in ends)
+            ranges.append((-below, above))
             variation = _upwards(sum(map(abs, b[1:])) << GRAINS, bottom) + 2 * reach
             swing += _times(variation, top * step.length / 4)
         bends = [self.start.support(term) for term in terms[2:]]
         loss = _times(blur, self.entry)
-        return Piece(end, self.start.support(end), bends, loss, pushes, swing, stray)
+        return Piece(end, self.start.support(end), bends, loss, pushes, ranges, swing, stray)
 
     def _support(
         self, curve: Vector, support: Support, sign: int, rows: Sequence[int], k: int
@@ -349,10 +380,12 @@ class FlowBounds:
                 found = other
         return found
 
-    def _bend(self, piece: Piece, sign: int) -> int | None:
-        """How far sign * a(T) x(0) can lie above its chord, in grains."""
+    def _bend(self, piece: Piece, sign: int, *, anchored: bool = False) -> int | None:
+        """How far sign * a(T) x(0) can lie above its chord, in grains; anchored: divided by
+        T."""
         total = 0
-        for width, support in zip(self._gaps, piece.bends, strict=True):
+        gaps = [self._gap_unit] * len(self._gaps) if anchored else self._gaps
+        for width, support in zip(gaps, piece.bends, strict=True):
             top = self.start.largest(support, -sign)
             if top is None:
                 return None
@@ -500,6 +533,18 @@ def _push(piece: Piece, sign: int) -> int | None:
         total += _times(sign * integral, signal.low + signal.high)
         total += _times(size, signal.high - signal.low)
     return _upwards(total, 2)
+
+
+def _fastest(piece: Piece, sign: int) -> int:
+    """At least the largest sign * h b w during the step, in grains; all signals bounded."""
+    total = 0
+    for (signal, _, _), (low, high) in zip(piece.pushes, piece.ranges, strict=True):
+        corners = [
+            sign * b * w for b in (low, high) for w in (signal.low, signal.high) if w is not None
+        ]
+        top = max(corners, default=Fraction(0))
+        total += _upwards(top.numerator, top.denominator)
+    return total
 
 
 def _keeps_sign(b: Sequence[int]) -> bool:

@@ -33,7 +33,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import tee
+from itertools import chain, tee
 
 from models.automaton import TIME, primed
 from models.proof.adjoint import Chord, FlowBounds, Piece, Stage, StartSet
@@ -111,11 +111,13 @@ class FlowpipeProof:
 @dataclass(frozen=True)
 class Step:
     """The states of a node while `begin` <= elapsed <= `end`: one row for each direction (a
-    trivial one where there is no bound), then the two for the elapsed time."""
+    trivial one where there is no bound), then, from row `clock` on, the two for the elapsed
+    time; on the first step one more for each direction, anchored at the entry."""
 
     begin: Fraction
     end: Fraction
     rows: Rows
+    clock: int
 
 
 Obligation = CoverObligation | ImpossibleObligation
@@ -126,28 +128,57 @@ def steps(flow: AffineFlow, node: Node) -> Iterator[Step]:
     """The rows of a node, step by step."""
     start = start_set(flow, node)
     bounds = FlowBounds(flow, start, node.stay, node.scale, node.degree, node.bits)
-    chords = _chords(bounds, flow, node)
+    curves = _curves(bounds, flow, node)
     ends = node.ends
     begin = next(ends)
     for end in ends:
-        rows = []
-        for direction, bound in zip(node.directions, chords, strict=True):
-            chord = next(bound, None)
-            if chord is None:
-                rows.append(NO_BOUND)
-                continue
-            slope = (chord.end - chord.begin) / (end - begin)
-            form = Form({**direction.normal, ELAPSED: -slope}, slope * begin - chord.begin)
-            rows.append(Row(form if slope else Form(direction.normal, form.constant)))
+        found: list[Row] = []
+        anchored: list[Row] = []
+        for direction, curve in zip(node.directions, curves, strict=True):
+            found.append(_line(direction, next(curve.chords, None), begin, end))
+            if begin == 0:
+                anchored.append(_line(direction, curve.anchor(), begin, end))
+        clock = len(found)
         elapsed = Form({ELAPSED: Fraction(1)})
-        rows.append(Row(elapsed - Form({}, end)))
-        rows.append(Row(Form({}, begin) - elapsed))
-        yield Step(begin, end, tuple(rows))
+        found.append(Row(elapsed - Form({}, end)))
+        found.append(Row(Form({}, begin) - elapsed))
+        yield Step(begin, end, (*found, *anchored), clock)
         begin = end
 
 
-def _chords(bounds: FlowBounds, flow: AffineFlow, node: Node) -> list[Iterator[Chord]]:
-    """Bounds for each direction; opposite directions share a curve."""
+def _line(direction: Direction, chord: Chord | None, begin: Fraction, end: Fraction) -> Row:
+    """The row that says that a direction stays below a line."""
+    if chord is None:
+        return NO_BOUND
+    slope = (chord.end - chord.begin) / (end - begin)
+    own = Form(direction.normal, slope * begin - chord.begin)
+    return Row(own - Form({ELAPSED: slope} if slope else {}))
+
+
+@dataclass
+class _Curve:
+    """The bounds of one direction of a node, step by step."""
+
+    bounds: FlowBounds
+    vector: list[int]
+    sign: int
+    helpers: tuple[int, ...]
+    pieces: Iterator[Piece]
+
+    def __post_init__(self) -> None:
+        self._first = next(self.pieces, None)
+        pieces = chain(() if self._first is None else (self._first,), self.pieces)
+        self.chords = self.bounds.chords(pieces, self.vector, self.sign, self.helpers)
+
+    def anchor(self) -> Chord | None:
+        """The bound on the first step that is exact at the entry."""
+        if self._first is None:
+            return None
+        return self.bounds.anchored(self._first, self.vector, self.sign, self.helpers)
+
+
+def _curves(bounds: FlowBounds, flow: AffineFlow, node: Node) -> list[_Curve]:
+    """The curve of each direction; opposite directions share their pieces."""
     unit = 1 << node.bits
     vectors = [
         [int(d.normal.get(name, Fraction(0)) * unit) for name in flow.names]
@@ -159,7 +190,7 @@ def _chords(bounds: FlowBounds, flow: AffineFlow, node: Node) -> list[Iterator[C
     for curve, uses in Counter(curves).items():
         shared[curve] = list(tee(bounds.pieces(list(curve), node.stages), uses))
     return [
-        bounds.chords(shared[curve].pop(), list(curve), sign, direction.helpers)
+        _Curve(bounds, list(curve), sign, direction.helpers, shared[curve].pop())
         for curve, sign, direction in zip(curves, signs, node.directions, strict=True)
     ]
 

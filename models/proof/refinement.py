@@ -65,12 +65,13 @@ class RefinementCertificate:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """The refinement holds: so many obligations multiplied out, `assumed` of them did not
-    and rest on a solver; `reach` is the number of obligations of the reachable sets."""
+    """The refinement holds in the `observed` variables: so many obligations multiplied out,
+    `assumed` further ones rest on a solver; `reach` counts those of the reachable sets."""
 
     obligations: int
     assumed: int
     reach: int
+    observed: tuple[str, ...] = ()
 
 
 RefinementJudgement: TypeAlias = Simulated | Rejected
@@ -93,7 +94,7 @@ def check_refinement(
         reach = _check_reach(detailed, certificate.reach)
         if isinstance(reach, Rejected):
             return reach
-        return _check_evidence(relation, certificate.evidence, reach)
+        return _check_evidence(relation, certificate, reach)
     except TooManyCasesError as error:
         return Rejected("model", str(error))
 
@@ -120,10 +121,10 @@ def _check_reach(detailed: Automaton, proof: PolyhedralProof | None) -> int | Re
 
 
 def _check_evidence(
-    relation: Relation, evidence: tuple[Support, ...], reach: int
+    relation: Relation, certificate: RefinementCertificate, reach: int
 ) -> RefinementJudgement:
     assumed = 0
-    given = iter(evidence)
+    given = iter(certificate.evidence)
     count = 0
     for obligation in relation.obligations():
         piece = next(given, None)
@@ -140,7 +141,7 @@ def _check_evidence(
             return Rejected(obligation.title, "the evidence does not prove it")
     if next(given, None) is not None:
         return Rejected("evidence", "there is more evidence than obligations")
-    return Simulated(count - assumed, assumed, reach)
+    return Simulated(count - assumed, assumed, reach, certificate.observed)
 
 
 def interface_fault(relation: Relation, observed: Iterable[str]) -> str | None:
@@ -164,7 +165,21 @@ def interface_fault(relation: Relation, observed: Iterable[str]) -> str | None:
             return f"the abstract automaton has no {name}"
         if unknown := form.coefficients.keys() - relation.known:
             return f"the witness of {name} mentions {sorted(unknown)[0]}"
+        if not _fits(form, abstract[name], detailed):
+            return f"the witness of {name} is not always {abstract[name]}"
     return None
+
+
+def _fits(form: Form, wanted: str, declared: Mapping[str, str]) -> bool:
+    """Whether a witness always has the type of the abstract variable: real, or a whole number
+    beside a variable of that very type, or alone."""
+    kind = wanted.rpartition(" ")[2]
+    types = {n: declared.get(n, "analog real").rpartition(" ")[2] for n in form.coefficients}
+    if kind == "real":
+        return set(types.values()) <= {"real", "int"}
+    whole = kind == "int" and form.constant.denominator == 1
+    same = set(types.values()) <= {kind} and set(form.coefficients.values()) <= {1}
+    return same and (whole or (form.constant == 0 and len(types) == 1))
 
 
 def malformed(relation: Relation) -> str | None:
