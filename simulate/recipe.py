@@ -13,11 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from models.automaton import Automaton
-from models.expression_text import parse_expression
-from models.printing import to_text
 from models.source import Diagnostic, ModelError
 from models.trace import Trace
-from models.trace_files import from_json, to_json
 from simulate.methods import Adams, Detection, Method, Taylor
 from simulate.place import Prepared
 from simulate.policy import Level, Policy, Switching
@@ -84,6 +81,8 @@ def repeat(
 
 def recorded(trace: Trace, recipe: Recipe, sha256: str) -> str:
     """The trace and the recipe that repeats it, as one JSON document."""
+    from models.trace_files import to_json
+
     document = json.loads(to_json(trace))
     document[RECIPE] = {
         **_recipe_out(recipe.with_decisions(trace.decisions)),
@@ -97,6 +96,8 @@ def read_recorded(text: str) -> tuple[Trace, Recipe | None, str]:
 
     Raises ModelError for anything that is not a trace.
     """
+    from models.trace_files import from_json
+
     trace = from_json(text)
     given = json.loads(text).get(RECIPE)
     if given is None:
@@ -172,6 +173,8 @@ def _text(value: object) -> str | None:
 def signal_out(signal: Signal) -> dict[str, Any]:
     """A signal as plain data."""
     if isinstance(signal, Formula):
+        from models.printing import to_text
+
         return {"form": "formula", "text": to_text(signal.expression)}
     form = "steps" if isinstance(signal, Steps) else "lines"
     return {"form": form, "times": list(signal.times), "values": list(signal.values)}
@@ -179,6 +182,8 @@ def signal_out(signal: Signal) -> dict[str, Any]:
 
 def _signal_in(given: Mapping[str, Any]) -> Signal:
     if given["form"] == "formula":
+        from models.expression_text import parse_expression
+
         return Formula(parse_expression(str(given["text"])))
     times, values = tuple(map(float, given["times"])), tuple(map(float, given["values"]))
     if given["form"] not in ("steps", "lines"):
