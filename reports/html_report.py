@@ -43,7 +43,7 @@ def diagram(findings: Findings) -> Markup:
         if model.agent is None
         else draw_agent(model.agent, title=model.name)
     )
-    return Markup(drawn.replace(f"<style>{STYLE}</style>\n", ""))
+    return sections.without_style(drawn)
 
 
 def render(data: Mapping[str, Any], picture: Markup, certificates: Mapping[str, str]) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from reports.markup import Content, Markup, tag
+from reports.proof_graph import draw_proof_graph
+from reports.svg import STYLE
 
 Data = Mapping[str, Any]
 
@@ -15,6 +18,11 @@ WORDS = {
     "unknown": ("?", "Unknown"),
     "contradiction": ("⚠", "Engines contradict each other"),
 }
+
+
+def without_style(drawn: str) -> Markup:
+    """A drawing without its own style, which the page has."""
+    return Markup(drawn.replace(f"<style>{STYLE}</style>\n", ""))
 
 
 def badge(outcome: str) -> Markup:
@@ -286,23 +294,46 @@ def _margin_cell(run: int, margin: Data | None) -> Markup:
 
 
 def graph(data: Data) -> Markup:
-    """The abstract state graph, where the verdict rests on one."""
-    cells = {
-        p["name"]: sum(len(c) for c in p["invariant"]["locations"].values())
-        for p in data["properties"]
-        if p["invariant"] and p["invariant"]["kind"] == "polyhedral"
-    }
-    lines = [
-        tag(
-            "p",
-            f"“{name}” rests on an invariant of {count} cell{'s' * (count != 1)}, shown with "
-            "the certificate; no abstract state graph was needed.",
+    """The abstract states of proofs, where they are made of cells."""
+    blocks = [_graph(p, data["locations"]) for p in data["properties"] if p["certificate_check"]]
+    empty = tag(
+        "p", "No property of this report is verified, so no verdict rests on abstract states."
+    )
+    return section(
+        "graph",
+        "Abstract states",
+        blocks or empty,
+        note="Each node is a cell of the proved invariant with its predicates; an arrow leads to "
+        "every cell that the proof needs for the initial states, for a jump, or (without a "
+        "label) for the passing of time.",
+    )
+
+
+def _graph(claim: Data, locations: Data) -> Markup:
+    title = tag("h3", claim["name"])
+    found = claim["graph"]
+    if found is None:
+        return tag(
+            "article",
+            title,
+            tag(
+                "p",
+                f"The proof is no small set of cells ({claim['invariant']['kind']}): see "
+                "the certificate.",
+            ),
+            class_="certificate",
         )
-        for name, count in cells.items()
-    ]
-    if not lines:
-        lines = [tag("p", "No verdict of this report rests on an abstract state graph.")]
-    return section("graph", "Abstract states", lines)
+    tags = {name: quote(f"state:{name}") for name in locations}
+    drawn = without_style(draw_proof_graph(found, tags, f"Abstract states of {claim['name']}"))
+    count = len(found["nodes"])
+    words = f"{_many(count, 'abstract state')}, {_many(len(found['arrows']), 'arrow')}."
+    return tag(
+        "article",
+        title,
+        tag("p", words, class_="small"),
+        tag("div", drawn, class_="diagram graph", tabindex=0),
+        class_="certificate",
+    )
 
 
 def certificate(data: Data) -> Markup:

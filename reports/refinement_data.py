@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from abstraction.refinement.outcome import Failure, NotProved, Refines, Refuted, Rule, Step
+from abstraction.refinement.outcome import Failure, NotProved, Refines, Refuted, Step
 from abstraction.refinement.proof_tree import Proof
 from models.source import Span
 
@@ -26,7 +26,7 @@ def tree_lines(step: Step) -> list[str]:
         node, lead, indent = pending.pop()
         note = f" ({node.note})" if node.note else ""
         spent = f", {node.seconds:.2f} s" if node.seconds else ""
-        lines.append(f"{lead}{node.claim}: {node.rule}{note}{spent}")
+        lines.append(f"{lead}{node.claim or 'the parts'}: {node.rule}{note}{spent}")
         for number, below in reversed(list(enumerate(node.below))):
             last = number == len(node.below) - 1
             pending.append(
@@ -108,6 +108,3 @@ def _value(value: object) -> str:
     if isinstance(value, Fraction):
         return str(value) if value.denominator < 10_000 else f"{float(value):.6g}"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-__all__ = ["Rule", "failure_lines", "outcome_word", "proof_data", "state_text", "tree_lines"]

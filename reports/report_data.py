@@ -19,6 +19,7 @@ from models.printing import to_text
 from models.proof.certificate import PolyhedralProof
 from models.proof.checker import Accepted
 from models.proof.flowpipe import FlowpipeProof
+from models.proof.problem import linear_problem
 from models.proof.quadratic import QuadraticInvariant
 from models.source import Span
 from models.verdict import Verdict, Verified
@@ -29,6 +30,7 @@ from reports.crosscheck import Contradiction, Margin, Place
 from reports.diagram import mode_tag, transition_tag
 from reports.inequalities import bounds, rounded
 from reports.projection import hull_box
+from reports.proof_graph import proof_graph
 from reports.set_data import bad_data, set_data
 from reports.trace_data import short, trace_data
 from reports.verdict_data import Provenance, verdict_data
@@ -67,7 +69,6 @@ def report_data(findings: Findings) -> dict[str, Any]:
         "runs": runs,
         "crosscheck": _crosscheck(findings),
         "coverage": _coverage(findings),
-        "graph": None,
         "seconds": {phase: round(s, 3) for phase, s in findings.seconds.items()},
         "settings": {
             "method": findings.settings.method,
@@ -236,6 +237,7 @@ def _property(
         "suspicious": list(suspicious(findings, verdict)),
         "bad": bad_data(automaton, claim, places, box),
         "set": None,
+        "graph": None,
         "invariant": None,
         "certificate_check": None,
         "certificate_sha256": None,
@@ -245,6 +247,7 @@ def _property(
         data["set"] = set_data(
             automaton, verdict.certificate, claim, findings.sets[verdict.claim], box, first
         )
+        data["graph"] = _graph(findings, verdict)
         data["invariant"] = _invariant(verdict)
         accepted = isinstance(checked.judgement, Accepted)
         data["certificate_check"] = {
@@ -260,6 +263,16 @@ def _property(
         }
         data["certificate_sha256"] = hashlib.sha256(checked.text.encode()).hexdigest()
     return data
+
+
+def _graph(findings: Findings, verdict: Verified) -> dict[str, Any] | None:
+    """The abstract states of a polyhedral proof."""
+    proof = verdict.certificate.proof
+    if not isinstance(proof, PolyhedralProof):
+        return None
+    problem = linear_problem(findings.automaton, findings.claim(verdict.claim))
+    graph = proof_graph(problem, proof)
+    return None if graph is None else graph.data()
 
 
 def _invariant(verdict: Verified) -> dict[str, Any]:

@@ -102,6 +102,13 @@ function followDiagram() {
   });
 }
 
+function followGraph() {
+  const here = `state:${chosenLocation()}`;
+  document.querySelectorAll('#graph [data-part]').forEach((part) => {
+    part.classList.toggle('lit', decodeURIComponent(part.dataset.part) === here);
+  });
+}
+
 // `agent@file:line:column` belongs to the event of that agent; single agents give no name.
 function componentOf(tag, event) {
   const agent = decodeURIComponent(tag.split('%40')[0]);
@@ -234,6 +241,7 @@ function makePanels() {
     if (changed.run) makeLog();
     followSource();
     followDiagram();
+    followGraph();
     if (RUNS.length) {
       followState();
       followLog();

@@ -77,6 +77,17 @@ def test_every_part_is_there(verified: Findings) -> None:
     assert verified.automaton.sha256 in words
 
 
+def test_the_abstract_states_are_those_of_the_proof(verified: Findings) -> None:
+    graph = report_data(verified)["properties"][0]["graph"]
+    places = [node["location"] for node in graph["nodes"]]
+    assert sorted(set(places)) == ["off", "on"]
+    arrows = {
+        (places[a["from"]] if a["from"] >= 0 else "start", places[a["to"]], a["label"])
+        for a in graph["arrows"]
+    }
+    assert {("start", "on", ""), ("on", "off", "off!"), ("off", "on", "on!")} <= arrows
+
+
 def test_nothing_is_asked_from_outside(verified: Findings) -> None:
     text = page(verified)
     reader = read(text)
