@@ -177,7 +177,8 @@ def _relevant(problem: LinearProblem, locations: tuple[str, ...]) -> tuple[str, 
         name
         for location in locations
         for rows in problem.bad(location)
-        for name in rows[0].form.coefficients
+        for row in rows[:1]
+        for name in row.form.coefficients
         if name in known
     }
     grown = True

@@ -175,3 +175,11 @@ def test_an_edge_that_resets_the_state_is_rejected() -> None:
     judgement = check(kicked, "bounded", certificate)
     assert isinstance(judgement, Rejected)
     assert "jump" in judgement.obligation
+
+
+def test_a_bad_set_that_is_not_linear_is_left_to_others() -> None:
+    model = replace(switched(), properties=(Property("bounded", X * X <= 9),))
+    found = search_quadratic(
+        linear_problem(model, model.properties[0]), QuadraticSearch(), lambda: False
+    )
+    assert isinstance(found, NotQuadratic)
