@@ -39,11 +39,15 @@ def recheck_refinement(console: Console, chosen: Chosen, against: str, text: byt
             obligations=judgement.obligations,
             assumed=judgement.assumed,
             reach=judgement.reach,
+            observed=list(judgement.observed),
             seconds=round(seconds, 4),
         )
     else:
         rest = "" if complete else f"; {judgement.assumed} more rest on solvers: UNKNOWN"
         word = "ACCEPTED" if complete else "checked"
         total = judgement.obligations + judgement.reach
-        console.result(f"{label}: {word} ({total} obligations, {seconds:.2f} s){rest}")
+        seen = ", ".join(judgement.observed) or "nothing"
+        console.result(
+            f"{label}, observing {seen}: {word} ({total} obligations, {seconds:.2f} s){rest}"
+        )
     return ExitCode.OK if complete else ExitCode.UNKNOWN

@@ -14,8 +14,9 @@ from typing import Any
 from abstraction.refinement.assume_guarantee import helped_part
 from abstraction.refinement.decomposition import AgentPair, leaves, plan_of
 from abstraction.refinement.flat import Settings
+from abstraction.refinement.interface import compare_interfaces
 from abstraction.refinement.outcome import Refines, Rule
-from abstraction.refinement.proof_tree import Proof, leaf_automata
+from abstraction.refinement.proof_tree import Proof, leaf_automata, shown_by
 from models.automaton import Automaton
 from models.model import Model
 from models.proof.certificate import MAX_BYTES, MalformedCertificateError
@@ -84,18 +85,20 @@ def _check_parts(detailed: Model, abstract: Model, given: list[_Leaf]) -> Refine
         automata: tuple[Automaton, Automaton] | None = leaf_automata(part)
         if leaf.rule == Rule.ASSUME_GUARANTEE:
             settings = Settings(reach=False, refute=False)
-            is_agent = isinstance(part, AgentPair)
             helped = helped_part(part, other, settings) if isinstance(part, AgentPair) else None
-            automata = (helped.automaton, leaf_automata(part)[1]) if helped and is_agent else None
+            automata = None if helped is None else (helped.automaton, helped.abstract)
         if automata is None:
             return Rejected(part.path, "its siblings' invariants cannot be used")
         judgement = check_refinement(*automata, decode_refinement(leaf.text))
         if not isinstance(judgement, Simulated):
             return Rejected(f"{part.path}: {judgement.obligation}", judgement.why)
+        if missing := set(shown_by(part)) - set(judgement.observed):
+            return Rejected(part.path, f"its certificate says nothing about {min(missing)}")
         obligations += judgement.obligations
         assumed += judgement.assumed
         reach += judgement.reach
-    return Simulated(obligations, assumed, reach)
+    seen = compare_interfaces(detailed.automaton, abstract.automaton, own, other).observed
+    return Simulated(obligations, assumed, reach, seen)
 
 
 def _read(text: str | bytes) -> list[_Leaf]:

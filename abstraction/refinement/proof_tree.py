@@ -133,12 +133,20 @@ def compare_leaf(part: AgentPair | ModePair, settings: Settings) -> Outcome:
     """Two agents, or two atomic modes, compared alone."""
     detailed, abstract = leaf_automata(part)
     if isinstance(part, ModePair):
-        names = tuple(d.name for d in part.abstract.variables)
-        return refine(detailed, abstract, names, replace(settings, reach=False, witness={}))
+        given = replace(settings, reach=False, witness={}, places={})
+        return refine(detailed, abstract, shown_by(part), given)
     compared = compare_interfaces(detailed, abstract, part.detailed, part.abstract)
     if compared.failures:
         return NotProved(compared.failures)
     return refine(detailed, abstract, compared.observed, settings)
+
+
+def shown_by(part: AgentPair | ModePair) -> tuple[str, ...]:
+    """What must be observed of a leaf: all variables of a mode, the globals of an agent."""
+    if isinstance(part, ModePair):
+        return tuple(d.name for d in part.abstract.variables)
+    detailed, abstract = leaf_automata(part)
+    return compare_interfaces(detailed, abstract, part.detailed, part.abstract).observed
 
 
 def leaf_automata(part: AgentPair | ModePair) -> tuple[Automaton, Automaton]:
