@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 from models.automaton import BOOL, Constraint, Kind
 from models.expression import COMPARISONS, free_variables, postorder
@@ -31,13 +32,18 @@ class Resolved:
     rows: tuple[tuple[int, Row], ...]
 
 
-def resolved(rows: Rows) -> Resolved:
+KnownPairs: TypeAlias = dict[tuple[int, int], tuple[Row, Row, tuple[str, Form] | None]]
+"""What pairs of row objects define, by their identities (the rows are kept, so that these
+stay theirs): the linear view uses the same objects for many jumps."""
+
+
+def resolved(rows: Rows, known: KnownPairs) -> Resolved:
     """Which values after a jump follow from those before it."""
     definitions: dict[str, Definition] = {}
     others: list[int] = []
     i = 0
     while i < len(rows):
-        found = _definition(rows[i], rows[i + 1]) if i + 1 < len(rows) else None
+        found = _known_definition(rows[i], rows[i + 1], known) if i + 1 < len(rows) else None
         if found is not None and found[0] not in definitions:
             name, form = found
             upper = i if rows[i].form.coefficients[name] > 0 else i + 1
@@ -54,6 +60,14 @@ def resolved(rows: Rows) -> Resolved:
         if form.coefficients or form.constant > 0 or (row.strict and form.constant == 0):
             left.append((i, row if form is row.form else Row(form, row.strict)))
     return Resolved(definitions, tuple(left))
+
+
+def _known_definition(first: Row, second: Row, known: KnownPairs) -> tuple[str, Form] | None:
+    key = (id(first), id(second))
+    entry = known.get(key)
+    if entry is None:
+        entry = known[key] = (first, second, _definition(first, second))
+    return entry[2]
 
 
 def _definition(first: Row, second: Row) -> tuple[str, Form] | None:

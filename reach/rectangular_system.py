@@ -32,6 +32,7 @@ from models.proof.problem import Dynamics, LinearProblem
 from reach.double_description import Vector, coprime, dot
 from reach.polyhedron import Polyhedron, integer_row
 from reach.rectangular_rows import (
+    KnownPairs,
     Resolved,
     explicit_names,
     largest_constants,
@@ -201,6 +202,7 @@ class RectangularSystem:
         self._explicit = {name: i for i, name in enumerate(self.explicit)}
         self.largest = largest_constants(problem)
         self._types = {v.name: v.type for v in automaton.variables}
+        self._pairs: KnownPairs = {}
         self._cases: dict[str, tuple[_Case, ...]] = {}
         self._rows: dict[str, tuple[tuple[_Split, ...], ...]] = {}
         self._bad: dict[str, tuple[tuple[_Split, ...], ...]] = {}
@@ -362,7 +364,7 @@ class RectangularSystem:
                 yield self._case(edge, number, jump.name, jump.target, rows)
 
     def _case(self, edge: int, number: int, name: str, target: str, rows: Rows) -> _Case:
-        relation = resolved(rows)
+        relation = resolved(rows, self._pairs)
         new_values: list[_Split] = []
         for n in self.explicit:
             known = relation.definitions.get(primed(n))
