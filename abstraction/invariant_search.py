@@ -104,11 +104,11 @@ def _seen_bad(system: TemplateSystem, runs: SampledRuns) -> str | None:
     n = len(system.names)
     for location, bad in system.bad:
         points = runs.points([location])
-        if points is None or np.any(bad.matrix[:, n:-1]):
+        rows = np.any(bad.matrix[:, :n], axis=1)
+        if points is None or np.any(bad.matrix[rows, n:-1]):
             continue
         reach = points @ bad.matrix[:, :n].T - bad.bound
         size = np.maximum(1.0, np.abs(bad.bound))
-        rows = np.any(bad.matrix[:, :n], axis=1)
         if np.any(np.all(reach[:, rows] < -1e-6 * size[rows], axis=1)):
             return location
     return None

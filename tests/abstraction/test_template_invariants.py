@@ -1,0 +1,124 @@
+"""Template invariants: found, proved exactly, and never for unsafe systems."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from abstraction.invariant_search import Found, NotFound, TemplateInvariant, search_invariant
+from abstraction.sampled_runs import sampled_runs
+from abstraction.strategy import Task
+from abstraction.template_system import template_system
+from abstraction.verification import deadline, strategy
+from models.automaton import (
+    Automaton,
+    Constraint,
+    HybridAutomaton,
+    Initial,
+    Input,
+    Location,
+    Property,
+    Range,
+    Variable,
+)
+from models.expression_text import parse_expression
+from models.load import load
+from models.proof.problem import linear_problem
+from models.verdict import Unknown, Verified
+
+LIMIT = 60.0
+
+
+def damped(bound: str) -> HybridAutomaton:
+    """x'' = -2x - x' + u with |u| <= 1, from rest near 0; |x| stays below about 0.9."""
+    flows = (
+        Constraint("x", Range.exactly(parse_expression("v"))),
+        Constraint("v", Range.exactly(parse_expression("u - 2*x - v"))),
+    )
+    start = parse_expression("x >= -1/10 && x <= 1/10 && v >= 0 && v <= 0")
+    return HybridAutomaton(
+        name="damped",
+        variables=(Variable("x"), Variable("v")),
+        locations=(Location("only", flows),),
+        initial=(Initial("only", start),),
+        inputs=(Input("u", low=Fraction(-1), high=Fraction(1)),),
+        properties=(Property("bound", parse_expression(f"x <= {bound}")),),
+    )
+
+
+def attempt(automaton: Automaton, method: str = "template") -> Verified | Unknown:
+    task = Task(automaton, automaton.properties[0], deadline(LIMIT))
+    verdict = strategy(method).attempt(task)
+    assert isinstance(verdict, Verified | Unknown)
+    return verdict
+
+
+def test_a_disturbed_oscillator_is_bounded() -> None:
+    verdict = attempt(damped("6/5"))
+    assert isinstance(verdict, Verified)
+    assert verdict.horizon is None
+
+
+def test_a_bound_that_runs_break_is_not_proved() -> None:
+    verdict = attempt(damped("3/10"))
+    assert isinstance(verdict, Unknown)
+    assert "sampled run" in verdict.reason
+
+
+def test_a_bound_just_beyond_the_runs_is_not_claimed_without_proof() -> None:
+    """A level that bang-bang inputs exceed (closed form: the impulse response's norm)."""
+    steps = np.linspace(0, 40, 400_001)
+    frequency = np.sqrt(2 - 0.25)
+    response = np.exp(-steps / 2) * np.sin(frequency * steps) / frequency
+    reachable = float(np.trapezoid(np.abs(response), steps))
+    verdict = attempt(damped(f"{int(reachable * 1000) - 5}/1000"))
+    assert isinstance(verdict, Unknown)
+
+
+@pytest.mark.parametrize("name", ["platoon", "platoon_hard", "platoon_accelerating"])
+def test_platoons_are_proved_for_all_time(name: str) -> None:
+    begun = time.process_time()
+    verdict = attempt(load(name).automaton)
+    assert isinstance(verdict, Verified)
+    assert verdict.horizon is None
+    assert time.process_time() - begun < 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["platoon_gentle", "platoon_mild"])
+def test_further_platoons_are_proved_for_all_time(name: str) -> None:
+    assert isinstance(attempt(load(name).automaton), Verified)
+
+
+@pytest.mark.parametrize("name", ["thermostat_timer", "leaky_tank"])
+def test_timers_and_switches(name: str) -> None:
+    assert isinstance(attempt(load(name).automaton), Verified)
+
+
+@pytest.mark.parametrize("name", ["thermostat_timer_cold", "leaky_tank_low", "platoon_saturated"])
+def test_unsafe_twins_are_not_proved(name: str) -> None:
+    model = load(name).automaton
+    problem = linear_problem(model, model.properties[0])
+    end = time.monotonic() + 3
+    found = search_invariant(problem, TemplateInvariant(), lambda: time.monotonic() > end)
+    assert isinstance(found, NotFound)
+
+
+def test_invariants_contain_what_other_runs_visit() -> None:
+    """Every state of fresh sampled runs satisfies the proved half-spaces."""
+    model = load("platoon").automaton
+    problem = linear_problem(model, model.properties[0])
+    found = search_invariant(problem, TemplateInvariant(), lambda: False)
+    assert isinstance(found, Found)
+    system = template_system(problem)
+    runs = sampled_runs(system, 0.02, np.random.default_rng(99))
+    assert runs is not None
+    for region in found.proof.regions:
+        points = runs.points([region.location])
+        assert points is not None
+        for form in region.predicates:
+            normal = np.array([float(form.coefficients.get(v, 0)) for v in system.names])
+            assert (points @ normal).max() + float(form.constant) <= 1e-6
