@@ -9,6 +9,9 @@ PACKAGES := workbench reports abstraction reach simulate models
 C_SOURCES := $(wildcard */*.c */*.h */*/*.c */*/*.h)
 WORKERS ?= 2
 
+# Tests start the command many times: let Python keep its compiled modules.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test test-all bench lint clean
 
