@@ -236,7 +236,7 @@ class Shrinker:
     def _ranges(self) -> dict[str, tuple[float, float]]:
         from simulate.search_space import SearchSpace, Shape
 
-        prepared = self.objective.prepared(False)
+        prepared = self.objective.prepared()
         found: dict[str, tuple[float, float]] = {}
         for index, start in enumerate(prepared.starts()):
             if start.location == self.recipe.location:

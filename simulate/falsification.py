@@ -203,7 +203,7 @@ def _next_arm(search: _Search, fresh: Iterator[Shape], chooser: Random) -> _Arm 
 
 def _shapes(objective: Objective, options: Options) -> Iterator[Shape]:
     """The shapes of runs worth searching, the plainest first."""
-    prepared = objective.prepared(False)
+    prepared = objective.prepared()
     starts = len(list(islice(prepared.starts(), MAX_STARTS)))
     horizons = _horizons(objective.base, objective.claim, options.until)
     signals = bool(prepared.loose or prepared.inputs)

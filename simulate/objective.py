@@ -17,7 +17,7 @@ from simulate.robustness import Closest, Robustness
 from simulate.run import prepare
 from simulate.run_check import RunCheck
 from simulate.search_space import SearchSpace, Shape
-from simulate.signals import Lines, Signal
+from simulate.signals import Lines
 from simulate.stl import Formula
 from simulate.stl_monitor import Monitor
 
@@ -52,8 +52,8 @@ class Objective:
         self.claim = claim
         self.base = automaton
         self.automaton = focused(automaton, claim if isinstance(claim, Property) else None)
-        self._prepared: dict[bool, Prepared] = {}
-        plain = self.prepared(False)
+        self._prepared: dict[frozenset[str], Prepared] = {}
+        plain = self.prepared()
         symbols = plain.symbols
         self._monitor = Monitor(automaton, claim, symbols) if isinstance(claim, Formula) else None
         self._robustness = (
@@ -70,22 +70,21 @@ class Objective:
         self._check: RunCheck | None = None
         self._approach = Approach(plain, claim) if isinstance(claim, Property) else None
 
-    def prepared(self, linear: bool) -> Prepared:
-        """The model, for stepwise or for piecewise linear inputs."""
+    def prepared(self, linear: frozenset[str] = frozenset()) -> Prepared:
+        """The model, for inputs that are piecewise linear if named and stepwise otherwise."""
         if linear not in self._prepared:
             form = Lines((0.0, 1.0), (0.0, 0.0))
-            signals: dict[str, Signal | float] = (
-                {i.name: form for i in self.automaton.inputs} if linear else {}
+            self._prepared[linear] = prepare(
+                self.automaton, inputs=dict.fromkeys(sorted(linear), form)
             )
-            self._prepared[linear] = prepare(self.automaton, inputs=signals)
         return self._prepared[linear]
 
     def space(self, shape: Shape) -> SearchSpace:
         """The coordinates of a shape; anchored at an initial state that the model has."""
         if shape not in self._spaces:
-            space = SearchSpace(self.prepared(shape.linear), shape)
+            space = SearchSpace(self.prepared(), shape)
             plain = Recipe(until=0.0, location=space.start.location, stop_on_violation=False)
-            trace = repeat(self.prepared(False), plain)
+            trace = repeat(self.prepared(), plain)
             if trace.segments:
                 space.anchor(_numbers(trace))
             self._spaces[shape] = space
@@ -93,7 +92,7 @@ class Objective:
 
     def run(self, recipe: Recipe, *, stop: bool = False) -> Trace:
         """The run of a recipe."""
-        linear = any(isinstance(s, Lines) for s in recipe.inputs.values())
+        linear = frozenset(n for n, s in recipe.inputs.items() if isinstance(s, Lines))
         prepared = self.prepared(linear)
         return repeat(prepared, recipe, stop_on_violation=stop, max_jumps=MAX_JUMPS)
 
@@ -126,7 +125,7 @@ class Objective:
     def problems(self, recipe: Recipe, trace: Trace) -> list[str]:
         """What speaks against the trace being a run of the model."""
         if self._check is None:
-            self._check = RunCheck(self.prepared(False))
+            self._check = RunCheck(self.prepared())
         return self._check.problems(trace, recipe.inputs)
 
     def evaluate(self, recipe: Recipe) -> Score:

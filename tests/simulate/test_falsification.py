@@ -27,7 +27,7 @@ from simulate.run import prepare, simulate
 from simulate.run_check import RunCheck
 from simulate.search_space import SearchSpace, Shape
 from simulate.searcher import Searcher
-from simulate.signals import Steps
+from simulate.signals import Formula, Steps
 from simulate.stl import parse_formula
 
 PLAIN = Options(seed=1, rigorous=())
@@ -138,14 +138,14 @@ def test_touching_the_boundary_is_not_confirmed() -> None:
 def test_confirmation_refuses_a_run_that_only_a_coarse_method_makes() -> None:
     automaton, claim = claim_of("platoon")
     objective = Objective(automaton, claim)  # type: ignore[arg-type]
-    space = SearchSpace(objective.prepared(False), Shape(10.0))
+    space = SearchSpace(objective.prepared(), Shape(10.0))
     assert confirm(objective, space.recipe([0.0] * space.dimension)) == ()
 
 
 def test_shrinking_keeps_a_violation() -> None:
     automaton, claim = claim_of("platoon_unclamped")
     objective = Objective(automaton, claim)  # type: ignore[arg-type]
-    space = SearchSpace(objective.prepared(False), Shape(40.0, pieces=4))
+    space = SearchSpace(objective.prepared(), Shape(40.0, pieces=4))
     generator = Random(3)
     while True:
         x = [generator.random() for _ in range(space.dimension)]
@@ -271,6 +271,42 @@ def test_recipe_survives_the_file() -> None:
     assert repeat(automaton, read).final() == trace.final()
 
 
+TWO_INPUTS = """\
+mode Tank() {
+  write analog real x;
+  read analog real u, w;
+  diff { d(x) == u + w - x; }
+}
+
+agent Plant() {
+  private analog real x = 0;
+  read analog real u, w;
+  assume { u >= 0 && u <= 1 && w >= 0 && w <= 1 && u + w <= 1.2 }
+  mode top = Tank();
+  assert "low" { x <= 1.21 }
+  assert "lower" { x <= 1.1 }
+}
+"""
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_assumptions_about_inputs_are_kept(tmp_path: Path, linear: bool) -> None:
+    path = tmp_path / "plant.charon"
+    path.write_text(TWO_INPUTS)
+    automaton = load(str(path)).automaton
+    low, lower = automaton.properties
+    options = replace(PLAIN, linear=linear, until=10.0)
+    assert falsify(automaton, low, Budget(150), options).found is None
+    found = falsify(automaton, lower, Budget(600), options).found
+    assert found is not None
+    u, w = found.recipe.inputs["u"], found.recipe.inputs["w"]
+    for signal in (u, w):
+        assert not isinstance(signal, Formula)
+        assert all(0 <= v <= 1 for v in signal.values)
+    again = repeat(focused(automaton, lower), found.recipe)
+    assert again.outcome == found.trace.outcome
+
+
 MAZE = """\
 mode Room() {
   write analog real x, y;
@@ -311,7 +347,7 @@ def test_a_bad_location_behind_two_doors_is_approached_and_found(tmp_path: Path)
     automaton = load(str(path)).automaton
     claim = automaton.properties[0]
     objective = Objective(automaton, claim)
-    approach = Approach(objective.prepared(False), claim)
+    approach = Approach(objective.prepared(), claim)
 
     def distance(*levels: float) -> float:
         times = tuple(2.0 * i for i in range(len(levels)))
