@@ -121,10 +121,8 @@ class Setting:
             else:
                 yield Bound(k, (image.target, i), image.source, factors, np.inf)
 
-    def meets_bad(self, offsets: Array) -> float:
-        """By how much, at most, some bad set has points in the polyhedron of its location;
-        minus infinity if none has any."""
-        deepest = -np.inf
+    def meets_bad(self, offsets: Array, touching: float) -> str | None:
+        """A location where a bad set has points in the polyhedron, deeper than `touching`."""
         for location, polyhedron in self.system.bad:
             inside = offsets[self.group[location]]
             if np.any(inside == -np.inf):
@@ -134,9 +132,9 @@ class Setting:
             margin = np.zeros(len(polyhedron.names))
             margin[-1] = 1.0
             supported = oracle(margin)
-            if supported is not None:
-                deepest = max(deepest, supported.value)
-        return deepest
+            if supported is not None and supported.value > touching:
+                return location
+        return None
 
     def excluding_rows(self, offsets: Array) -> set[RowKey]:
         """Rows that together keep every bad set away."""

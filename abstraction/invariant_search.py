@@ -64,16 +64,17 @@ def search_invariant(
     if runs is not None and (where := _seen_bad(system, runs)) is not None:
         return NotFound(f"a sampled run seems to break the property in {where}", 0)
     tried = 0
-    closest = ""
+    closest = missed = ""
     for template, shared in _attempts(system, runs):
         if stop():
-            return NotFound(f"the time limit ended the search{closest}", tried)
+            return NotFound(f"the time limit ended the search{closest or missed}", tried)
         tried += 1
         kind = "one polyhedron for all locations" if shared else "one for each location"
         progress(f"template {tried}: {len(template.rows)} directions, {kind}")
         search = replace(method.search, shared=shared)
         regions = find_invariant(system, template, search, runs, stop)
         if isinstance(regions, Missed):
+            missed = f"; of the last, with {len(template.rows)} directions, {regions.reason}"
             continue
         proof = prove(problem, regions)
         if isinstance(proof, Unproved):
@@ -82,7 +83,7 @@ def search_invariant(
         smaller = pruned(problem, proof)
         size = max((len(region.predicates) for region in smaller.regions), default=0)
         return Found(smaller, tried, len(template.rows), size)
-    return NotFound(f"none of {tried} templates gave an inductive set{closest}", tried)
+    return NotFound(f"none of {tried} templates gave an inductive set{closest or missed}", tried)
 
 
 def _attempts(system: TemplateSystem, runs: SampledRuns | None) -> Iterator[tuple[Template, bool]]:

@@ -37,6 +37,8 @@ def pruned(problem: LinearProblem, proof: PolyhedralProof) -> PolyhedralProof:
             needed.add(row)
             pending.append(row)
     regions = tuple(_restricted(region, needed) for region in proof.regions)
+    if regions == proof.regions:
+        return proof
     smaller = prove(problem, regions)
     return smaller if isinstance(smaller, PolyhedralProof) else proof
 

@@ -91,8 +91,9 @@ def _least_invariant(
     for _ in range(search.strategies):
         if stop():
             return Missed("the time limit ended the search")
-        if setting.meets_bad(offsets) > TOUCHING * setting.size:
-            return Missed("its least polyhedra meet the bad states")
+        where = setting.meets_bad(offsets, TOUCHING * setting.size)
+        if where is not None:
+            return Missed(f"its least inductive polyhedron reaches bad states in {where}")
         bounds = setting.bounds(offsets)
         if not _improved(setting, strategy, bounds, offsets):
             return offsets
