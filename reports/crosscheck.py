@@ -153,23 +153,32 @@ class Checker:
 
 
 def stays_of(trace: Trace, pieces: Sequence[Pieces]) -> Iterator[Stay]:
-    """The run's stays: segments between jumps, taken together."""
+    """The run's stays with their dense output, one `Pieces` for each segment."""
+    for first, last in _stay_segments(trace):
+        segment = trace.segments[first]
+        entry = {**trace.parameters, **segment.valuation(segment.start)}
+        yield Stay(segment.location, segment.start, entry, tuple(pieces[first:last]))
+
+
+def stay_times(trace: Trace) -> Iterator[tuple[str, float, float, dict[str, Scalar]]]:
+    """The run's stays: location, start, end, and the state that each begins in."""
+    for first, last in _stay_segments(trace):
+        segment = trace.segments[first]
+        entry = {**trace.parameters, **segment.valuation(segment.start)}
+        yield segment.location, segment.start, trace.segments[last - 1].end, entry
+
+
+def _stay_segments(trace: Trace) -> Iterator[tuple[int, int]]:
+    """Segments between jumps, as ranges."""
     jumps = {event.time for event in trace.jumps}
-    gathered: list[Pieces] = []
-    for part in pieces:
-        here = part.segment
-        if gathered and (here.location != gathered[0].segment.location or here.start in jumps):
-            yield _stay(trace, gathered)
-            gathered = []
-        gathered.append(part)
-    if gathered:
-        yield _stay(trace, gathered)
-
-
-def _stay(trace: Trace, parts: Sequence[Pieces]) -> Stay:
-    first = parts[0].segment
-    entry = {**trace.parameters, **first.valuation(first.start)}
-    return Stay(first.location, first.start, entry, tuple(parts))
+    first = 0
+    for i, segment in enumerate(trace.segments):
+        before = trace.segments[first].location
+        if i > first and (segment.location != before or segment.start in jumps):
+            yield first, i
+            first = i
+    if trace.segments:
+        yield first, len(trace.segments)
 
 
 def _set_margin(claimed: ClaimedSet, trace: Trace, stays: Sequence[Stay]) -> Margin:

@@ -27,7 +27,6 @@ from models.trace import Scalar
 from reports.claimed_set import NEVER, Stay, Worst, at_most_zero
 from reports.inequalities import linear_text, readable, rounded
 from reports.piecewise import Pieces, Places, bisect, restricted
-from reports.projection import Shadow
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -90,15 +89,23 @@ class FlowpipeSet:
         text = f"no entry set contains the state: {near[1]}"
         return best or Worst(near[0], stay.start, lambda: text)
 
-    def groups(self) -> list[tuple[str, float, float, Rows]]:
-        """The flowpipe in few pieces for pictures: location, from when to when, rows. Steps
-        are joined by the larger of their bounds: an over-approximation."""
+    def node_of(self, location: str, entry: Mapping[str, Scalar]) -> int | None:
+        """The first node whose entry set a stay begins in."""
+        for number, node in enumerate(self.proof.nodes):
+            if node.location == location:
+                outside, _ = _outside_entry(node, entry)
+                if outside <= ENTRY_ALLOWANCE * _size(entry):
+                    return number
+        return None
+
+    def groups(self) -> list[Group]:
+        """The flowpipe in few pieces for pictures. Steps are joined by the larger of their
+        bounds: an over-approximation."""
         count = sum(s.count for node in self.proof.nodes for s in node.stages)
         stride = max(1, math.ceil(count / GROUPS))
         found = []
         for number, node in enumerate(self.proof.nodes):
             tube = self.tube(number)
-            entered = _entry_times(node, self.horizon)
             for i in range(0, len(tube.begin), stride):
                 last = min(i + stride, len(tube.begin)) - 1
                 bounds = np.maximum(tube.low[i : last + 1], tube.high[i : last + 1]).max(axis=0)
@@ -107,9 +114,20 @@ class FlowpipeSet:
                     for d, bound in zip(tube.directions, bounds, strict=True)
                     if math.isfinite(bound) and d.coefficients.keys() != {TIME}
                 )
-                times = entered[0] + tube.begin[i], entered[1] + tube.end[last]
-                found.append((node.location, float(times[0]), float(times[1]), rows))
+                begin, end = float(tube.begin[i]), float(tube.end[last])
+                found.append(Group(number, node.location, begin, end, rows))
         return found
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some steps of a node: the rows that hold while the elapsed time is in [begin, end]."""
+
+    node: int
+    location: str
+    begin: float
+    end: float
+    rows: Rows
 
 
 def _tube(problem: LinearProblem, node: Node) -> Tube:
@@ -242,14 +260,6 @@ def _intervals(
         np.array(lows),
         np.array(highs),
     )
-
-
-def _entry_times(node: Node, horizon: float) -> tuple[float, float]:
-    """When stays of a node begin, as far as the entry rows tell."""
-    if math.isinf(horizon):
-        return 0.0, math.inf
-    shadow = Shadow(tuple(map(Row, node.entry)), {TIME: (0.0, horizon)})
-    return shadow.interval(TIME) or (0.0, horizon)
 
 
 def _size(entry: Mapping[str, Scalar]) -> float:

@@ -245,7 +245,13 @@ def _property(
     if isinstance(verdict, Verified) and checked is not None:
         first = sorted(_mentioned(claim))
         data["set"] = set_data(
-            automaton, verdict.certificate, claim, findings.sets[verdict.claim], box, first
+            automaton,
+            verdict.certificate,
+            claim,
+            findings.sets[verdict.claim],
+            [run.trace for run in findings.runs],
+            box,
+            first,
         )
         data["graph"] = _graph(findings, verdict)
         data["invariant"] = _invariant(verdict)

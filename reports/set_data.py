@@ -13,7 +13,9 @@ from models.proof.certificate import Certificate, PolyhedralProof
 from models.proof.linear import Row, Rows, TooManyCasesError, alternatives
 from models.proof.problem import LinearProblem, linear_problem
 from models.proof.quadratic import QuadraticInvariant
+from models.trace import Trace
 from reports.claimed_set import ClaimedSet
+from reports.crosscheck import stay_times
 from reports.flowpipe_set import FlowpipeSet
 from reports.projection import Box, Point, Shadow, ellipse
 from reports.trace_data import short
@@ -66,6 +68,7 @@ def set_data(
     certificate: Certificate,
     claim: Property,
     claimed: ClaimedSet,
+    traces: Sequence[Trace],
     box: Box,
     first: Sequence[str],
 ) -> dict[str, Any] | None:
@@ -80,29 +83,41 @@ def set_data(
         return _ellipses(proof, box, first)
     if isinstance(claimed, FlowpipeSet):
         known = {name: ends for name, ends in box.items() if name in claimed.problem.names}
-        return _tubes(claimed, known, first)
+        return _tubes(claimed, traces, known, first)
     return None
 
 
-def _tubes(claimed: FlowpipeSet, box: Box, first: Sequence[str]) -> dict[str, Any]:
-    """A flowpipe: `timed` gives for every variable pieces (location, from, to, low, high)."""
+def _tubes(
+    claimed: FlowpipeSet, traces: Sequence[Trace], box: Box, first: Sequence[str]
+) -> dict[str, Any]:
+    """A flowpipe: `tubes` gives for every variable pieces (node, from, to, low, high), times
+    counted from the begin of a stay; `stays` for every run (start, end, node, location)."""
     deadline = time.monotonic() + SECONDS
     groups = [
-        (location, start, end, Shadow((*rows, *_known(claimed, location)), box))
-        for location, start, end, rows in claimed.groups()
+        (group, Shadow((*group.rows, *_known(claimed, group.location)), box))
+        for group in claimed.groups()
     ]
-    drawn = [(location, shadow) for location, _, _, shadow in groups]
-    if math.isinf(claimed.horizon):
-        return _projected(drawn, box, first)
-    timed: dict[str, list[list[Any]]] = {}
+    tubes: dict[str, list[list[Any]]] = {}
     for name in _ordered(box, first):
-        for location, start, end, shadow in groups:
+        for group, shadow in groups:
             if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
-                until = min(end, claimed.horizon)
                 ends = _open_ends(found, box[name])
-                timed.setdefault(name, []).append([location, short(start), short(until), *ends])
+                row = [group.node, short(group.begin), short(group.end), *ends]
+                tubes.setdefault(name, []).append(row)
+    drawn = [(group.location, shadow) for group, shadow in groups]
     pairs = _pairs(drawn, box, first, deadline + SECONDS)
-    return {"intervals": {}, "timed": timed, "pairs": pairs}
+    stays = [_stays(claimed, trace) for trace in traces]
+    return {"intervals": {}, "tubes": tubes, "stays": stays, "pairs": pairs}
+
+
+def _stays(claimed: FlowpipeSet, trace: Trace) -> list[list[Any]]:
+    """The stays of a run, each with the node that speaks about it."""
+    found = []
+    for location, start, end, entry in stay_times(trace):
+        node = claimed.node_of(location, entry)
+        if node is not None and start <= claimed.horizon:
+            found.append([short(start, 8), short(min(end, claimed.horizon), 8), node, location])
+    return found
 
 
 def _known(claimed: FlowpipeSet, location: str) -> Rows:
@@ -133,7 +148,7 @@ def _projected(
             if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
                 known = intervals.setdefault(name, {}).setdefault(location, [])
                 known[:] = _merged([*known, _open_ends(found, box[name])])
-    return {"intervals": intervals, "timed": {}, "pairs": _pairs(shadows, box, first, deadline)}
+    return {"intervals": intervals, "tubes": {}, "pairs": _pairs(shadows, box, first, deadline)}
 
 
 def _pairs(
@@ -186,7 +201,7 @@ def _ellipses(invariant: QuadraticInvariant, box: Box, first: Sequence[str]) -> 
                 pairs.setdefault(pair_key(x, y), {}).setdefault(location, []).append(
                     _points(polygon)
                 )
-    return {"intervals": intervals, "timed": {}, "pairs": pairs}
+    return {"intervals": intervals, "tubes": {}, "pairs": pairs}
 
 
 def pair_key(x: str, y: str) -> str:

@@ -122,9 +122,8 @@ function followState() {
   const run = chosenRun();
   if (!run) return;
   const location = chosenLocation();
-  const set = chosenClaim() ? chosenClaim().set : null;
   const rows = NAMES.map((name) => {
-    const claimed = set && set.intervals[name] ? (set.intervals[name][location] || [])[0] : null;
+    const claimed = claimedNow(name);
     return element('tr', {},
       element('td', {}, name),
       element('td', { class: 'number' }, symbolOf(name, run.value(name, selection.t))),

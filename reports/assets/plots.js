@@ -21,12 +21,15 @@ class TimePlot extends Plot {
   drawSets(inside) {
     const set = chosenClaim().set;
     const run = chosenRun();
-    const groups = new Map();
-    for (const [location, from, to, low, high] of (set && set.timed[this.axes.y]) || []) {
-      if (!groups.has(location)) groups.set(location, shape('g', { class: `claimed-group ${colourClass(location)}` }));
-      band(groups.get(location), this, from, to, reach([low, high], this.view.y0, this.view.y1), 'solid');
+    for (const [start, end, node, location] of tubeStays(set, run)) {
+      const group = shape('g', { class: `claimed-group ${colourClass(location)}` });
+      for (const [owner, from, to, low, high] of set.tubes[this.axes.y] || []) {
+        if (owner === node && start + from < end) {
+          band(group, this, start + from, Math.min(start + to, end), reach([low, high], this.view.y0, this.view.y1), 'solid');
+        }
+      }
+      inside.append(group);
     }
-    inside.append(...groups.values());
     const intervals = set && set.intervals[this.axes.y];
     if (!intervals || !run) return;
     for (const stretch of run.stretches) {
@@ -39,7 +42,7 @@ class TimePlot extends Plot {
   remark() {
     const set = chosenClaim().set;
     if (!set) return 'No certificate, so nothing is claimed about these values.';
-    if (set.timed[this.axes.y]) return `Tinted: the flowpipe, where the certificate claims every value of ${this.axes.y} to be.`;
+    if (set.tubes[this.axes.y] && chosenRun()) return `Tinted: the flowpipe of ${this.axes.y}, along the stays of ${chosenRun().title}.`;
     return set.intervals[this.axes.y] && chosenRun()
       ? `Tinted: what the certificate claims of ${this.axes.y} in the mode that ${chosenRun().title} is in.`
       : `The certificate claims nothing about ${this.axes.y} alone.`;

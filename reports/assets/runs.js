@@ -108,3 +108,20 @@ const symbolOf = (name, value) => {
   if (declared && declared.type === 'bool' && value !== null) return value ? 'true' : 'false';
   return symbols && symbols.length && value !== null ? symbols[Math.round(value)] || show(value) : show(value);
 };
+
+// A flowpipe speaks about stays: those of a run, as [start, end, node, location].
+const tubeStays = (set, run) => (set && set.stays && run ? set.stays[run.number] : []);
+
+// What the certificate claims of a variable now: an interval, an end of which may be open.
+function claimedNow(name) {
+  const set = chosenClaim() ? chosenClaim().set : null;
+  if (!set) return null;
+  const stay = tubeStays(set, chosenRun()).filter((s) => s[0] <= selection.t && selection.t <= s[1]).pop();
+  if (stay) {
+    const elapsed = selection.t - stay[0];
+    const piece = (set.tubes[name] || []).find((p) => p[0] === stay[2] && p[1] <= elapsed && elapsed <= p[2]);
+    return piece ? [piece[3], piece[4]] : null;
+  }
+  const places = set.intervals[name] || {};
+  return (places[chosenLocation()] || [])[0] || null;
+}

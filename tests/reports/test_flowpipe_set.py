@@ -12,9 +12,9 @@ from abstraction.verification import strategy
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
-from models.trace import Trace
+from models.trace import Scalar, Trace
 from models.verdict import Verified
-from reports.crosscheck import CrossCheck, cross_check
+from reports.crosscheck import CrossCheck, cross_check, stay_times
 from reports.flowpipe_set import FlowpipeSet
 from simulate.methods import Adams
 from simulate.policy import Policy
@@ -83,17 +83,25 @@ def test_stays_that_last_too_long_are_caught(proof: FlowpipeProof, traces: list[
 
 
 def test_the_drawn_pieces_contain_the_runs(proof: FlowpipeProof, traces: list[Trace]) -> None:
-    groups = FlowpipeSet(PROBLEM, proof).groups()
+    claimed = FlowpipeSet(PROBLEM, proof)
+    groups = claimed.groups()
     for trace in traces:
-        for t, location, values in trace.samples(0.1):
-            assert any(
-                place == location
-                and start <= t + 1e-9
-                and t <= end + 1e-9
-                and all(
-                    sum(float(a) * float(values[n]) for n, a in row.form.coefficients.items())
-                    <= 1e-6 - float(row.form.constant)
-                    for row in rows
+        for location, start, end, entry in stay_times(trace):
+            node = claimed.node_of(location, entry)
+            assert node is not None
+            for i in range(11):
+                t = start + (end - start) * i / 10
+                values = trace.before(t) if i else trace.at(t)
+                assert any(
+                    group.node == node
+                    and group.begin <= t - start + 1e-9
+                    and t - start <= group.end + 1e-9
+                    and all(beyond(row.form, values) <= 1e-6 for row in group.rows)
+                    for group in groups
                 )
-                for place, start, end, rows in groups
-            )
+
+
+def beyond(form: Form, values: dict[str, Scalar]) -> float:
+    return float(form.constant) + sum(
+        float(a) * float(values[n]) for n, a in form.coefficients.items()
+    )
