@@ -26,6 +26,9 @@ from simulate.tape import number
 INSTANT_LIMIT = 1000
 """So many events without time passing are a livelock."""
 
+OUTSIDE = 10.0
+"""A state further outside the invariant than this many tolerances ends the run."""
+
 Given = float | int | str | bool
 """An initial value: a number, a truth value, or the name of an enumeration's value."""
 
@@ -244,7 +247,17 @@ class Execution:
             self.env[name] = value
 
     def respond(self, result: Stretch) -> None:
-        """Do what the end of a stretch asks for."""
+        """Do what the end of a stretch asks for; a run never goes on, and never proves
+        anything, from a state outside the invariant."""
+        if not self.grazed and result.stop in (Stop.EVENT, Stop.END):
+            inside = self.prepared.invariant(self.place.name)
+            if not inside(self.env, OUTSIDE * self.method.rtol, OUTSIDE * self.method.atol):
+                raise self.end(
+                    Ending.BLOCKED,
+                    f"The run left the invariant of `{self.place.name}` before t = {self.t:.10g}"
+                    " by more than the tolerance; what it did since cannot be trusted.",
+                    self.place.name,
+                )
         if result.stop is Stop.EVENT:
             react(self, self.place, result)
         elif result.stop is Stop.END:

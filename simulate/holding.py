@@ -38,14 +38,33 @@ def inward(part: Expression) -> Expression:
     return subtract(left, right)
 
 
-def holding_rate(part: Expression, held: str, flows: Mapping[str, Expression]) -> Expression:
-    """The derivative of `held` that keeps g constant: -(sum over the others of g_x x' +
-    g_t) / g_held."""
-    g = inward(part)
-    total = differentiate(g, TIME)
-    for name in sorted(free_variables(g) - {held, TIME}):
-        total = total + differentiate(g, name) * flows.get(name, ZERO)
-    return simplify(-total / differentiate(g, held))
+def joint_rates(
+    holds: Sequence[tuple[str, Expression]], flows: Mapping[str, Expression]
+) -> dict[str, Expression] | None:
+    """The derivatives of the held variables that keep all their parts constant at once.
+
+    One linear equation for each part: the sum over held h of g_h h' is -(g_t + the sum over
+    the others of g_x x'). None where they do not determine the derivatives.
+    """
+    names = [held for held, _ in holds]
+    rows: list[list[Expression]] = []
+    for _, part in holds:
+        g = inward(part)
+        rest = differentiate(g, TIME)
+        for name in sorted(free_variables(g) - {*names, TIME}):
+            rest = rest + differentiate(g, name) * flows.get(name, ZERO)
+        rows.append([*(differentiate(g, name) for name in names), simplify(-rest)])
+    for k in range(len(names)):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k] != ZERO), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [simplify(entry / rows[k][k]) for entry in rows[k]]
+        for i in range(len(rows)):
+            if i != k and rows[i][k] != ZERO:
+                factor = rows[i][k]
+                rows[i] = [simplify(a - factor * b) for a, b in zip(rows[i], rows[k], strict=True)]
+    return {name: rows[k][-1] for k, name in enumerate(names)}
 
 
 def may_hold(part: Expression, candidates: Sequence[str]) -> tuple[str, ...]:

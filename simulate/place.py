@@ -33,8 +33,8 @@ from models.expression import (
 from models.printing import to_text
 from models.trace import Scalar
 from simulate.calculator import Calculator, Externals, TolerantCondition
-from simulate.holding import holding_rate, inward, may_hold, resolved
 from simulate.holding import inclusion_share as inclusion_share
+from simulate.holding import inward, joint_rates, may_hold, resolved
 from simulate.jump import Jump
 from simulate.jump import edge_name as edge_name
 from simulate.locking import lock
@@ -281,21 +281,34 @@ class Prepared:
     def holders(
         self, name: str, holds: tuple[Hold, ...], part: int
     ) -> tuple[tuple[str, Calculator], ...]:
-        """The variables that may keep a part of the invariant by giving way, each with its
-        bounds and the rate that is needed: (low, rate, high)."""
+        """The variables that may keep a part of the invariant by giving way beside those that
+        are held already; each with low, rate and high of everything that is held then, for
+        one hold changes what the others need."""
         key = (name, holds, part)
         if key not in self._holders:
-            condition = self.place(name).exits[part]
+            exits = self.place(name).exits
             free = [n for n in self.loose_in(name) if n not in {h for h, _ in holds}]
+            flows = self.flows(name, ())
             found = []
-            for held in may_hold(condition, free):
-                rate = holding_rate(condition, held, self.flows(name, holds))
-                given = self.flow_range(name, held)
-                low = given.low if given.low is not None else rate
-                high = given.high if given.high is not None else rate
-                found.append((held, Calculator([low, rate, high], self.symbols, self.externals)))
+            for held in may_hold(exits[part], free):
+                together = (*holds, (held, part))
+                rates = joint_rates([(h, exits[i]) for h, i in together], flows)
+                if rates is None:
+                    continue
+                needed: list[Expression] = []
+                for h, rate in rates.items():
+                    given = self.flow_range(name, h)
+                    low = given.low if given.low is not None else rate
+                    needed += [low, rate, given.high if given.high is not None else rate]
+                found.append((held, Calculator(needed, self.symbols, self.externals)))
             self._holders[key] = tuple(found)
         return self._holders[key]
+
+    def can_hold(self, name: str, holds: tuple[Hold, ...]) -> bool:
+        """Whether the parts determine the derivatives of the variables that keep them."""
+        exits = self.place(name).exits
+        wanted = [(held, exits[part]) for held, part in holds]
+        return joint_rates(wanted, self.flows(name, ())) is not None
 
     def loose_in(self, name: str) -> tuple[str, ...]:
         """The variables whose derivative lies in an inclusion in a location."""
@@ -377,9 +390,9 @@ class Prepared:
         for c in self.view.location(name).flows:
             if c.variable != TIME:
                 flows[c.variable] = resolved(c.variable, self._range(c.range))
-        for held, part in holds:
-            flows[held] = holding_rate(exits[part], held, flows)
-        return flows
+        rates = joint_rates([(held, exits[part]) for held, part in holds], flows)
+        assert rates is not None, "what is held determines its derivatives"
+        return {**flows, **rates}
 
     def _conditions(
         self, name: str, hold: Hold, exits: Sequence[Expression], flows: Mapping[str, Expression]

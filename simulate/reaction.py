@@ -267,10 +267,14 @@ def hold(run: Execution, place: Place, forced: list[int]) -> list[int]:
 
 
 def giving_way(run: Execution, place: Place, part: int, holds: tuple[Hold, ...]) -> str | None:
-    """A variable whose inclusion contains the rate that keeps a part of the invariant."""
+    """A variable whose inclusion contains the rate that keeps a part of the invariant, while
+    all that is held already can still be held."""
     for name, calculate in run.prepared.holders(place.name, holds, part):
-        low, rate, high = calculate(run.env)
-        if low <= rate <= high:
+        needed = calculate(run.env)
+        if all(
+            low <= rate <= high
+            for low, rate, high in zip(needed[::3], needed[1::3], needed[2::3], strict=True)
+        ):
             return name
     return None
 
@@ -281,6 +285,8 @@ def release(run: Execution, place: Place, index: int) -> None:
     run.log(EventType.RELEASED, f"d({hold[0]})")
     run.env[hold[0]] = run.prepared.projected(place.name, hold, run.env)
     kept = tuple(h for h in place.holds if h != hold)
+    if not run.prepared.can_hold(place.name, kept):
+        kept = ()
     run.place = run.prepared.place(place.name, kept)
 
 
