@@ -67,7 +67,7 @@ def choose(
             length = min(length, Fraction(1) / ceil(norm * 1024) * 1024)
         length = dyadic_below(length * Fraction(2) ** -level)
     count = ceil(stay / length)
-    degree = min(MAX_DEGREE, 3 + ceil(1.5 * norm * float(length)))
+    degree = min(MAX_DEGREE, 2 + ceil(1.1 * norm * float(length)))
     box = StartSet(tuple(start[name] for name in flow.names), ())
     mass = float(FlowBounds(flow, box, stay, scale, degree, 96).mass)
     # Each step loses at most a few units times the mass; what remains is about 2^-50.
