@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import lcm
 
 from reach.double_description import (
@@ -38,15 +38,14 @@ class Polyhedron:
     @classmethod
     def empty(cls, dimension: int) -> Polyhedron:
         """No point and no direction."""
-        size = dimension + 1
-        return cls(narrow(whole_space(size), (), whole_space(size).lines))
+        return _generated(dimension, (), ())
 
     @classmethod
     def generated(
         cls, dimension: int, generators: Iterable[Vector], lines: Iterable[Vector] = ()
     ) -> Polyhedron:
         """The hull of points and directions."""
-        return cls.empty(dimension).with_generators(tuple(generators), tuple(lines))
+        return _generated(dimension, tuple(generators), tuple(lines))
 
     @property
     def dimension(self) -> int:
@@ -73,6 +72,16 @@ class Polyhedron:
         """Points (first entry positive) and directions (first entry 0)."""
         return self.cone.rays
 
+    # Products of many components ask the same of the same sets again and again.
+
+    @cached_property
+    def _restricted(self) -> dict[tuple[tuple[Vector, ...], tuple[Vector, ...]], Polyhedron]:
+        return {}
+
+    @cached_property
+    def _widened(self) -> dict[tuple[tuple[Vector, ...], tuple[Vector, ...]], Polyhedron]:
+        return {}
+
     @cached_property
     def is_empty(self) -> bool:
         """Whether there is no point."""
@@ -82,14 +91,22 @@ class Polyhedron:
         self, inequalities: Sequence[Vector], equations: Sequence[Vector] = ()
     ) -> Polyhedron:
         """The points that satisfy further constraints."""
-        cone = narrow(self.cone, inequalities, equations)
-        return self if cone is self.cone else Polyhedron(cone)
+        key = tuple(inequalities), tuple(equations)
+        found = self._restricted.get(key)
+        if found is None:
+            cone = narrow(self.cone, *key)
+            found = self._restricted[key] = self if cone is self.cone else Polyhedron(cone)
+        return found
 
     def with_generators(
         self, generators: Sequence[Vector], lines: Sequence[Vector] = ()
     ) -> Polyhedron:
         """The hull with further points, directions and lines."""
-        return Polyhedron(widen(self.cone, generators, lines))
+        key = tuple(generators), tuple(lines)
+        found = self._widened.get(key)
+        if found is None:
+            found = self._widened[key] = Polyhedron(widen(self.cone, *key))
+        return found
 
     def hull(self, other: Polyhedron) -> Polyhedron:
         """The smallest polyhedron that contains both."""
@@ -124,6 +141,15 @@ class Polyhedron:
         if not points:
             return None
         return tuple(sum(column, Fraction(0)) / len(points) for column in zip(*points, strict=True))
+
+
+@lru_cache(maxsize=20_000)
+def _generated(
+    dimension: int, generators: tuple[Vector, ...], lines: tuple[Vector, ...]
+) -> Polyhedron:
+    size = dimension + 1
+    nothing = narrow(whole_space(size), (), whole_space(size).lines)
+    return Polyhedron(widen(nothing, generators, lines))
 
 
 def integer_row(constant: Fraction, coefficients: Mapping[int, Fraction], dimension: int) -> Vector:

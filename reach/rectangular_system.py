@@ -206,6 +206,7 @@ class RectangularSystem:
         self._cases: dict[str, tuple[_Case, ...]] = {}
         self._rows: dict[str, tuple[tuple[_Split, ...], ...]] = {}
         self._bad: dict[str, tuple[tuple[_Split, ...], ...]] = {}
+        self._bad_at: dict[Place, tuple[tuple[int, tuple[Bounds, ...]], ...]] = {}
         self._invariants: dict[Place, tuple[Bounds, ...]] = {}
         self._moves: dict[Place, tuple[Move, ...]] = {}
         self._directions: dict[str, tuple[Generators, ...]] = {}
@@ -239,8 +240,14 @@ class RectangularSystem:
             found = self._moves[place] = tuple(self._moves_at(place))
         return found
 
-    def bad(self, place: Place) -> Iterator[tuple[int, tuple[Bounds, ...]]]:
+    def bad(self, place: Place) -> tuple[tuple[int, tuple[Bounds, ...]], ...]:
         """The bad states of a place: number of the case, and its bounds by pack."""
+        found = self._bad_at.get(place)
+        if found is None:
+            found = self._bad_at[place] = tuple(self._bad_cases(place))
+        return found
+
+    def _bad_cases(self, place: Place) -> Iterator[tuple[int, tuple[Bounds, ...]]]:
         cases = self._bad.get(place.location)
         if cases is None:
             cases = self._bad[place.location] = tuple(
