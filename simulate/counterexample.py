@@ -188,16 +188,16 @@ class Shrinker:
         signal = self.recipe.inputs[name]
         if isinstance(signal, Formula):
             return
-        shares = name.endswith((".inclusion", ".share"))
-        ends = (0.0, 1.0, 0.5) if shares else (min(signal.values), max(signal.values))
-        for level in dict.fromkeys((*ends, *map(_short, signal.values[:3]))):
+        low, high = self._ranges().get(name, (min(signal.values), max(signal.values)))
+        levels = (low, high, 0.5 * (low + high), *map(_short, signal.values[:3]))
+        for level in dict.fromkeys(v for v in levels if low <= v <= high):
             if self.accepts(self._with_signal(name, Steps((0.0,), (level,)))):
                 return
         self._drop_pieces(name)
         for i in range(len(self.recipe.inputs[name].values)):  # type: ignore[union-attr]
             current = self.recipe.inputs[name]
             assert not isinstance(current, Formula)
-            for value in _simpler(current.values[i], ends[0], ends[1]):
+            for value in _simpler(current.values[i], low, high):
                 values = (*current.values[:i], value, *current.values[i + 1 :])
                 if self.accepts(self._with_signal(name, type(current)(current.times, values))):
                     break
@@ -241,7 +241,7 @@ class Shrinker:
         for index, start in enumerate(prepared.starts()):
             if start.location == self.recipe.location:
                 space = SearchSpace(prepared, Shape(1.0, start=index))
-                for c in (*space.initial, *space.parameters):
+                for c in (*space.initial, *space.parameters, *space.inputs, *space.inclusions):
                     found.setdefault(c.name, (c.low, c.high))
                 break
         return found

@@ -1,17 +1,18 @@
 """Is a trace a run of the automaton? An independent look, without the simulator.
 
-Reads the trace alone and compares it with the automaton: the start lies in an initial set,
-every location's invariant holds along its segments (between samples too), derivatives agree
-with flows and lie in inclusions, and at every jump a guard held and the resets were carried
-out. Numbers are compared with a tolerance far above the error of a tight integration and far
-below what a wrong run shows. What cannot be seen in a trace (several jumps at one instant)
-is passed over.
+Reads the trace alone and compares it with the automaton: parameters and input signals keep
+their bounds, the start lies in an initial set, every location's invariant holds along its
+segments (between samples too), derivatives agree with flows and lie in inclusions, and at
+every jump a guard held and the resets were carried out. Numbers are compared with a tolerance
+far above the error of a tight integration and far below what a wrong run shows. What cannot
+be seen in a trace (several jumps at one instant) is passed over.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise
 
 from models.automaton import TIME, Edge, Range, primed
@@ -20,9 +21,10 @@ from models.trace import Segment, Trace
 from simulate.calculator import Calculator
 from simulate.dense_values import as_number
 from simulate.margin import MarginTree, margin_tree
-from simulate.place import Prepared, edge_name
+from simulate.place import Prepared, edge_name, inclusion_share
 from simulate.robustness import Robustness
 from simulate.signals import Formula, Signal, line_at
+from simulate.tape import number
 
 STATE_TOLERANCE = 1e-6
 """Of states against invariants, guards and resets, relative to the size of the numbers."""
@@ -31,6 +33,7 @@ SLOPE_TOLERANCE = 1e-4
 """Of derivatives, which dense output knows less exactly."""
 
 MAX_PROBLEMS = 5
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class RunCheck:
@@ -53,6 +56,7 @@ class RunCheck:
     def _problems(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
         if not trace.segments:
             return
+        yield from self._bounds(trace, inputs)
         yield from self._start(trace, inputs)
         yield from self._invariants(trace, inputs)
         for segment in trace.segments:
@@ -60,7 +64,21 @@ class RunCheck:
         for before, after in pairwise(trace.segments):
             yield from self._jump(before, after, trace, inputs)
 
-    # The four kinds of evidence
+    # The kinds of evidence
+
+    def _bounds(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
+        """Whether parameters and signals keep their exact bounds."""
+        for p in self.view.parameters:
+            value = trace.parameters.get(p.name)
+            if value is not None and not _between(value, p.low, p.high):
+                yield f"the parameter {p.name} = {value:.9g} is out of its range"
+        limits = {i.name: (i.low, i.high) for i in self.prepared.inputs}
+        limits.update({inclusion_share(n): (ZERO, ONE) for n in self.prepared.loose})
+        for name, signal in inputs.items():
+            if isinstance(signal, Formula) or name not in limits:
+                continue
+            if not all(_between(v, *limits[name]) for v in signal.values):
+                yield f"the input {name} leaves its range"
 
     def _start(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
         first = trace.segments[0]
@@ -222,6 +240,12 @@ class RunCheck:
         ]
         margin = tree(margins)
         return not margin < -STATE_TOLERANCE * (1.0 + _size(values))
+
+
+def _between(value: float, low: Fraction | None, high: Fraction | None) -> bool:
+    """Whether a number keeps bounds, which are as exact as the nearest doubles to them."""
+    above = low is None or Fraction(value) >= low or value == number(low)
+    return above and (high is None or Fraction(value) <= high or value == number(high))
 
 
 def _size(values: Mapping[str, float]) -> float:

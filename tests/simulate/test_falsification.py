@@ -217,6 +217,18 @@ def test_wrong_traces_do_not_pass_the_check() -> None:
     assert check.problems(other, {})
 
 
+def test_signals_and_parameters_out_of_bounds_do_not_pass_the_check() -> None:
+    automaton = load("arch_plaa01").automaton
+    prepared = prepare(automaton)
+    check = RunCheck(prepared)
+    for level, quality, good in ((-9.0, 0.5, True), (-9.01, 0.5, False), (0.0, 1.5, False)):
+        signal = Steps((0.0,), (level,))
+        trace = simulate(
+            prepared, until=1.0, inputs={"leader": signal}, parameters={"quality": quality}
+        )
+        assert (check.problems(trace, {"leader": signal}) == []) == good
+
+
 # The search itself
 
 

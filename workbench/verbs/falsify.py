@@ -213,6 +213,7 @@ def described(recipe: Recipe) -> list[str]:
     """A run in words: where it starts, what is fed into it, how it switches."""
     from models.printing import to_text
     from simulate.signals import Formula as Expression
+    from simulate.signals import Steps
 
     lines = []
     if recipe.initial:
@@ -228,7 +229,9 @@ def described(recipe: Recipe) -> list[str]:
             course = _shown(signal.values[0])
         else:
             pairs = zip(signal.times, signal.values, strict=True)
-            course = ", ".join(f"{_shown(v)} from {_shown(t)}" for t, v in pairs)
+            at = "from" if isinstance(signal, Steps) else "at"
+            course = ", ".join(f"{_shown(v)} {at} {_shown(t)}" for t, v in pairs)
+            course += "" if isinstance(signal, Steps) else ", linear between"
         if name.endswith(".inclusion"):
             derivative = name.removesuffix(".inclusion")
             lines.append(f"d({derivative}) in its range, 0 (lowest) to 1: {course}")
