@@ -14,9 +14,10 @@ from math import ceil, log2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.proof.adjoint import FlowBounds, StartSet
+from models.proof.adjoint import FlowBounds
 from models.proof.affine_flow import AffineFlow, Span
 from models.proof.flowpipe import MAX_BITS, MAX_DEGREE
+from models.proof.start_set import StartSet
 
 
 @dataclass(frozen=True)

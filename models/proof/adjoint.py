@@ -34,130 +34,20 @@ for the signal, so it comes with the exponential of the matrix (A B; 0 0).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import lcm
-from operator import itemgetter, mul
+from operator import mul
 
 from models.proof.affine_flow import AffineFlow, Signal, Span, Vector
 from models.proof.exponential import Balanced, exponential, growth
-
-Pick = Callable[[Sequence[int]], Sequence[int]]
-
-GRAINS = 16
-"""Bounds are added up in grains, 2^-GRAINS of a unit, each part rounded up."""
+from models.proof.start_set import GRAINS, SparseColumns, StartSet, Support, grains, times, upwards
 
 
 def gap(i: int) -> Fraction:
     """At least the largest T - T^i for T in [0, 1]."""
     return {2: Fraction(1, 4), 3: Fraction(2, 5), 4: Fraction(1, 2)}.get(i, Fraction(i - 1, i))
-
-
-def _pick(indices: tuple[int, ...]) -> Pick:
-    if len(indices) == 1:
-        only = indices[0]
-        return lambda values: (values[only],)
-    return itemgetter(*indices)
-
-
-@dataclass(frozen=True)
-class SparseColumns:
-    """Integer columns over one denominator, to be multiplied with integer vectors."""
-
-    denominator: int
-    columns: tuple[tuple[Pick, tuple[int, ...]] | None, ...]
-
-    @classmethod
-    def of(cls, columns: Sequence[Mapping[int, Fraction]], factor: Fraction) -> SparseColumns:
-        """The columns times a factor."""
-        scaled = [{i: v * factor for i, v in column.items() if v} for column in columns]
-        denominator = lcm(*(v.denominator for c in scaled for v in c.values()))
-        return cls(
-            denominator,
-            tuple(
-                (_pick(tuple(c)), tuple(int(v * denominator) for v in c.values())) if c else None
-                for c in scaled
-            ),
-        )
-
-    def __call__(self, vector: Sequence[int]) -> Vector:
-        """Every column times the vector, times the denominator."""
-        return [0 if c is None else sum(map(mul, c[1], c[0](vector))) for c in self.columns]
-
-
-@dataclass(frozen=True)
-class Support:
-    """The value of a vector over a box, times the box's denominator: `centre` at its centre,
-    `radius` the most it varies from there, `rest` its entries at names without two bounds."""
-
-    centre: int
-    radius: int
-    rest: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True)
-class StartSet:
-    """Bounds of each name at the start, and rows (vector, bound) that hold there too."""
-
-    spans: tuple[Span, ...]
-    rows: Sequence[tuple[Sequence[Fraction], Fraction]]
-
-    @cached_property
-    def denominator(self) -> int:
-        """A common denominator of all bounds, times two."""
-        ends = [e.denominator for span in self.spans for e in span if e is not None]
-        return 2 * lcm(*ends)
-
-    @cached_property
-    def _box(self) -> tuple[Vector, Vector, list[int]]:
-        """Centres and radii times the denominator, and the names that are not bounded."""
-        centres: Vector = []
-        radii: Vector = []
-        open_names: list[int] = []
-        half = self.denominator // 2
-        for j, (low, high) in enumerate(self.spans):
-            if low is None or high is None:
-                open_names.append(j)
-                centres.append(0)
-                radii.append(0)
-            else:
-                centres.append(int((low + high) * half))
-                radii.append(int((high - low) * half))
-        return centres, radii, open_names
-
-    def support(self, vector: Vector) -> Support:
-        """What the box says about a vector."""
-        centres, radii, open_names = self._box
-        return Support(
-            sum(map(mul, vector, centres)),
-            sum(map(mul, map(abs, vector), radii)),
-            tuple((j, vector[j]) for j in open_names if vector[j]),
-        )
-
-    def largest(self, support: Support, sign: int) -> int | None:
-        """The largest sign * vector * x, times the denominator; None: unbounded."""
-        total = sign * support.centre + support.radius
-        for j, factor in support.rest:
-            end = self.spans[j][sign * factor > 0]
-            if end is None:
-                return None
-            total += sign * factor * int(end * self.denominator)
-        return total
-
-    def by_row(self, vector: Vector, sign: int, row: int, bits: int) -> int | None:
-        """At least the largest sign * vector * x, in grains, through one of the rows: its
-        bound plus the box's support of what the vector differs from the row."""
-        normal, bound = self.rows[row]
-        shifted = [v * (1 << bits) for v in normal]
-        if any(v.denominator != 1 for v in shifted):
-            return None
-        rest = [sign * a - v.numerator for a, v in zip(vector, shifted, strict=True)]
-        top = self.largest(self.support(rest), 1)
-        if top is None:
-            return None
-        return _grains(bound * (1 << bits)) + _upwards(top << GRAINS, self.denominator)
 
 
 @dataclass(frozen=True)
@@ -307,7 +197,7 @@ class FlowBounds:
 
     def _in_units(self, grains: int) -> Fraction:
         """A bound in grains as a number, rounded up to a unit."""
-        return Fraction(_upwards(grains, 1 << GRAINS), 1 << self.bits)
+        return Fraction(upwards(grains, 1 << GRAINS), 1 << self.bits)
 
     def pieces(self, direction: Vector, stages: Sequence[Stage]) -> Iterator[Piece]:
         """The curve of a direction (in units of 2^-bits); nothing where it could move among
@@ -337,7 +227,7 @@ class FlowBounds:
         blur = step.blur(terms[-1])
         end, integrals = step.moved(curve)
         slip = step.slip(curve)
-        stray = _times(slip + step.rounding, self.mass)
+        stray = times(slip + step.rounding, self.mass)
         along = list(zip(*(step.inputs(term) for term in terms), strict=True))
         bottom = step.inputs.denominator
         pushes: list[tuple[Signal, int, int]] = []
@@ -346,26 +236,26 @@ class FlowBounds:
         for number in active:
             signal, b, integral = self.flow.signals[number], along[number], integrals[number]
             top = _size((signal.low, signal.high)) or Fraction(0)
-            reach = _times(blur, step.reaches[number])
+            reach = times(blur, step.reaches[number])
             # The integral was rounded by less than a grain.
-            stray += _times(slip, top / step.weights[number]) + _times(1, top)
+            stray += times(slip, top / step.weights[number]) + times(1, top)
             size = 0
             if signal.low != signal.high:
                 if _keeps_sign(b):
-                    size = abs(integral) + 1 + _times(2 * reach, step.length)
+                    size = abs(integral) + 1 + times(2 * reach, step.length)
                 else:
                     area = _absolute_integral(b)
-                    top_area = _upwards(area.numerator << GRAINS, area.denominator * bottom)
-                    size = _times(top_area + reach, step.length)
+                    top_area = upwards(area.numerator << GRAINS, area.denominator * bottom)
+                    size = times(top_area + reach, step.length)
             pushes.append((signal, integral, size))
             high, low = (sum(max(0, sign * v) for v in b[1:]) + sign * b[0] for sign in (1, -1))
-            ends = (_upwards(end << GRAINS, bottom) + reach for end in (high, low))
-            above, below = (_times(end, step.length) for end in ends)
+            ends = (upwards(end << GRAINS, bottom) + reach for end in (high, low))
+            above, below = (times(end, step.length) for end in ends)
             ranges.append((-below, above))
-            variation = _upwards(sum(map(abs, b[1:])) << GRAINS, bottom) + 2 * reach
-            swing += _times(variation, top * step.length / 4)
+            variation = upwards(sum(map(abs, b[1:])) << GRAINS, bottom) + 2 * reach
+            swing += times(variation, top * step.length / 4)
         bends = [self.start.support(term) for term in terms[2:]]
-        loss = _times(blur, self.entry)
+        loss = times(blur, self.entry)
         return Piece(end, self.start.support(end), bends, loss, pushes, ranges, swing, stray)
 
     def _support(
@@ -373,7 +263,7 @@ class FlowBounds:
     ) -> int | None:
         """At least the largest sign * curve * x(0), in grains."""
         whole = self.start.largest(support, sign)
-        found = None if whole is None else _upwards(whole << GRAINS, self.start.denominator)
+        found = None if whole is None else upwards(whole << GRAINS, self.start.denominator)
         if k < len(rows) and rows[k] >= 0:
             other = self.start.by_row(curve, sign, rows[k], self.bits)
             if found is None or (other is not None and other < found):
@@ -391,7 +281,7 @@ class FlowBounds:
                 return None
             if top > 0:
                 total += width * top
-        return _upwards(total << GRAINS, self._gap_unit * self.start.denominator) + piece.loss
+        return upwards(total << GRAINS, self._gap_unit * self.start.denominator) + piece.loss
 
 
 class _StepMatrices:
@@ -418,8 +308,8 @@ class _StepMatrices:
         blurs = [Fraction(0)]
         for i in range(1, bounds.degree + 1):
             blurs.append(blurs[-1] * norm * length / i + rounding)
-        self.rounding = _grains(rounding)
-        self._last_blur, self._blur = _grains(blurs[-1]), _grains(sum(blurs, Fraction(0)))
+        self.rounding = grains(rounding)
+        self._last_blur, self._blur = grains(blurs[-1]), grains(sum(blurs, Fraction(0)))
         self._tail = self.ratio / (1 - self.ratio) if self.ratio < 1 else Fraction(0)
         self._weight_unit = lcm(*(w.denominator for w in weights))
         self._weights = [
@@ -460,14 +350,14 @@ class _StepMatrices:
     def size(self, vector: Vector) -> int:
         """At least the dual norm of the part that moves, in grains."""
         total = sum(map(mul, map(abs, vector), self._weights))
-        return _upwards(total << GRAINS, self._weight_unit)
+        return upwards(total << GRAINS, self._weight_unit)
 
     def blur(self, last: Vector) -> int:
         """At least the norm of the difference, at any time in the step, between the curve
         and the sum of the rounded terms, in grains: a term is off by half a unit for each
         entry and by what the error of the term before becomes; the tail, beyond the last
         term, is below a geometric series."""
-        return self._blur + _times(self.size(last) + self._last_blur, self._tail)
+        return self._blur + times(self.size(last) + self._last_blur, self._tail)
 
     def moved(self, curve: Vector) -> tuple[Vector, list[int]]:
         """The curve at the end of the step, rounded to the nearest unit, and the integrals
@@ -486,7 +376,7 @@ class _StepMatrices:
     def slip(self, curve: Vector) -> int:
         """At least the norm of the error of `moved` that comes from the exponential, in
         grains."""
-        return _times(self.size(curve), self._exponential.error)
+        return times(self.size(curve), self._exponential.error)
 
 
 def _size(span: Span) -> Fraction | None:
@@ -530,9 +420,9 @@ def _push(piece: Piece, sign: int) -> int | None:
     for signal, integral, size in piece.pushes:
         if signal.low is None or signal.high is None:
             return None
-        total += _times(sign * integral, signal.low + signal.high)
-        total += _times(size, signal.high - signal.low)
-    return _upwards(total, 2)
+        total += times(sign * integral, signal.low + signal.high)
+        total += times(size, signal.high - signal.low)
+    return upwards(total, 2)
 
 
 def _fastest(piece: Piece, sign: int) -> int:
@@ -543,7 +433,7 @@ def _fastest(piece: Piece, sign: int) -> int:
             sign * b * w for b in (low, high) for w in (signal.low, signal.high) if w is not None
         ]
         top = max(corners, default=Fraction(0))
-        total += _upwards(top.numerator, top.denominator)
+        total += upwards(top.numerator, top.denominator)
     return total
 
 
@@ -564,18 +454,3 @@ def _absolute_integral(b: Sequence[int]) -> Fraction:
     for i, v in enumerate(b[2:], start=2):
         area += abs(v) * (Fraction(1, 2) - Fraction(1, i + 1))
     return area
-
-
-def _upwards(top: int, bottom: int) -> int:
-    """The quotient rounded up."""
-    return -(-top // bottom)
-
-
-def _times(number: int, factor: Fraction) -> int:
-    """The product rounded up."""
-    return -(-number * factor.numerator // factor.denominator)
-
-
-def _grains(units: Fraction) -> int:
-    """Units in grains, rounded up."""
-    return _upwards(units.numerator << GRAINS, units.denominator)

@@ -36,7 +36,7 @@ from fractions import Fraction
 from itertools import chain, tee
 
 from models.automaton import TIME, primed
-from models.proof.adjoint import Chord, FlowBounds, Piece, Stage, StartSet
+from models.proof.adjoint import Chord, FlowBounds, Piece, Stage
 from models.proof.affine_flow import AffineFlow, Span, affine_flow
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import (
@@ -46,6 +46,7 @@ from models.proof.polyhedral import (
     Region,
 )
 from models.proof.problem import LinearProblem
+from models.proof.start_set import StartSet
 
 ELAPSED = "elapsed()"
 """The time since the entry, in rows (no variable has this name)."""
@@ -54,6 +55,8 @@ MAX_STEPS = 200_000
 MAX_DEGREE = 60
 MAX_BITS = 2048
 MAX_EXPONENT = 1024
+MAX_STAGES = 500
+MAX_STAY = 1 << 40
 MAX_WORK = 40_000_000
 """Steps times directions times names of a node."""
 
@@ -243,6 +246,8 @@ def _bad_steps(node: Node, names: int) -> str | None:
         return "a step has no length"
     if not 1 <= node.degree <= MAX_DEGREE or not 1 <= node.bits <= MAX_BITS:
         return "degree or bits are out of range"
+    if len(node.stages) > MAX_STAGES or node.stay > MAX_STAY:
+        return "there are too many stages, or the stay is too long"
     count = sum(stage.count for stage in node.stages)
     if count > MAX_STEPS or count * len(node.directions) * names > MAX_WORK:
         return "there are too many steps"

@@ -480,6 +480,8 @@ def test_malformed_nodes_are_errors(
         ("stages", [{"length": "1", "count": 10**9}]),
         ("stages", [{"length": "-1", "count": 1}]),
         ("stages", []),
+        ("stages", [{"length": "1/1000000", "count": 1}] * 1000),
+        ("stay", "1" + "0" * 3000),
         ("scale", {"x": 10**9}),
     ],
 )
