@@ -18,7 +18,7 @@ from operator import mul
 
 from models.proof.certificate import PolyhedralProof
 from models.proof.farkas import Multipliers
-from models.proof.linear import Form, Rows, combination
+from models.proof.linear import Form, Rows
 from models.proof.polyhedral import (
     CoverObligation,
     Evidence,
@@ -308,39 +308,58 @@ class _View:
     ) -> Multipliers | None:
         """The multipliers with those of definitions, equations and discrete values that
         make up the difference; None if a difference is left."""
-        rest = combination(
-            [(Fraction(1), goal), *((-f, self.rows[i].form) for i, f in factors.items())]
-        )
-        found = dict(factors)
+        rest = _Rest(self.rows, goal)
+        for number, factor in factors.items():
+            rest.subtract(number, factor)
         size = self.here.size
         for name in [n for n in rest.coefficients if n in self.relation.definitions]:
             known = self.relation.definitions[name]
-            rest = self._cancelled(rest, name, size + known.upper, size + known.lower, found)
+            rest.cancel(name, size + known.upper, size + known.lower)
         if part is not None:
             for k, (pivot, row) in enumerate(part.equations):
                 first = part.first_equation + 2 * k
                 pair = (first, first + 1) if row[pivot] < 0 else (first + 1, first)
-                rest = self._cancelled(rest, part.names[pivot - 1], *pair, found)
+                rest.cancel(part.names[pivot - 1], *pair)
         for name in [n for n in rest.coefficients if n in self.explicit]:
             first = 2 * self.explicit[name]
-            rest = self._cancelled(rest, name, first, first + 1, found)
+            rest.cancel(name, first, first + 1)
         if rest.coefficients or rest.constant > 0:
             return None
-        return tuple(sorted(found.items()))
+        return tuple(sorted(rest.factors.items()))
 
-    def _cancelled(
-        self, rest: Form, name: str, upper: int, lower: int, found: dict[int, Fraction]
-    ) -> Form:
-        """The rest without a name, by one of two opposite rows: in `upper` its factor is
-        positive."""
-        a = rest.coefficients.get(name)
-        if a is None:
-            return rest
-        number = upper if a > 0 else lower
+
+class _Rest:
+    """A goal minus a growing combination of rows."""
+
+    def __init__(self, rows: Rows, goal: Form):
+        self.rows = rows
+        self.coefficients = dict(goal.coefficients)
+        self.constant = goal.constant
+        self.factors: dict[int, Fraction] = {}
+
+    def subtract(self, number: int, factor: Fraction) -> None:
+        """Take away a row, times a positive factor."""
+        known = self.factors.get(number)
+        self.factors[number] = factor if known is None else known + factor
         form = self.rows[number].form
-        factor = a / form.coefficients[name]
-        found[number] = found.get(number, Fraction(0)) + factor
-        return combination([(Fraction(1), rest), (-factor, form)])
+        unit = factor == 1
+        if form.constant:
+            self.constant -= form.constant if unit else factor * form.constant
+        for name, a in form.coefficients.items():
+            term = a if unit else factor * a
+            value = self.coefficients.get(name)
+            left = -term if value is None else value - term
+            if left:
+                self.coefficients[name] = left
+            else:
+                del self.coefficients[name]
+
+    def cancel(self, name: str, upper: int, lower: int) -> None:
+        """Remove a name by one of two opposite rows: in `upper` its factor is positive."""
+        a = self.coefficients.get(name)
+        if a is not None:
+            number = upper if a > 0 else lower
+            self.subtract(number, a / self.rows[number].form.coefficients[name])
 
 
 def _before(vector: Vector, pack: PackMove) -> tuple[Vector | None, int]:

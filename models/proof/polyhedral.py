@@ -258,6 +258,7 @@ def _flow(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
     invariants = problem.invariant(region.location)
     corners = problem.dynamics(region.location)
     for number, cell in enumerate(region.cells):
+        own = region.rows(cell)
         for p, (h, sign) in enumerate(zip(region.predicates, cell, strict=True)):
             if (*cell[:p], -sign, *cell[p + 1 :]) in present:
                 continue
@@ -267,7 +268,7 @@ def _flow(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
                         f"flow in {region.location}: cell {number + 1}, predicate {p + 1}, "
                         f"case {case + 1}, corner {corner + 1}"
                     )
-                    rows = region.rows(cell) + invariant + dynamics.rows
+                    rows = own + invariant + dynamics.rows
                     growth = dynamics.along(h).scaled(Fraction(sign))
                     yield FacetObligation(title, rows, p, growth, region)
 
@@ -275,12 +276,13 @@ def _flow(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
 def _jumps(
     problem: LinearProblem, region: Region, by_location: dict[str, tuple[Region, ...]]
 ) -> Iterator[Obligation]:
+    cells = [region.rows(cell) for cell in region.cells]
     for jump in problem.jumps(region.location):
-        for number, cell in enumerate(region.cells):
+        for number, own in enumerate(cells):
             for case, rows in enumerate(jump.cases):
                 title = f"jump {jump.name}: cell {number + 1}, case {case + 1}"
                 target = by_location.get(jump.target, ())
-                yield CoverObligation(title, region.rows(cell) + rows, target, region)
+                yield CoverObligation(title, own + rows, target, region)
 
 
 def _safety(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
