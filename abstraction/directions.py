@@ -66,29 +66,30 @@ DECAYED = 0.1
 """A chain may end when its direction has shrunk to this part of its first length."""
 
 
-def candidate_templates(system: TemplateSystem, runs: SampledRuns | None) -> Iterator[Template]:
-    """Templates worth a try, cheap and promising ones first."""
+def chain_templates(system: TemplateSystem) -> Iterator[Template]:
+    """Templates from the property and the dynamics, cheap and promising ones first."""
     dynamics = list(_distinct_dynamics(system))
-    tried: set[tuple[tuple[Fraction, ...], ...]] = set()
-    for made in _all_templates(system, dynamics, runs):
-        if made.rows not in tried and made.rows:
-            tried.add(made.rows)
-            yield made
-
-
-def _all_templates(
-    system: TemplateSystem, dynamics: list[Flow], runs: SampledRuns | None
-) -> Iterator[Template]:
     step = 0.5 / fastest_rate(system)
     yield template([*axes(system), *bad_normals(system), *model_normals(system)], 1e-6, step)
     for chosen in _subsets(dynamics):
         yield chain_template(system, chosen, SHORT)
     yield decaying_template(system, dynamics, 0.5)
-    if runs is not None:
-        yield outline_template(system, runs, step, 12)
-        yield outline_template(system, runs, step, 12, decaying_chains(system, dynamics, 0.5))
-        if len(system.names) == 2:
-            yield outline_template(system, runs, step, 32)
+    yield from relational_templates(system, dynamics)
+
+
+def outline_templates(system: TemplateSystem, runs: SampledRuns) -> Iterator[Template]:
+    """Templates from where runs were seen, different in each location."""
+    dynamics = list(_distinct_dynamics(system))
+    step = 0.5 / fastest_rate(system)
+    yield outline_template(system, runs, step, 12)
+    yield outline_template(system, runs, step, 12, decaying_chains(system, dynamics, 0.5))
+    if len(system.names) == 2:
+        yield outline_template(system, runs, step, 32)
+
+
+def longer_templates(system: TemplateSystem) -> Iterator[Template]:
+    """Chains with other steps and lengths, for when the first ones did not do."""
+    dynamics = list(_distinct_dynamics(system))
     yield decaying_template(system, dynamics, 0.25)
     for plan in PLANS:
         for chosen in _subsets(dynamics):
@@ -124,19 +125,37 @@ def decaying_template(system: TemplateSystem, dynamics: list[Flow], fraction: fl
     return template(found, 0.005, fraction / fastest_rate(system))
 
 
+def relational_templates(system: TemplateSystem, dynamics: list[Flow]) -> Iterator[Template]:
+    """Short chains from the bad directions with decaying chains from guards and invariants
+    that relate several variables: where variables grow without bound, as speeds and distances
+    may, their differences often do not."""
+    relations = [normal for normal in model_normals(system) if np.count_nonzero(normal) > 1]
+    if not relations:
+        return
+    short = chain_template(system, dynamics, SHORT)
+    decaying = _decaying(relations, dynamics, 0.5)
+    yield template([*short.matrix, *decaying], SHORT.merge, short.step)
+
+
 def decaying_chains(system: TemplateSystem, dynamics: list[Flow], fraction: float) -> list[Array]:
+    """Decaying chains from the bad directions, in both senses."""
+    bad = bad_normals(system)
+    return _decaying([*bad, *(-normal for normal in bad)], dynamics, fraction)
+
+
+def _decaying(starts: list[Array], dynamics: list[Flow], fraction: float) -> list[Array]:
     """Chains whose step is a fraction of the longest with which they do not grow:
     |1 + t l| < 1 for every eigenvalue l with a negative real part."""
     found: list[Array] = []
     for flow in dynamics:
         step = fraction * _longest_stable_step(flow.state)
-        for normal in bad_normals(system):
-            for last in (normal, -normal):
-                for _ in range(LONGEST_CHAIN):
-                    found.append(last)
-                    last = last + step * (flow.state.T @ last)
-                    if np.abs(last).max() < DECAYED * np.abs(normal).max():
-                        break
+        for start in starts:
+            last = start
+            for _ in range(LONGEST_CHAIN):
+                found.append(last)
+                last = last + step * (flow.state.T @ last)
+                if np.abs(last).max() < DECAYED * np.abs(start).max():
+                    break
     return found
 
 

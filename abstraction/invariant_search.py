@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 
-from abstraction.directions import Template, candidate_templates, fastest_rate
+from abstraction.directions import (
+    Template,
+    chain_templates,
+    fastest_rate,
+    longer_templates,
+    outline_templates,
+)
 from abstraction.pruning import pruned
 from abstraction.sampled_runs import SampledRuns, sampled_runs
 from abstraction.template_invariant import Missed, TemplateSearch, find_invariant
@@ -87,17 +94,28 @@ def search_invariant(
 
 
 def _attempts(system: TemplateSystem, runs: SampledRuns | None) -> Iterator[tuple[Template, bool]]:
-    """Every template with one polyhedron for all locations and with one for each; where
-    switches change the state, only the latter is likely to help and comes first."""
-    keeps = all(switch.keeps_state for switch in system.switches)
-    for template in candidate_templates(system, runs):
-        if len(system.locations) == 1:
-            yield template, True
-        elif template.only:
-            yield template, False
-        else:
-            yield template, keeps
-            yield template, not keeps
+    """Every template, with one polyhedron for all locations (true) and with one for each;
+    where switches change the state, the latter is more likely to help and comes first."""
+    several = len(system.locations) > 1
+    first = not several or all(switch.keeps_state for switch in system.switches)
+    tried: set[tuple[tuple[Fraction, ...], ...]] = set()
+
+    def fresh(templates: Iterator[Template]) -> Iterator[Template]:
+        for template in templates:
+            if template.rows and template.rows not in tried:
+                tried.add(template.rows)
+                yield template
+
+    chains = list(fresh(chain_templates(system)))
+    yield from ((template, first) for template in chains)
+    if runs is not None:
+        yield from ((t, not several) for t in fresh(outline_templates(system, runs)))
+    if several:
+        yield from ((template, not first) for template in chains)
+    for template in fresh(longer_templates(system)):
+        yield template, first
+        if several:
+            yield template, not first
 
 
 def _seen_bad(system: TemplateSystem, runs: SampledRuns) -> str | None:
