@@ -3,7 +3,7 @@
  * A path is a polynomial of every variable of an agent, valid in a window of time. The
  * windows of two agents overlap; `core_plan` looks for the first time in the overlap at which
  * a watched condition on both is true. Pairs whose bounding boxes keep further apart than the
- * condition allows are skipped. */
+ * condition allows are skipped, and so are the parts of the overlap in which they do. */
 #include "advance.h"
 
 #include <math.h>
@@ -13,6 +13,7 @@ static const char PROGRAM[] = "simulate._core.Program";
 static const char FLEET[] = "simulate._meeting.Fleet";
 
 #define MOST_ROUNDS 1000
+#define PARTS 16
 
 /* |a[first] - b[second]| <= radius is necessary for the condition */
 typedef struct { int first, second; double radius; } Near;
@@ -310,6 +311,51 @@ static int far_apart(const Shape *s, const Path *a, const Path *b)
     return 0;
 }
 
+/* Whether the agents can be near each other within w of time m. */
+static int maybe_near(const Shape *s, const Path *a, const Path *b, double m, double w)
+{
+    double p[STRIDE], q[STRIDE];
+    int i, k, degree = a->degree > b->degree ? a->degree : b->degree;
+    for (i = 0; i < s->near_count; i++) {
+        const Near *near = &s->near[i];
+        double distance, spread = 0.0, power = 1.0;
+        memset(p, 0, sizeof p);
+        memset(q, 0, sizeof q);
+        shifted(a->c + (size_t)near->first * STRIDE, a->degree, m - a->base, p, 1);
+        shifted(b->c + (size_t)near->second * STRIDE, b->degree, m - b->base, q, 1);
+        distance = fabs(p[0] - q[0]);
+        for (k = 1; k <= degree; k++) {
+            power *= w;
+            spread += fabs(p[k] - q[k]) * power;
+        }
+        if (distance - spread > near->radius)
+            return 0;
+    }
+    return 1;
+}
+
+/* Narrow [*t, *end] to the parts in which the agents can be near each other; 0 if nowhere. */
+static int narrow(const Shape *s, const Path *a, const Path *b, double *t, double *end)
+{
+    double start = *t, part = (*end - *t) / PARTS;
+    int first, last;
+    if (s->near_count == 0)
+        return 1;
+    for (first = 0; first < PARTS; first++)
+        if (maybe_near(s, a, b, start + (first + 0.5) * part, 0.5 * part * (1.0 + 1e-9)))
+            break;
+    if (first == PARTS)
+        return 0;
+    for (last = PARTS - 1; last > first; last--)
+        if (maybe_near(s, a, b, start + (last + 0.5) * part, 0.5 * part * (1.0 + 1e-9)))
+            break;
+    if (last < PARTS - 1)
+        *end = start + (last + 1) * part;
+    if (first > 0)
+        *t = start + first * part;
+    return 1;
+}
+
 static void place(Shape *s, const Path *a, const Path *b, double t)
 {
     Core *core = &s->core;
@@ -394,7 +440,7 @@ static PyObject *meetings(PyObject *self, PyObject *args)
         double start = a->start > b->start ? a->start : b->start;
         double end = a->end < b->end ? a->end : b->end, when;
         int found;
-        if (!(start < end) || far_apart(s, a, b))
+        if (!(start < end) || far_apart(s, a, b) || !narrow(s, a, b, &start, &end))
             continue;
         f->tests++;
         found = meet(s, a, b, start, end, &when);
