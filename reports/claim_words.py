@@ -102,7 +102,7 @@ def margin_text(margin: Margin) -> str:
     if margin.value is None:
         return "not tested"
     if math.isinf(margin.value):
-        return "never near" if margin.value > 0 else "outside"
+        return "no border" if margin.value > 0 else "outside"
     if abs(margin.value) <= margin.allowance * ROUNDING:
         return "0 (on the border)"
     return ("" if margin.exact else "≈ ") + rounded(margin.value)

@@ -84,6 +84,8 @@ class CellSet:
         cells = self.cells(stay.location)
         if not cells:
             return Worst(math.inf, stay.start, lambda: NEVER)
+        if not all(cells):
+            return Worst(-math.inf, stay.start, lambda: "the whole location belongs to the set")
         if stay.location not in self._outside:
             inside = disjunction(*(conjunction(*cell) for cell in cells))
             self._outside[stay.location] = condition_tree(negation(inside))

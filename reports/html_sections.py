@@ -318,8 +318,9 @@ def _graph(claim: Data, locations: Data) -> Markup:
             title,
             tag(
                 "p",
-                f"The proof is no small set of cells ({claim['invariant']['kind']}): see "
-                "the certificate.",
+                "The invariant has too many cells to be drawn; they are listed below."
+                if claim["invariant"]["kind"] == "polyhedral"
+                else f"A {claim['invariant']['kind']} proof has no abstract states.",
             ),
             class_="certificate",
         )

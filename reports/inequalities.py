@@ -49,6 +49,8 @@ class Bound:
 
     def __str__(self) -> str:
         text = linear_text(self.form)
+        if self.low is not None and self.low == self.high:
+            return f"{text} = {rounded(self.low)}"
         if self.low is not None and self.high is not None:
             return f"{rounded(self.low)} {AT_MOST} {text} {AT_MOST} {rounded(self.high)}"
         if self.low is not None:

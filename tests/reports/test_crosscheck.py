@@ -75,6 +75,12 @@ def test_a_union_of_cells_counts_as_one_set(trace: Trace) -> None:
     assert found.consistent
 
 
+def test_a_region_without_predicates_has_no_border(trace: Trace) -> None:
+    whole = proof(Region("on", (), ((),)), Region("off", (), ((),)))
+    found = cross_check(MODEL.automaton, [trace], {"warm": polyhedral_set(whole)}, {})
+    assert found.consistent and found.runs[0].sets["warm"].value == math.inf
+
+
 def test_ellipsoids(trace: Trace) -> None:
     def around(radius: str) -> QuadraticInvariant:
         shape = ((1 / Fraction(radius) ** 2,),)

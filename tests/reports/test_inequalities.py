@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+from models.expression import Op, multiply, variable
+from models.proof.linear import Form
+from reports.inequalities import bounds, readable
+from tests.support.report_models import compare
+
+
+def form(constant: int | str, **coefficients: int | str) -> Form:
+    return Form({n: Fraction(a) for n, a in coefficients.items()}, Fraction(constant))
+
+
+def test_opposite_rows_make_one_bound() -> None:
+    rows = [form(-3, x=1), form(1, x=-1), form(-4, x=2, y=-1), form("-1/3", y=2)]
+    assert [str(b) for b in bounds(rows)] == ["1 ≤ x ≤ 3", "y ≤ 0.16667", "x − 0.5·y ≤ 2"]
+
+
+def test_equal_ends_make_an_equation() -> None:
+    assert [str(b) for b in bounds([form(-3, x=1), form(3, x=-1)])] == ["x = 3"]
+
+
+def test_the_tightest_of_parallel_rows_is_kept() -> None:
+    assert [str(b) for b in bounds([form(-3, x=1), form(-4, x=2)])] == ["x ≤ 2"]
+
+
+def test_conditions() -> None:
+    x, y = variable("x"), variable("y")
+    assert readable(compare(Op.LESS_EQUAL, multiply(-1, x), 4)) == "x ≥ −4"
+    assert readable(compare(Op.GREATER, x, y)) == "x − y > 0"
+    assert readable(compare(Op.LESS, multiply(x, y), 1)) == "x*y < 1"
