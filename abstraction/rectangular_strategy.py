@@ -18,7 +18,8 @@ from reach.double_description import TooManyRaysError
 from reach.exact_replay import objection
 from reach.rectangular import Explored, Node, explore_exactly, explore_hulls
 from reach.rectangular_evidence import prove_nodes
-from reach.rectangular_system import Move, NotRectangularError, Place, RectangularSystem
+from reach.rectangular_moves import Move, Place
+from reach.rectangular_system import NotRectangularError, RectangularSystem
 from reach.rectangular_witness import Path, Run, run_along
 
 MANY_DIMENSIONS = 6

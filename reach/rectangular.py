@@ -20,14 +20,8 @@ from fractions import Fraction
 
 from reach.double_description import Vector, dot
 from reach.polyhedron import Polyhedron, integer_row
-from reach.rectangular_system import (
-    Generators,
-    Move,
-    Place,
-    RectangularSystem,
-    States,
-    restricted,
-)
+from reach.rectangular_moves import Generators, Move, Place, States, restricted
+from reach.rectangular_system import RectangularSystem
 
 
 @dataclass(eq=False)

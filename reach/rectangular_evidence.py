@@ -38,8 +38,9 @@ from reach.double_description import Vector
 from reach.evidence import Unproved, evidence_for
 from reach.polyhedron import Polyhedron
 from reach.rectangular import Node
+from reach.rectangular_moves import Bounds, Move, PackMove
 from reach.rectangular_rows import Resolved
-from reach.rectangular_system import Bounds, Move, PackMove, RectangularSystem
+from reach.rectangular_system import RectangularSystem
 
 
 @dataclass(frozen=True)
