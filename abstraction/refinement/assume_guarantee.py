@@ -31,7 +31,7 @@ from models.expression import (
 )
 from models.flatten import flatten, placed_agents
 from models.hierarchy import Agent
-from models.proof.simulation_relation import names_of
+from models.proof.conditions import names_of
 from models.ranges import value_in
 from models.source import ModelError
 

@@ -135,13 +135,20 @@ class _Attempt:
 
     def _answer(self, obligation: Obligation) -> Proved | Fails | Open:
         known = self._answers.get(obligation.condition)
+        if known is None and self._expired():
+            return Open("the time limit was reached")
         if known is None:
             known = self._answers[obligation.condition] = decide(obligation, self._types)
         return known
 
     def _answered(self, relation: Relation, proof: PolyhedralProof | None = None) -> _Found:
-        answers = tuple((o, self._answer(o)) for o in relation.obligations())
-        return _Found(relation, answers, proof)
+        answers: list[tuple[Obligation, Proved | Fails | Open]] = []
+        for obligation in relation.obligations():
+            answers.append((obligation, self._answer(obligation)))
+            if self._expired():
+                answers.append((obligation, Open("the time limit ended the search here")))
+                break
+        return _Found(relation, tuple(answers), proof)
 
     def _strengthened(self, found: _Found) -> _Found | Outcome:
         """A refutation, or the relation with reachable sets where they help."""

@@ -12,8 +12,9 @@ from itertools import islice, product
 
 from models.automaton import Automaton
 from models.expression import Op, conjuncts, variable
+from models.proof.conditions import names_of
 from models.proof.linear import Form, affine, of_variable
-from models.proof.simulation_relation import Relation, names_of
+from models.proof.simulation_relation import Relation
 
 MAX_CANDIDATES = 24
 

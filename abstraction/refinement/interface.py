@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from abstraction.refinement.outcome import Failure
 from models.automaton import Automaton
 from models.hierarchy import Access, Agent
-from models.proof.simulation_relation import names_of
+from models.proof.conditions import names_of
 from models.source import Span
 
 

@@ -38,8 +38,8 @@ from models.expression import (
     variable,
 )
 from models.normal_form import negation_normal_form
+from models.proof.conditions import expression_of
 from models.proof.linear import affine
-from models.proof.simulation_relation import expression_of
 from models.source import Diagnostic, ModelError
 
 

@@ -20,10 +20,11 @@ from models.expression import FALSE
 from models.proof import polyhedral
 from models.proof.certificate import PolyhedralProof
 from models.proof.checker import Rejected
+from models.proof.conditions import labels_of
 from models.proof.farkas import Multipliers, refutes
 from models.proof.linear import Form, TooManyCasesError
 from models.proof.problem import LinearProblem
-from models.proof.simulation_relation import Relation, labels_of
+from models.proof.simulation_relation import Relation
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,10 +43,8 @@ from models.automaton import (
     Constraint,
     Edge,
     Initial,
-    Input,
     Kind,
     Location,
-    Parameter,
     Range,
     primed,
 )
@@ -56,17 +54,24 @@ from models.expression import (
     Expression,
     Op,
     add,
-    compare,
     conjunction,
     disjunction,
     equal,
     free_variables,
-    multiply,
     negation,
-    rebuild,
     substitute,
     variable,
-    with_arguments,
+)
+from models.proof.conditions import (
+    changing,
+    derivative_of,
+    expression_of,
+    failing,
+    labels_of,
+    names_of,
+    state_condition,
+    within,
+    without_waves,
 )
 from models.proof.linear import Alternatives, Form, affine, alternatives
 from models.proof.polyhedral import Region
@@ -97,7 +102,7 @@ class Obligation:
 
     def cases(self) -> Alternatives:
         """Row lists, one of which holds wherever the condition does."""
-        return alternatives(_without_waves(self.condition))
+        return alternatives(without_waves(self.condition))
 
 
 @dataclass(frozen=True)
@@ -188,7 +193,7 @@ class Relation:
         span = place.span
         title = f"initial states of {start.location}"
         there = None if target is None else self.abstract.location(target).span
-        condition = conjunction(here, negation(disjunction(*matches)))
+        condition = failing(here, matches)
         return Obligation(ObligationKind.INITIAL, title, start.location, condition, span, there)
 
     def _matching_start(
@@ -200,27 +205,25 @@ class Relation:
         if other.resets and defined & free_variables(other.condition):
             return FALSE
         changed = {r.variable for r in other.resets}
-        before = {
-            n: self._value(n) if n in changed else substitute(self._after(n), post)
-            for n in names_of(self.abstract)
-        }
-        resets = self._abstract_resets(other.resets, place, before, post)
+        after = self._after(post)
+        before = {n: value if n in changed else after[n] for n, value in self._values.items()}
+        resets = self._abstract_resets(other.resets, place, before, after)
         if resets is None:
             return FALSE
         clock = (equal(before[TIME], 0),) if TIME in before else ()
         return conjunction(substitute(other.condition, before), *resets, *clock)
 
     def _invariant(self, here: Location, there: Location) -> Obligation:
-        values = {n: self._value(n) for n in names_of(self.abstract)}
-        wanted = substitute(_state_condition(self.abstract, there), values)
-        condition = conjunction(self._related(here), negation(wanted))
+        values = self._values
+        wanted = substitute(state_condition(self.abstract, there), values)
+        condition = failing(self._related(here), [wanted])
         title = f"invariant of {here.name} inside that of {there.name}"
         return Obligation(
             ObligationKind.INVARIANT, title, here.name, condition, here.span, there.span
         )
 
     def _flows(self, here: Location, there: Location) -> Iterator[Obligation]:
-        values = {n: self._value(n) for n in names_of(self.abstract)}
+        values = self._values
         moving = tuple(self._derivatives(here))
         spans = {c.variable: c.span for c in here.flows}
         wanted: list[tuple[str, Range, Span | None]] = [
@@ -233,13 +236,13 @@ class Relation:
             wanted.append((TIME, Range.exactly(add(1)), there.span))
         for name, allowed, span in wanted:
             goal = within(self._rate(name), allowed)
-            condition = conjunction(self._related(here), *moving, negation(goal))
+            condition = failing(conjunction(self._related(here), *moving), [goal])
             title = f"flow of {name} in {here.name} allowed by {there.name}"
             detailed = spans.get(name) or here.span
             yield Obligation(ObligationKind.FLOW, title, here.name, condition, detailed, span)
 
     def _urgency(self, here: Location, there: Location) -> Iterator[Obligation]:
-        values = {n: self._value(n) for n in names_of(self.abstract)}
+        values = self._values
         edges = self.abstract.edges_from(there.name)
         stopping = [substitute(e.guard, values) for e in edges if e.urgent]
         if stopping:
@@ -253,10 +256,8 @@ class Relation:
 
     def _jump(self, edge: Edge) -> Obligation:
         options = list(self.matching(edge))
-        condition = conjunction(
-            self.jump_condition(edge),
-            *(negation(conjunction(guard, change)) for _, guard, change in options),
-        )
+        matches = [conjunction(guard, change) for _, guard, change in options]
+        condition = failing(self.jump_condition(edge), matches)
         title = f"jump {edge.name or f'{edge.source} -> {edge.target}'}"
         abstract = next((e.span for e, _, _ in options if e is not None), None)
         if abstract is None:
@@ -278,16 +279,16 @@ class Relation:
         if target is None:
             return
         post, _ = self._jump_of(edge.resets, self.detailed.location(edge.target))
-        values = {n: self._value(n) for n in names_of(self.abstract)}
+        values, after = self._values, self._after(post)
         place = self.abstract.location(target)
         label = edge.label if edge.label in labels_of(self.abstract) else None
         for other in self.abstract.edges_from(source):
             if other.target == target and other.label == label:
-                resets = self._abstract_resets(other.resets, place, values, post)
+                resets = self._abstract_resets(other.resets, place, values, after)
                 if resets is not None:
                     yield other, substitute(other.guard, values), conjunction(*resets)
         if source == target and label is None:
-            resets = self._abstract_resets((), place, values, post)
+            resets = self._abstract_resets((), place, values, after)
             assert resets is not None
             yield None, TRUE, conjunction(*resets)
 
@@ -297,25 +298,31 @@ class Relation:
         form = self.witness.get(name)
         return variable(name) if form is None else expression_of(form)
 
-    def _after(self, name: str) -> Expression:
-        changing = _changing(self.detailed)
-        return substitute(self._value(name), {n: variable(primed(n)) for n in changing})
+    @cached_property
+    def _values(self) -> dict[str, Expression]:
+        return {n: self._value(n) for n in names_of(self.abstract)}
+
+    def _after(self, post: Mapping[str, Expression]) -> dict[str, Expression]:
+        """The abstract values after a jump with these detailed values after it."""
+        later = {n: variable(primed(n)) for n in changing(self.detailed)}
+        later = {n: post.get(primed(n), e) for n, e in later.items()}
+        return {n: substitute(value, later) for n, value in self._values.items()}
 
     def _rate(self, name: str) -> Expression:
         form = self.witness.get(name, Form({name: Fraction(1)}))
-        return expression_of(Form({_dot(n): a for n, a in form.coefficients.items()}))
+        return expression_of(Form({derivative_of(n): a for n, a in form.coefficients.items()}))
 
     def _state(self, place: Location, post: Mapping[str, Expression]) -> Expression:
         """The state condition of a location on the values after a jump."""
         names: dict[str, Expression] = {
-            n: variable(primed(n)) for n in _changing(self.detailed) | {TIME}
+            n: variable(primed(n)) for n in changing(self.detailed) | {TIME}
         }
-        after = substitute(_state_condition(self.detailed, place), names)
+        after = substitute(state_condition(self.detailed, place), names)
         reach = substitute(self._reach(place.name), names)
         return substitute(conjunction(after, reach), post)
 
     def _related(self, place: Location) -> Expression:
-        return conjunction(_state_condition(self.detailed, place), self._reach(place.name))
+        return conjunction(state_condition(self.detailed, place), self._reach(place.name))
 
     def _reach(self, location: str) -> Expression:
         if not self.reach:
@@ -331,20 +338,20 @@ class Relation:
     def _derivatives(self, place: Location) -> Iterator[Expression]:
         """What is known of `d(x)` in a detailed location."""
         if self._clocked:
-            yield equal(variable(_dot(TIME)), 1)
+            yield equal(variable(derivative_of(TIME)), 1)
         flowing = {c.variable for c in place.flows}
         for flow in place.flows:
-            yield within(variable(_dot(flow.variable)), flow.range)
+            yield within(variable(derivative_of(flow.variable)), flow.range)
         for v in self.detailed.variables:
             if v.kind is Kind.DISCRETE and v.name != TIME and v.name not in flowing:
-                yield equal(variable(_dot(v.name)), 0)
+                yield equal(variable(derivative_of(v.name)), 0)
         for p in self.detailed.parameters:
-            yield equal(variable(_dot(p.name)), 0)
+            yield equal(variable(derivative_of(p.name)), 0)
         for given in place.algebraic:
             form = None if given.range.exact is None else affine(given.range.exact)
             if form is not None:
-                rate = Form({_dot(n): a for n, a in form.coefficients.items()})
-                yield equal(variable(_dot(given.variable)), expression_of(rate))
+                rate = Form({derivative_of(n): a for n, a in form.coefficients.items()})
+                yield equal(variable(derivative_of(given.variable)), expression_of(rate))
 
     # Jumps
 
@@ -380,13 +387,12 @@ class Relation:
         resets: tuple[Constraint, ...],
         target: Location,
         values: Mapping[str, Expression],
-        post: Mapping[str, Expression],
+        after: Mapping[str, Expression],
     ) -> list[Expression] | None:
         """The conditions between W and W' of an abstract jump; None where it involves a choice
         that no variable shows."""
         defined = {c.variable for c in target.algebraic}
         own = {v.name for v in self.abstract.variables}
-        after = {n: substitute(self._after(n), post) for n in names_of(self.abstract)}
         names = {**values, **{primed(n): value for n, value in after.items()}}
         conditions: list[Expression] = []
         for reset in resets:
@@ -401,92 +407,3 @@ class Relation:
         kept = {n for n in own if n not in changed} | {p.name for p in self.abstract.parameters}
         conditions.extend(equal(after[n], values[n]) for n in sorted(kept) if after[n] != values[n])
         return conditions
-
-
-def expression_of(form: Form) -> Expression:
-    """A form as an expression."""
-    terms = (multiply(a, variable(n)) for n, a in sorted(form.coefficients.items()))
-    return add(*terms, form.constant)
-
-
-# Details
-
-
-def _dot(name: str) -> str:
-    return f"d({name})"
-
-
-def names_of(automaton: Automaton) -> tuple[str, ...]:
-    """Variables, inputs and parameters."""
-    return (
-        *(v.name for v in automaton.variables),
-        *(i.name for i in automaton.inputs),
-        *(p.name for p in automaton.parameters),
-    )
-
-
-def _changing(automaton: Automaton) -> frozenset[str]:
-    """The names that have another value after a jump: all but parameters."""
-    return frozenset(v.name for v in automaton.variables) | {i.name for i in automaton.inputs}
-
-
-def labels_of(automaton: Automaton) -> frozenset[str]:
-    """The labels that the automaton takes part in."""
-    found: set[str] = set()
-    for part in automaton.components:
-        found |= part.alphabet | {e.label for e in part.edges if e.label is not None}
-    return frozenset(found)
-
-
-def _state_condition(automaton: Automaton, place: Location) -> Expression:
-    """Invariant, algebraic constraints, and what holds of inputs and parameters."""
-    signals: tuple[Input | Parameter, ...] = (*automaton.inputs, *automaton.parameters)
-    bounds = [
-        part
-        for s in signals
-        for part in (
-            TRUE if s.low is None else variable(s.name) >= s.low,
-            TRUE if s.high is None else variable(s.name) <= s.high,
-        )
-    ]
-    algebra = (within(variable(c.variable), c.range) for c in place.algebraic)
-    return conjunction(place.invariant, *algebra, *bounds, automaton.assumption)
-
-
-def within(value: Expression, allowed: Range) -> Expression:
-    """That a value lies in a range."""
-    exact = allowed.exact
-    if exact is not None:
-        if exact.op is Op.BOOLEAN:
-            return value if exact.value else negation(value)
-        return TRUE if exact == value else equal(value, exact)
-    parts: list[Expression] = []
-    if allowed.low is not None:
-        parts.append(_one_sided(Op.GREATER_EQUAL, value, allowed.low, Op.MAXIMUM, Op.MINIMUM))
-    if allowed.high is not None:
-        parts.append(_one_sided(Op.LESS_EQUAL, value, allowed.high, Op.MINIMUM, Op.MAXIMUM))
-    return conjunction(*parts)
-
-
-def _one_sided(op: Op, value: Expression, bound: Expression, every: Op, some: Op) -> Expression:
-    """A comparison with a bound; with `every` part of a `max` or `min`, or with `some`."""
-    if bound.op is every:
-        return conjunction(*(compare(op, value, part) for part in bound.args))
-    if bound.op is some:
-        return disjunction(*(compare(op, value, part) for part in bound.args))
-    return compare(op, value, bound)
-
-
-def _without_waves(condition: Expression) -> Expression:
-    """The condition with every `sin` and `cos` an unknown number in [-1, 1]."""
-    unknown: dict[Expression, Expression] = {}
-
-    def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
-        node = with_arguments(node, args)
-        if node.op in (Op.SIN, Op.COS):
-            return unknown.setdefault(node, variable(f"wave {len(unknown)}"))
-        return node
-
-    plain = rebuild(condition, replace)
-    bounds = (part for w in unknown.values() for part in (w >= -1, w <= 1))
-    return conjunction(plain, *bounds) if unknown else plain

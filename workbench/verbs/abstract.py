@@ -60,7 +60,7 @@ def command(
     from abstraction.refinement.timed import durations
     from models.composition import explicit
     from models.language.unparse import unparse
-    from models.proof.simulation_relation import names_of
+    from models.proof.conditions import names_of
 
     if not (interval or drop or merge or widen or timed):
         raise click.UsageError("say what to leave out: --interval, --drop, --merge, ...")

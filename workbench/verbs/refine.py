@@ -177,8 +177,8 @@ def _pairs(given: tuple[str, ...]) -> dict[str, str]:
 
 def _witnesses(given: tuple[str, ...], detailed: Automaton) -> Mapping[str, Form]:
     from models.expression_text import parse_expression
+    from models.proof.conditions import names_of
     from models.proof.linear import affine
-    from models.proof.simulation_relation import names_of
 
     found: dict[str, Form] = {}
     for item in given:
