@@ -11,7 +11,7 @@ from abstraction.strategy import Task
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
 from models.verdict import Effort, Unknown, Verdict
-from reach.flowpipe import FlowpipeMethod, NotFound
+from reach.flowpipe_parts import FlowpipeMethod, NotFound
 from reach.flowpipe_refinement import search_flowpipe
 
 

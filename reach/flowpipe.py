@@ -14,7 +14,7 @@ what is checked; only linear programs and the choice of steps use floating point
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn
 
@@ -22,7 +22,6 @@ from models.automaton import TIME, primed
 from models.proof.adjoint import Stage
 from models.proof.affine_flow import AffineFlow, affine_flow
 from models.proof.flowpipe import (
-    ELAPSED,
     Direction,
     FlowpipeProof,
     Node,
@@ -37,100 +36,25 @@ from models.proof.flowpipe import (
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import Cover, Evidence, Impossible, InCell
 from models.proof.problem import LinearProblem
+from reach.flowpipe_parts import (
+    NO_PLAN,
+    Explored,
+    FlowpipeMethod,
+    JumpCase,
+    Lead,
+    Normal,
+    NotFound,
+    Path,
+    Plan,
+)
 from reach.reduced_rows import Bounded, ReducedRows
-from reach.step_choice import Fineness, choose, rounded_up
+from reach.step_choice import choose, rounded_up
 from reach.step_evidence import Key, key_of, keyed, quick_refutation, scaled_to_grid
-
-Normal = Mapping[str, Fraction]
-Path = tuple[tuple[int, int], ...]
-"""How a node was first entered: for each jump the number of its case and of the cluster."""
+from reach.step_source import StepSource
 
 ENTRY_BITS = 40
 OVERTIME = Fraction(1, 1 << 20)
 """How much longer than necessary steps go on, relative to the stay."""
-
-
-@dataclass(frozen=True)
-class FlowpipeMethod:
-    """Options: the length of a step (chosen if None), how many nodes, how many steps a node
-    may have at most, how many successive steps share a successor (None: all)."""
-
-    step: Fraction | None = None
-    level: int = 0
-    max_nodes: int = 200
-    max_steps: int = 20_000
-    cluster: int | None = None
-
-
-@dataclass(frozen=True)
-class NotFound:
-    """No flowpipe that proves the property; `crossed` is the place where it touches the bad
-    states, if that was the reason."""
-
-    reason: str
-    crossed: tuple[str, Fraction, Fraction] | None = None
-    nodes: int = 0
-    steps: int = 0
-    attempts: int = 1
-
-    @property
-    def refinable(self) -> bool:
-        """Whether shorter steps may help."""
-        return self.crossed is not None or "end in sight" in self.reason
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What refinement asks of the node on a path: further entry rows and directions, and for
-    each direction the entry rows that help it at ends of steps; and the steps."""
-
-    rows: tuple[Normal, ...] = ()
-    directions: tuple[Normal, ...] = ()
-    helpers: Mapping[Key, Mapping[int, Key]] = field(default_factory=dict)
-    fineness: Fineness | None = None
-    stages: tuple[Stage, ...] = ()
-
-
-NO_PLAN = Plan()
-
-
-@dataclass(frozen=True)
-class JumpCase:
-    """One case of an edge: its target and rows, those that can refute a step, and the
-    directions of the source from which each row of a target can be bounded at once."""
-
-    number: int
-    name: str
-    target: str
-    rows: Rows
-
-
-@dataclass
-class Explored:
-    """A node with the evidence for its steps, and where its jumps lead."""
-
-    node: Node
-    path: Path
-    fineness: Fineness
-    steps: list[Step] = field(default_factory=list)
-    jumps: list[list[Evidence | None]] = field(default_factory=list)
-    safety: list[list[Evidence]] = field(default_factory=list)
-    end: list[Evidence] = field(default_factory=list)
-    leads: list[Lead] = field(default_factory=list)
-    unsafe: list[tuple[int, int]] = field(default_factory=list)
-    """Steps and cases of the bad states that they meet."""
-
-
-@dataclass(frozen=True)
-class Lead:
-    """A cluster of steps of a node, met by a guard while the elapsed time is in a window,
-    from which a jump leads into another node; `rows` are those of its first step."""
-
-    case: JumpCase
-    window: tuple[Fraction, Fraction]
-    rows: ReducedRows
-    target: int
-    fresh: bool
 
 
 class _Stop(Exception):  # noqa: N818 - control flow inside this module, not an error
@@ -410,7 +334,8 @@ class Exploration:
         else:
             ended = self._ended(explored.steps[-1], final, final_rows, numbers, quickly=False)
             if ended is None:
-                self._fail(f"a stay in {node.location} has no end in sight")
+                reason = f"a stay in {node.location} has no end in sight"
+                raise _Stop(NotFound(reason, None, len(self.nodes), self.step_count, endless=True))
         assert ended is not None
         explored.end = ended
         self._cut(explored)
@@ -519,7 +444,7 @@ class Exploration:
         for k in cluster:
             reduced = feasible[k][case.number]
             assert reduced is not None
-            sources.append(_StepSource(explored.steps[k], reduced, numbers, planned))
+            sources.append(StepSource(explored.steps[k], reduced, numbers, planned))
         proofs, number, fresh = self._enter(case.target, path, sources)
         for k, proof in zip(cluster, proofs, strict=True):
             explored.jumps[k][case.number] = proof
@@ -536,58 +461,9 @@ class Exploration:
         raise _Stop(NotFound(reason, crossed, len(self.nodes), self.step_count))
 
 
-class _StepSource:
-    """Bounds of successors of one step: by one row for planned rows, else by a program."""
-
-    def __init__(
-        self, step: Step, reduced: ReducedRows, numbers: Mapping[Key, int], planned: set[Key]
-    ):
-        self._step, self._reduced, self._numbers, self._planned = step, reduced, numbers, planned
-        self._times: dict[bool, Bounded | None] = {}
-
-    def __call__(self, goal: Form) -> Bounded | None:
-        normal = {name.removesuffix("'"): a for name, a in goal.coefficients.items()}
-        if key_of(normal) in self._planned:
-            found = self._by_row(goal)
-            if found is not None:
-                return found
-        return self._reduced.largest(goal)
-
-    def elapsed(self, *, late: bool) -> Bounded | None:
-        """The largest elapsed time at which the jump is possible (or minus the smallest)."""
-        if late not in self._times:
-            self._times[late] = self._reduced.largest(Form({ELAPSED: Fraction(2 * late - 1)}))
-        return self._times[late]
-
-    def _by_row(self, goal: Form) -> Bounded | None:
-        form, weights = self._reduced.with_primes(goal)
-        number = self._numbers.get(key_of(form.coefficients)) if form.coefficients else None
-        if number is None or not self._step.rows[number].form.coefficients:
-            return None
-        row = self._step.rows[number].form
-        name = next(iter(form.coefficients))
-        factor = form.coefficients[name] / row.coefficients[name]
-        slope = -row.coefficients.get(ELAPSED, Fraction(0)) * factor
-        value = form.constant - row.constant * factor
-        total = dict(weights)
-        _increase(total, number, factor)
-        if slope:
-            time = self.elapsed(late=slope > 0)
-            if time is None:
-                return None
-            value += abs(slope) * time.value
-            for i, m in time.multipliers:
-                _increase(total, i, abs(slope) * m)
-        return Bounded(value, tuple(sorted(total.items())))
-
-
 def _short(bound: Fraction) -> Fraction:
     """A bound as it is if it is simple, else rounded up."""
     return bound if bound.denominator <= 1 << ENTRY_BITS else rounded_up(bound, ENTRY_BITS)
-
-
-def _increase(weights: dict[int, Fraction], row: int, amount: Fraction) -> None:
-    weights[row] = weights.get(row, Fraction(0)) + amount
 
 
 def _include(chosen: dict[Key, Normal], normal: Normal) -> None:

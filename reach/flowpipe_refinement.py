@@ -25,8 +25,8 @@ from models.proof.adjoint import Stage
 from models.proof.flowpipe import FlowpipeProof, start_set
 from models.proof.linear import Form
 from models.proof.problem import LinearProblem
-from reach.flowpipe import (
-    Exploration,
+from reach.flowpipe import Exploration
+from reach.flowpipe_parts import (
     Explored,
     FlowpipeMethod,
     Lead,
@@ -35,7 +35,7 @@ from reach.flowpipe import (
     Path,
     Plan,
 )
-from reach.step_choice import Fineness, choose, matrix_of
+from reach.step_choice import FIRST_LEVEL, Fineness, choose, matrix_of
 from reach.step_evidence import Key, key_of, opposite
 
 Array = NDArray[np.float64]
@@ -101,7 +101,7 @@ def search_flowpipe(
 
 def _attempts(method: FlowpipeMethod) -> Iterator[FlowpipeMethod]:
     """Ever shorter steps, and in the end fewer of them taken together."""
-    for level in (-2, 0, 2, 4, 6):
+    for level in range(FIRST_LEVEL, 8, 2):
         yield replace(method, level=method.level + level)
     for cluster in (16, 4, 1):
         yield replace(method, level=method.level + 4, cluster=cluster)
@@ -187,7 +187,7 @@ class _Planner:
         node = self._explored.node
         spans = start_set(self._flow, node).spans
         start = dict(zip(self._flow.names, spans, strict=True))
-        return choose(self._flow, start, self.ends[-1], self._explored.fineness.length, 0)
+        return choose(self._flow, start, self.ends[-1], self._explored.fineness.length, FIRST_LEVEL)
 
     def own_requests(self) -> Iterator[_Request]:
         """Directions that touch bad states, to be helped at the ends of those steps."""

@@ -19,6 +19,9 @@ from models.proof.affine_flow import AffineFlow, Span
 from models.proof.flowpipe import MAX_BITS, MAX_DEGREE
 from models.proof.start_set import StartSet
 
+FIRST_LEVEL = -2
+"""Steps of about four times the time in which the dynamics changes things."""
+
 
 @dataclass(frozen=True)
 class Fineness:
@@ -59,7 +62,8 @@ def balanced(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
 def choose(
     flow: AffineFlow, start: Mapping[str, Span], stay: Fraction, length: Fraction | None, level: int
 ) -> Fineness:
-    """Parameters for stays up to `stay`; `length` is the user's step, `level` halves it."""
+    """Parameters for stays up to `stay`. Each `level` halves the steps; those of the user
+    (`length`) are taken as they are at the first level that is tried."""
     weights, norm = balanced(matrix_of(flow))
     scale = {n: round(log2(w)) for n, w in zip(flow.names, weights, strict=True) if w != 1}
     if length is None:
@@ -67,6 +71,8 @@ def choose(
         if norm:
             length = min(length, Fraction(1) / ceil(norm * 1024) * 1024)
         length = dyadic_below(length * Fraction(2) ** -level)
+    else:
+        length *= Fraction(2) ** (FIRST_LEVEL - level)
     count = ceil(stay / length)
     degree = min(MAX_DEGREE, 2 + ceil(1.1 * norm * float(length)))
     box = StartSet(tuple(start[name] for name in flow.names), ())

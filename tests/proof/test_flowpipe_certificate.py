@@ -40,7 +40,7 @@ from models.proof.exponential import Balanced, exponential, growth
 from models.proof.flowpipe import ELAPSED, Direction, Node, Step, steps
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
-from reach.flowpipe import FlowpipeMethod, NotFound
+from reach.flowpipe_parts import FlowpipeMethod, NotFound
 from reach.flowpipe_refinement import Found, search_flowpipe
 
 X, Y, C, U = variable("x"), variable("y"), variable("c"), variable("u")

@@ -13,7 +13,7 @@ from models.expression import Op, compare, variable
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, check
 from models.proof.problem import linear_problem
-from reach.flowpipe import FlowpipeMethod, NotFound
+from reach.flowpipe_parts import FlowpipeMethod, NotFound
 from reach.flowpipe_refinement import Found, search_flowpipe
 from simulate.policy import Policy
 from simulate.run import simulate

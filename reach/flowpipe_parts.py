@@ -1,0 +1,103 @@
+"""What a search for flowpipes deals with: its options, plans, nodes explored, and outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from models.proof.adjoint import Stage
+from models.proof.flowpipe import Node, Step
+from models.proof.linear import Rows
+from models.proof.polyhedral import Evidence
+from reach.reduced_rows import ReducedRows
+from reach.step_choice import Fineness
+from reach.step_evidence import Key
+
+Normal = Mapping[str, Fraction]
+Path = tuple[tuple[int, int], ...]
+"""How a node was first entered: for each jump the number of its case and of the cluster."""
+
+
+@dataclass(frozen=True)
+class FlowpipeMethod:
+    """Options: the length of a step (chosen if None), how many nodes, how many steps a node
+    may have at most, how many successive steps share a successor (None: all)."""
+
+    step: Fraction | None = None
+    level: int = 0
+    max_nodes: int = 200
+    max_steps: int = 20_000
+    cluster: int | None = None
+
+
+@dataclass(frozen=True)
+class NotFound:
+    """No flowpipe that proves the property; `crossed` is the place where it touches the bad
+    states, if that was the reason; `endless`: a stay was not seen to end."""
+
+    reason: str
+    crossed: tuple[str, Fraction, Fraction] | None = None
+    nodes: int = 0
+    steps: int = 0
+    attempts: int = 1
+    endless: bool = False
+
+    @property
+    def refinable(self) -> bool:
+        """Whether shorter steps may help."""
+        return self.crossed is not None or self.endless
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What refinement asks of the node on a path: further entry rows and directions, and for
+    each direction the entry rows that help it at ends of steps; and the steps."""
+
+    rows: tuple[Normal, ...] = ()
+    directions: tuple[Normal, ...] = ()
+    helpers: Mapping[Key, Mapping[int, Key]] = field(default_factory=dict)
+    fineness: Fineness | None = None
+    stages: tuple[Stage, ...] = ()
+
+
+NO_PLAN = Plan()
+
+
+@dataclass(frozen=True)
+class JumpCase:
+    """One case of an edge: its target and rows, those that can refute a step, and the
+    directions of the source from which each row of a target can be bounded at once."""
+
+    number: int
+    name: str
+    target: str
+    rows: Rows
+
+
+@dataclass
+class Explored:
+    """A node with the evidence for its steps, and where its jumps lead."""
+
+    node: Node
+    path: Path
+    fineness: Fineness
+    steps: list[Step] = field(default_factory=list)
+    jumps: list[list[Evidence | None]] = field(default_factory=list)
+    safety: list[list[Evidence]] = field(default_factory=list)
+    end: list[Evidence] = field(default_factory=list)
+    leads: list[Lead] = field(default_factory=list)
+    unsafe: list[tuple[int, int]] = field(default_factory=list)
+    """Steps and cases of the bad states that they meet."""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A cluster of steps of a node, met by a guard while the elapsed time is in a window,
+    from which a jump leads into another node; `rows` are those of its first step."""
+
+    case: JumpCase
+    window: tuple[Fraction, Fraction]
+    rows: ReducedRows
+    target: int
+    fresh: bool
