@@ -87,7 +87,10 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
             return [(0.0, 0.0)], h
         if v <= 0.0:
             c[0] = v - wanted(m, k, c, 2.0 * eps)
-        return nonnegative(c, degree, h), h
+        found = nonnegative(c, degree, h)
+        if v <= 0.0 and found and found[0][0] == 0.0:  # not yet crossed, however near
+            found[0] = (5e-324, found[0][1])
+        return found, h
     if abs(v) > eps:
         m.departing[k] = False
         if v < 0.0 and rest < 0.5 * -v:

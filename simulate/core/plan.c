@@ -263,6 +263,8 @@ static double intervals(Core *core, int k, double h, Intervals *found)
         if (v <= 0.0)
             c[0] = v - wanted(core, k, c, degree, 2.0 * eps);
         nonnegative(c, degree, h, found);
+        if (v <= 0.0 && found->count && found->at[0].low == 0.0)
+            found->at[0].low = 0x1p-1074; /* not yet crossed, however near */
         return h;
     }
     if (fabs(v) > eps) {

@@ -287,3 +287,10 @@ class TestConfirmation:
         run = validated_run(load("leaky_tank_low").automaton, Recipe(20.0))
         assert run is not None
         assert "certainly bad" in describe(run)
+
+    @pytest.mark.parametrize("rtol", [1e-6, 1e-10, 1e-11])
+    def test_a_bounce_touches_the_floor_at_any_tolerance(self, rtol):
+        """A state on the boundary is not beyond it, however little time the crossing takes."""
+        model = load("bouncing_ball").automaton
+        trace = simulate(model, until=5.0, method=replace(TIGHT, rtol=rtol, atol=1e-2 * rtol))
+        assert trace.outcome.name != "never below the floor"
