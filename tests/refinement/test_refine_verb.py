@@ -77,7 +77,7 @@ def test_abstract_writes_a_model_that_is_refined(tmp_path: Path) -> None:
 
 def test_a_platoon_of_any_length(capsys: pytest.CaptureFixture[str]) -> None:
     step, contract = "platoon_any_length:Step", "platoon_any_length:Vehicle"
-    assert run(["refine", step, "--against", contract, "--inductive"]) == 0
+    assert run(["refine", step, "--against", contract, "--inductive", "--time-limit", "120"]) == 0
     shown = capsys.readouterr().out
     assert "any number of steps" in shown
     assert "'no collision': VERIFIED" in shown
