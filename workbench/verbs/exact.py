@@ -43,7 +43,7 @@ def command(
     location: str | None,
     values: tuple[str, ...],
 ) -> ExitCode:
-    """Print an exact formula for the states from which time alone leads to a target.
+    """Print an exact formula for the states that reach a target.
 
     The flow of the location must be nilpotent: a polynomial in time. The formula has no
     quantifiers; "verified" means that a solver has proved both directions.
