@@ -137,6 +137,8 @@ def _solved(
     offsets, growth = low, np.zeros_like(low)
     climbs = 0
     for _ in range(search.policies + search.climbs):
+        if stop():
+            break
         wanted = [(image, row) for row, image in strategy.items()]
         bounds = setting.bounds(offsets, wanted)
         solution = least_offsets(setting, bounds, offsets, low)
@@ -153,7 +155,7 @@ def _solved(
             continue
         change = float(np.abs(_difference(solution, offsets)).max(initial=0.0))
         offsets = solution
-        if change <= SETTLED * setting.size or stop():
+        if change <= SETTLED * setting.size:
             break
     return offsets
 

@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
+import networkx
 import numpy as np
 import pytest
 from numpy.random import Generator
@@ -81,7 +82,7 @@ def test_a_broken_property_is_not_proved_and_the_path_is_told() -> None:
 
 def test_predicates_of_the_user_count_and_the_graph_is_handed_out() -> None:
     model = rectangle_walker()
-    graphs = []
+    graphs: list[networkx.MultiDiGraph] = []
     options = {PREDICATES: (parse_expression("x >= 3/2"),), GRAPH_READER: graphs.append}
     task = Task(model, model.properties[0], deadline(60), options=options)
     verdict = strategy("abstraction").attempt(task)
