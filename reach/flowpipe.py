@@ -385,6 +385,11 @@ class Exploration:
             if multipliers is None and self.lenient and len(explored.path) > 1:
                 explored.unsafe.append((len(explored.steps) - 1, case))
                 continue
+            if multipliers is None and not all(r.form.coefficients for r in step.rows):
+                self._fail(
+                    f"there is no bound of the states in {explored.node.location}: its dynamics "
+                    "is not affine, or an input or derivative has no bounds"
+                )
             if multipliers is None:
                 place = explored.node.location
                 self._fail(
