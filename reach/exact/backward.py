@@ -71,13 +71,12 @@ def backward_reach(
     moved = {name: spread(polynomial, elapsed) for name, polynomial in flow.items()}
     moved[TIME] = elapsed
     goal = substitute(target, moved)
-    cases: list[Case] = []
     parts: list[tuple[tuple[Atom, ...], Case]] = []
     for disjunct in _disjuncts(goal):
         atoms = tuple(_atom(op, difference, elapsed.name) for op, difference in disjunct)
-        for case in eliminate(atoms, bound):
-            cases.append(case)
-            parts.append((atoms, case))
+        parts += [(atoms, case) for case in eliminate(atoms, bound)]
+    parts = _needed(parts)
+    cases = [case for _, case in parts]
     formula = disjunction(*dict.fromkeys(case.condition for case in cases))
     window = [compare(Op.GREATER_EQUAL, elapsed, 0)]
     if bound is not None:
@@ -86,6 +85,18 @@ def backward_reach(
     necessary = _is_impossible(conjunction(reached, negation(formula)))
     sufficient = all(_is_sufficient(atoms, case, reached, elapsed) for atoms, case in parts)
     return BackwardReach(formula, tuple(cases), necessary, sufficient)
+
+
+def _needed(parts: list[tuple[tuple[Atom, ...], Case]]) -> list[tuple[tuple[Atom, ...], Case]]:
+    """Without the cases "just after a point" that other cases cover already."""
+    firm = [part for part in parts if part[1].point is None or not part[1].point.beyond]
+    known = disjunction(*(case.condition for _, case in firm))
+    later = [part for part in parts if part not in firm]
+    return firm + [
+        part
+        for part in later
+        if not _is_impossible(conjunction(part[1].condition, negation(known)))
+    ]
 
 
 def _fresh(target: Expression, flow: Mapping[str, InTime]) -> str:
