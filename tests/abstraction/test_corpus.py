@@ -30,7 +30,7 @@ def corpus() -> ModuleType:
 
 @pytest.mark.slow
 def test_most_of_a_sample_is_proved(corpus: ModuleType) -> None:
-    """Two models of each family but the relays, for which no convex set exists."""
+    """Two models of each family but the relays, of which none has been proved."""
     plants = [p for p in corpus.corpus(per_family=2) if "hysteresis" not in p.name]
     proved = 0
     for plant in plants:
