@@ -9,8 +9,9 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import Any
-from xml.etree import ElementTree
+from urllib.parse import quote
 
 from reports.report_data import overall
 
@@ -29,51 +30,57 @@ def seconds(claim: Data) -> float:
 def junit(reports: Sequence[Data]) -> str:
     """One suite for each model, one test case for each property: falsified is a failure,
     unknown is skipped, a contradiction between engines an error."""
-    root = ElementTree.Element("testsuites", name="charon-workbench")
-    for data in reports:
-        claims = data["properties"]
-        outcomes = [p["verdict"]["outcome"] for p in claims]
-        suite = ElementTree.SubElement(
-            root,
-            "testsuite",
-            name=_xml(data["model"]["label"]),
-            tests=str(len(claims)),
-            failures=str(outcomes.count("falsified")),
-            skipped=str(outcomes.count("unknown")),
-            errors=str(len({c["claim"] for c in data["crosscheck"]["contradictions"]})),
-            time=f"{sum(map(seconds, claims)):.3f}",
-        )
-        for claim in claims:
-            _case(suite, data, claim)
-    ElementTree.indent(root)
-    text = ElementTree.tostring(root, encoding="unicode")
+    suites = [_suite(data) for data in reports]
+    text = _element("testsuites", {"name": "charon-workbench"}, *suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _case(suite: ElementTree.Element, data: Data, claim: Data) -> None:
-    case = ElementTree.SubElement(
-        suite,
-        "testcase",
-        classname=_xml(data["model"]["label"]),
-        name=_xml(claim["name"]),
-        time=f"{seconds(claim):.3f}",
-    )
+def _suite(data: Data) -> str:
+    claims = data["properties"]
+    outcomes = [p["verdict"]["outcome"] for p in claims]
+    attributes = {
+        "name": data["model"]["label"],
+        "tests": str(len(claims)),
+        "failures": str(outcomes.count("falsified")),
+        "skipped": str(outcomes.count("unknown")),
+        "errors": str(len({c["claim"] for c in data["crosscheck"]["contradictions"]})),
+        "time": f"{sum(map(seconds, claims)):.3f}",
+    }
+    return _element("testsuite", attributes, *(_case(data, claim) for claim in claims))
+
+
+def _case(data: Data, claim: Data) -> str:
+    attributes = {
+        "classname": data["model"]["label"],
+        "name": claim["name"],
+        "time": f"{seconds(claim):.3f}",
+    }
     wrong = [c for c in data["crosscheck"]["contradictions"] if c["claim"] == claim["name"]]
-    if wrong:
-        error = ElementTree.SubElement(case, "error", message="engines contradict each other")
-        error.text = _xml("\n".join(c["sentence"] for c in wrong))
-        return
     outcome = claim["verdict"]["outcome"]
-    if outcome == "falsified":
-        failure = ElementTree.SubElement(case, "failure", message=_xml(violation(claim)))
-        failure.text = _xml(f"{claim['words']} {claim['formula']}")
+    inside = []
+    if wrong:
+        lines = "\n".join(c["sentence"] for c in wrong)
+        message = {"message": "engines contradict each other"}
+        inside.append(_element("error", message, _xml(lines)))
+    elif outcome == "falsified":
+        text = _xml(f"{claim['words']} {claim['formula']}")
+        inside.append(_element("failure", {"message": violation(claim)}, text))
     elif outcome == "unknown":
-        ElementTree.SubElement(case, "skipped", message=_xml(claim["verdict"]["reason"]))
+        inside.append(_element("skipped", {"message": claim["verdict"]["reason"]}))
+    return _element("testcase", attributes, *inside)
+
+
+def _element(name: str, attributes: Mapping[str, str], *inside: str) -> str:
+    """An XML element; what is inside is markup already."""
+    pairs = "".join(f' {key}="{_xml(value)}"' for key, value in attributes.items())
+    return f"<{name}{pairs}>{''.join(inside)}</{name}>"
 
 
 def _xml(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Text as XML, without the characters that XML cannot hold; line breaks survive in
+    attributes too."""
+    safe = escape(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text))
+    return safe.replace("\n", "&#10;").replace("\r", "&#13;").replace("\t", "&#9;")
 
 
 def violation(claim: Data) -> str:
@@ -136,8 +143,6 @@ def _result(rule: str, text: str, claim: Data) -> dict[str, Any]:
 
 
 def _uri(file: str) -> str:
-    from urllib.parse import quote
-
     return quote(file)
 
 
