@@ -25,7 +25,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "models": ("workbench.verbs.models", "List the models that come with the workbench."),
     "check": ("workbench.verbs.check", "Parse, type-check and examine a model."),
     "show": ("workbench.verbs.show", "Show agents, modes and variables; --svg draws them."),
-    "simulate": ("workbench.verbs.simulate", "Make runs of a model; --plot draws them."),
+    "simulate": (
+        "workbench.verbs.simulate",
+        "Run a model: every event is found, none is overshot.",
+    ),
     "verify": ("workbench.verbs.verify", "Prove or refute the properties of a model."),
     "recheck": (
         "workbench.verbs.recheck",
@@ -35,12 +38,12 @@ VERBS: dict[str, tuple[str, str]] = {
         "workbench.verbs.exact",
         "Print an exact formula for the states that reach a target.",
     ),
-    "falsify": ("workbench.verbs.falsify", "Look for a run that violates a property."),
+    "falsify": ("workbench.verbs.falsify", "Search for a run that violates a property."),
     "refine": ("workbench.verbs.refine", "Show that a detailed system refines a simple one."),
     "abstract": ("workbench.verbs.abstract", "Make a simpler system that a model refines."),
     "report": (
         "workbench.verbs.report",
-        "Verify, simulate and cross-check; write an HTML report.",
+        "Verify, simulate and cross-check models; write one HTML page for each.",
     ),
     "fmt": ("workbench.verbs.fmt", "Format model files, keeping comments."),
     "import": ("workbench.verbs.import_model", "Turn a SpaceEx model into .charon or JSON."),
@@ -117,7 +120,7 @@ def _print_version(context: click.Context, option: click.Parameter, value: bool)
     help="Print the version and exit.",
 )
 def group() -> None:
-    """Model hybrid systems in CHARON, check them, draw them, exchange them."""
+    """Model hybrid systems in CHARON; simulate, verify, falsify, refine and report on them."""
 
 
 def run(arguments: Sequence[str]) -> int:
