@@ -43,7 +43,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "abstract": ("workbench.verbs.abstract", "Make a simpler system that a model refines."),
     "report": (
         "workbench.verbs.report",
-        "Verify, simulate and cross-check models; write one HTML page for each.",
+        "Verify, simulate, cross-check; write HTML reports.",
     ),
     "fmt": ("workbench.verbs.fmt", "Format model files, keeping comments."),
     "import": ("workbench.verbs.import_model", "Turn a SpaceEx model into .charon or JSON."),

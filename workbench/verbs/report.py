@@ -77,7 +77,7 @@ def command(
     sarif: Path | None,
     arch_csv: Path | None,
 ) -> ExitCode:
-    """Verify, simulate and cross-check models; write one HTML page for each.
+    """Verify, simulate, cross-check; write HTML reports.
 
     A page is a single file that needs no network: verdicts, diagram, plots, certificate,
     replay and data. The exit code is that of the worst verdict; 6 if two engines contradict
