@@ -93,6 +93,10 @@ class Failure:
             return [*last, self.token]
         return None
 
+    def begins_definition(self) -> bool:
+        """Whether the token is the first of `agent Name (` or `mode Name (`."""
+        return len(self.following) > 1 and self.following[1].text == "("
+
     def item_inside(self) -> list[Token] | None:
         """The tokens of an item begun inside a block of statements that is still open, where
         its keyword was read as a name."""

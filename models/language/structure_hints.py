@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from models.language.failure import Explanation, Failure
-from models.language.lexical import END, NAME, UNCLOSED, Token
+from models.language.lexical import END, NAME, STRING, UNCLOSED, Token
 from models.language.vocabulary import ITEM_WORDS
 from models.source import Span
 
@@ -40,6 +40,13 @@ def _missing_brace(f: Failure) -> Explanation | None:
             f"`{what}` begins {place}",
             hint + "; definitions stand side by side, not inside one another",
             inside[0].span(f.file),
+        )
+    if f.token.text == "agent" and f.keyword == "mode" and f.begins_definition():
+        what = f"agent {f.next_text}"
+        return Explanation(
+            "missing-brace",
+            f"`{what}` begins {place}",
+            hint + "; definitions stand side by side, not inside one another",
         )
     inside = f.item_inside()
     if inside:
@@ -133,6 +140,30 @@ def _misplaced_item(f: Failure) -> Explanation | None:
     return Explanation("misplaced-item", message, hint)
 
 
+def _comma_between_statements(f: Failure) -> Explanation | None:
+    if f.token.text != "," or "SEMICOLON" not in f.expected:
+        return None
+    if f.opener is None or f.opener.bracket.text != "{":
+        return None
+    return Explanation(
+        "comma-between-statements",
+        f"the parts of `{f.opener.keyword or '{ }'}` are separated by `;`, not by `,`",
+        "write `;` instead of `,`",
+        repair=f.put(";"),
+    )
+
+
+def _claim_without_quotes(f: Failure) -> Explanation | None:
+    word = f.previous.text
+    if word not in ("assert", "forbid") or f.token.kind != NAME or STRING not in f.expected:
+        return None
+    return Explanation(
+        "missing-quotes",
+        "the name of a property stands in quotes",
+        f'write `{word} "{f.token.text} ..." {{ ... }}`',
+    )
+
+
 def _missing_type(f: Failure) -> Explanation | None:
     t = f.token
     if t.kind != NAME:
@@ -161,5 +192,7 @@ STRUCTURE_RULES: tuple[Callable[[Failure], Explanation | None], ...] = (
     _needless_bracket,
     _interval_in_parentheses,
     _misplaced_item,
+    _comma_between_statements,
+    _claim_without_quotes,
     _missing_type,
 )

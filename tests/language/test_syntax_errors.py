@@ -400,6 +400,43 @@ CASES: dict[str, tuple[str, list[tuple[str, str, str | None]]]] = {
             ),
         ],
     ),
+    "no } before an agent": (
+        "mode M() {\n  diff { d(x) == 1; }\n\nagent A() {\n  mode top = M();\n}",
+        [
+            (
+                "4:1",
+                "`agent A` begins before the block opened at line 1, column 10 is closed",
+                "add the missing `}` of `mode M` before it; "
+                "definitions stand side by side, not inside one another",
+            ),
+        ],
+    ),
+    ", between conditions": (
+        "mode M() {\n  inv { x > 0, y > 0 }\n  diff { d(x) == 1, d(y) = 1; }\n}",
+        [
+            (
+                "2:14",
+                "the parts of `inv` are separated by `;`, not by `,`",
+                "write `;` instead of `,`",
+            ),
+            (
+                "3:19",
+                "the parts of `diff` are separated by `;`, not by `,`",
+                "write `;` instead of `,`",
+            ),
+            ("3:26", "an equation in `diff` is written with `==`", "write `==` instead of `=`"),
+        ],
+    ),
+    "property without quotes": (
+        "agent A() {\n  assert no collision { x > 0 }\n}",
+        [
+            (
+                "2:10",
+                "the name of a property stands in quotes",
+                'write `assert "no ..." { ... }`',
+            ),
+        ],
+    ),
 }
 
 
