@@ -274,6 +274,9 @@ class _Writer:
         if chosen.exact is not None:
             return f"{subject} == {self.text(chosen.exact)}"
         if chosen.low is not None and chosen.high is not None:
+            if derivative and _is_empty(chosen.low, chosen.high):  # as of SpaceEx's flow `false`
+                low, high = self.text(chosen.low), self.text(chosen.high)
+                return f"{subject} >= {low}; {subject} <= {high}"
             return f"{subject} in [{self.text(chosen.low)}, {self.text(chosen.high)}]"
         if derivative and chosen.low is not None:
             return f"{subject} >= {self.text(chosen.low)}"
@@ -376,3 +379,8 @@ class _Writer:
                 yield value >= given.low
             if given.high is not None:
                 yield value <= given.high
+
+
+def _is_empty(low: Expression, high: Expression) -> bool:
+    """Whether two bounds are plainly the wrong way round; the language refuses `in` for them."""
+    return low.is_constant and high.is_constant and low.constant > high.constant

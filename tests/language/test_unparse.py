@@ -276,6 +276,14 @@ def test_what_cannot_be_said_is_refused_by_name(change: dict[str, object], named
     assert named in diagnostic.message
 
 
+def test_a_place_where_no_time_passes_survives(tmp_path: Path) -> None:
+    """SpaceEx's flow `false` is an empty range of derivatives, which `in [1, 0]` cannot say."""
+    never = Constraint("x", Range(constant(1), constant(0)))
+    still = tuple(Constraint(n, Range.exactly(constant(0))) for n in ("y", "z"))
+    found = at_rest(Location("choice", (never, *still)))
+    assert reloaded(found, tmp_path).locations[0].flows == found.locations[0].flows
+
+
 def test_a_huge_product_is_refused_quickly() -> None:
     def part(index: int) -> HybridAutomaton:
         name = f"v{index}"
