@@ -44,6 +44,7 @@ class Translation:
         self._opaque: dict[Expression, str] = {}
         self._products: set[Expression] = set()
         self._variables: dict[str, Any] = {}
+        self._codes: dict[str, int] = {}
         self._symbols: list[str] = []
 
     def formula(self, condition: Expression) -> Any:
@@ -108,12 +109,17 @@ class Translation:
         if not kind.values:
             return []
         term = self._variables[name]
-        return [z3.Or(*(term == self._code(symbol) for symbol in kind.values))]
+        codes = sorted({self._code(symbol) for symbol in kind.values})
+        low, high = codes[0], codes[-1]
+        if high - low + 1 == len(codes):
+            return [term >= low, term <= high]
+        return [z3.Or(*(term == code for code in codes))]
 
     def _code(self, symbol: str) -> int:
-        if symbol not in self._symbols:
+        code = self._codes.setdefault(symbol, len(self._symbols))
+        if code == len(self._symbols):
             self._symbols.append(symbol)
-        return self._symbols.index(symbol)
+        return code
 
     # Nodes
 

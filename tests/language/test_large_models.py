@@ -66,3 +66,15 @@ def test_ten_thousand_lines_are_checked_within_five_seconds(tmp_path: Path) -> N
     assert time.process_time() - start < 5
     assert model.warnings == ()
     assert len(model.automaton.components) == 2 * (LINES // 21)
+
+
+def test_an_enumeration_of_many_values_is_checked_soon(tmp_path: Path) -> None:
+    values = ", ".join(f"e{i}" for i in range(20_000))
+    path = tmp_path / "many.charon"
+    path.write_text(
+        f"mode M() {{ private discrete enum {{ {values} }} x = e0; inv {{ x != e1 }} }}\n"
+        "agent A() { mode top = M(); }\n"
+    )
+    before = time.process_time()
+    load(path)
+    assert time.process_time() - before < 5
