@@ -344,7 +344,7 @@ def _component(component: HybridAutomaton, claims: list[Line]) -> Figure:
 
 
 def _edge_label(edge: Edge) -> tuple[Line, ...]:
-    guard, changes = wording.conditions(edge.guard), wording.changes(edge.resets)
+    guard, changes = wording.conditions(edge.guard), wording.jumps(edge.resets)
     label = label_lines(wording.edge_name(edge), guard, changes)
     return (*label, Line("urgent", "label")) if edge.urgent else label
 

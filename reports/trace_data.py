@@ -108,7 +108,7 @@ def _event(automaton: Automaton, event: Event) -> dict[str, Any]:
         edge = edge_of(automaton, event)
         if edge is not None:
             data["guard"] = " && ".join(wording.conditions(edge.guard)) or "true"
-            data["resets"] = list(wording.changes(edge.resets))
+            data["resets"] = list(wording.jumps(edge.resets))
             data["line"] = None if edge.span is None else [_file(edge), edge.span.line]
     return data
 

@@ -15,6 +15,7 @@ from models.automaton import (
     Location,
     Parameter,
     Range,
+    primed,
 )
 from models.expression import TRUE, Expression, conjuncts, variable
 from models.hierarchy import (
@@ -55,20 +56,25 @@ def equation(constraint: Constraint) -> str:
 
 
 def assignment(constraint: Constraint) -> str:
-    """A reset: `x = e` or `x in [l, u]`."""
+    """An action: `x = e` or `x in [l, u]`."""
     return relation(constraint.variable, constraint.range, "=")
 
 
 def changes(actions: Iterable[Constraint]) -> tuple[str, ...]:
-    """The resets, one text each, without those that keep a variable as it is."""
+    """The actions, one text each, without those that keep a variable as it is."""
     return tuple(
         assignment(action) for action in actions if action.range.exact != variable(action.variable)
     )
 
 
-def assignments(actions: Iterable[Constraint]) -> str:
-    """Several resets on one line."""
-    return "; ".join(changes(actions))
+def jumps(resets: Iterable[Constraint]) -> tuple[str, ...]:
+    """The resets of a flat automaton, which happen at once: `x' = y` speaks of the value of
+    x after the jump and of y before it."""
+    return tuple(
+        relation(primed(reset.variable), reset.range, "=")
+        for reset in resets
+        if reset.range.exact != variable(reset.variable)
+    )
 
 
 def conditions(expression: Expression) -> tuple[str, ...]:
@@ -95,7 +101,7 @@ def transition(taken: Transition) -> str:
     label = f"#{taken.label} " if taken.label else ""
     head = f"{'urgent ' if taken.urgent else ''}trans {label}"
     way = f"from {point(taken.source)} to {point(taken.target)}"
-    return _event(head + way, taken.guard, taken.actions)
+    return _event(head + way, taken.guard, changes(taken.actions))
 
 
 def point(control: ControlPoint) -> str:
@@ -111,16 +117,16 @@ def interaction(shared: Interaction) -> str:
     return _event(
         f"{'urgent ' if shared.urgent else ''}interaction {shared.name} of {first}, {second}",
         shared.guard,
-        shared.actions,
+        changes(shared.actions),
     )
 
 
 def edge(taken: Edge) -> str:
-    """`#far to b when g do { x = 1 }`."""
+    """`#far to b when g do { x' = 1 }`."""
     name = edge_name(taken)
     label = f"#{name} " if name else ""
     urgent = "urgent " if taken.urgent else ""
-    return _event(f"{urgent}{label}to {taken.target}", taken.guard, taken.resets)
+    return _event(f"{urgent}{label}to {taken.target}", taken.guard, jumps(taken.resets))
 
 
 def edge_name(taken: Edge) -> str | None:
@@ -129,9 +135,9 @@ def edge_name(taken: Edge) -> str | None:
     return taken.label or (plain if plain.isidentifier() else None)
 
 
-def _event(head: str, guard: Expression, actions: Iterable[Constraint]) -> str:
+def _event(head: str, guard: Expression, actions: Iterable[str]) -> str:
     when = "" if guard == TRUE else f" when {to_text(guard)}"
-    done = assignments(actions)
+    done = "; ".join(actions)
     return f"{head}{when}" + (f" do {{ {done} }}" if done else "")
 
 
@@ -167,7 +173,7 @@ def grouped_variables(component: HybridAutomaton) -> tuple[str, ...]:
 
 def start(begun: Initial) -> str:
     """`initially in falling where x == 10`."""
-    return _event(f"initially in {begun.location}", begun.condition, begun.resets).replace(
+    return _event(f"initially in {begun.location}", begun.condition, jumps(begun.resets)).replace(
         " when ", " where ", 1
     )
 

@@ -1,15 +1,17 @@
 """Reading a model's files: the one that was named and those it imports.
 
 Imports stay inside the project: the folder of the first file and below, symbolic links
-resolved. A file imported twice, or by a file that it imports itself, is read once; a cycle
-of imports is harmless, because definitions are collected before any of them is used.
+resolved. A file imported twice is read once; files that import each other in a circle are
+refused.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PureWindowsPath
+from typing import TypeAlias
 
 from models.language.findings import Findings, closest
 from models.language.parse import parse_leniently
@@ -20,6 +22,10 @@ from models.source import Diagnostic, ModelError, Span
 MAX_FILES = 200
 MAX_BYTES = 5_000_000
 """The size of one file, and of all files of a model together."""
+
+
+Imports: TypeAlias = dict[Path, dict[Path, Span]]
+"""For each file those that it imports, and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,7 @@ def read_project(path: Path, text: str | None = None) -> Project:
     root = path.resolve().parent
     queue: deque[tuple[Path, str]] = deque([(path, str(path))])
     seen = {path.resolve()}
+    imports: Imports = {}
     while queue:
         current, name = queue.popleft()
         try:
@@ -63,11 +70,35 @@ def read_project(path: Path, text: str | None = None) -> Project:
             if not isinstance(declaration, ImportDeclaration):
                 continue
             found = _imported(declaration, current, root, findings)
-            if found is not None and found not in seen:
+            if found is None:
+                continue
+            imports.setdefault(current.resolve(), {}).setdefault(found, declaration.span)
+            if found not in seen:
                 seen.add(found)
                 queue.append((found, _display_name(found, path, root)))
+    _refuse_circles(imports, findings)
     findings.raise_errors(sources)
     return Project(tuple(files), sources)
+
+
+def _refuse_circles(imports: Imports, findings: Findings) -> None:
+    """An error at the import that closes a circle, if there is one."""
+    for file, imported in imports.items():
+        if file in imported:
+            findings.error("cyclic-import", f"`{file.name}` imports itself", imported[file])
+            return
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as problem:
+        circle = list(reversed(problem.args[1]))
+        span = imports[circle[-2]][circle[-1]]
+        way = " -> ".join(file.name for file in circle)
+        findings.error(
+            "cyclic-import",
+            f"the files import each other in a circle: {way}",
+            span,
+            "move what they share into a file that both import",
+        )
 
 
 def read_text(path: Path, name: str, most: int = MAX_BYTES) -> str:

@@ -48,7 +48,7 @@ Typed: TypeAlias = tuple[Expression, ValueType | None]
 
 POISON: Typed = (ZERO, None)
 MAX_QUANTIFIER_DEPTH = 8
-MAX_UNROLLED = 200_000
+MAX_UNROLLED = 50_000
 """How many times the bodies of all `forall` and `sum` together are unrolled."""
 
 _QUANTIFIERS = frozenset({Op.FORALL, Op.SUM})

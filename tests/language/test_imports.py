@@ -41,12 +41,30 @@ def test_definitions_come_from_imported_files(tmp_path: Path) -> None:
     assert {Path(name).name for name in model.sources} == {"main.charon", "go.charon", "k.charon"}
 
 
-def test_a_cycle_of_imports_is_harmless(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("a", "b", "way"),
+    [
+        ('import "main.charon";', "", "main.charon -> a.charon -> main.charon"),
+        ('import "b.charon";', 'import "main.charon";', "main.charon -> a.charon -> b.charon"),
+        ('import "b.charon";', 'import "a.charon";', "a.charon -> b.charon -> a.charon"),
+        ('import "a.charon";', "", "a.charon"),
+    ],
+)
+def test_a_circle_of_imports_is_refused(tmp_path: Path, a: str, b: str, way: str) -> None:
+    path = write(tmp_path, main='import "a.charon";' + MAIN, a=a + MODE, b=b)
+    with pytest.raises(ModelError) as refused:
+        load(path)
+    (found,) = refused.value.diagnostics
+    assert found.code == "cyclic-import" and found.span is not None
+    assert all(name in found.message for name in way.replace("`", "").split(" -> "))
+
+
+def test_a_file_imported_by_two_others_is_read_once(tmp_path: Path) -> None:
     path = write(
         tmp_path,
-        main='import "a.charon";' + MAIN,
-        a='import "b.charon"; import "main.charon";' + MODE,
-        b='import "a.charon"; import "b.charon";',
+        main='import "a.charon"; import "b.charon";' + MAIN,
+        a='import "b.charon";' + MODE,
+        b="",
     )
     assert len(read_project(path).files) == 3
     load(path)
