@@ -14,7 +14,7 @@ from models.expression import FALSE, TRUE, Expression, conjunction, conjuncts, f
 from models.language.plain_bounds import decide
 from models.solver import Answer, Limits, Session, Unknown, Unsatisfiable, Witness
 
-MAX_QUESTIONS = 400
+MAX_QUESTIONS = 250
 PER_QUESTION = Limits(resources=400_000, milliseconds=1_000)
 
 
