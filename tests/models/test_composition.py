@@ -105,11 +105,7 @@ def test_an_absent_edge_blocks_a_label_of_the_alphabet() -> None:
 def test_conflicting_resets_are_intersected() -> None:
     product = Product("p", (switch("a", "go", "[0, 5]"), switch("b", "go", "[3, 9]")))
     (edge,) = product.edges_from("off|off")
-    assert (
-        edge.resets == (Constraint("x", Range(constant(3), constant(5))),)
-        or str(edge.resets[0].range.low) == "max(0, 3)"
-    )
-    assert edge.resets[0].variable == "x" and len(edge.resets) == 1
+    assert edge.resets == (Constraint("x", Range(constant(3), constant(5))),)
 
 
 def test_interactions_are_self_loops_everywhere() -> None:

@@ -139,10 +139,8 @@ def test_the_index_escapes_too(hostile: Findings) -> None:
 
 
 def test_unknown_verdicts_are_reported_honestly() -> None:
-    found = findings(heater(bound=22), method="template")
-    data = report_data(found)
-    if overall(data) != "unknown":
-        pytest.skip("the property was decided")
+    found = findings(heater(bound=21), method="template")  # false, so no method can prove it
+    assert overall(report_data(found)) == "unknown"
     reader = read(page(found))
     assert "Nothing is claimed" in " ".join(reader.text)
     assert "there is no certificate" in " ".join(reader.text)
