@@ -79,7 +79,7 @@ def encode(certificate: Certificate) -> str:
     """The certificate as JSON text."""
     proof = certificate.proof
     if isinstance(proof, PolyhedralProof):
-        body = _polyhedral_json(proof)
+        body = polyhedral_json(proof)
     elif isinstance(proof, QuadraticInvariant):
         body = _quadratic_json(proof)
     else:
@@ -103,14 +103,14 @@ def decode(text: str | bytes) -> Certificate:
     if len(text) > MAX_BYTES:
         raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
     try:
-        raw = json.loads(text, parse_float=_no_float, parse_int=_small_integer)
+        raw = json.loads(text, parse_float=no_float, parse_int=small_integer)
     except (ValueError, RecursionError) as error:
         raise MalformedCertificateError(f"not JSON: {error}") from None
-    top = _Reader(raw, "certificate")
+    top = Reader(raw, "certificate")
     if (schema := top.text("schema")) != SCHEMA:
         raise MalformedCertificateError(f"schema {schema[:80]!r} is not {SCHEMA!r}")
-    readers: Mapping[str, Callable[[_Reader, Fraction | None], Proof]] = {
-        "polyhedral": _read_polyhedral,
+    readers: Mapping[str, Callable[[Reader, Fraction | None], Proof]] = {
+        "polyhedral": read_polyhedral,
         "quadratic": _read_quadratic,
         "flowpipe": _read_flowpipe,
     }
@@ -129,12 +129,14 @@ def decode(text: str | bytes) -> Certificate:
 # Writing
 
 
-def _form_json(form: Form) -> dict[str, Any]:
+def form_json(form: Form) -> dict[str, Any]:
+    """A form as JSON."""
     coefficients = {name: str(a) for name, a in sorted(form.coefficients.items())}
     return {"coefficients": coefficients, "constant": str(form.constant)}
 
 
-def _multipliers_json(multipliers: Multipliers) -> dict[str, str]:
+def multipliers_json(multipliers: Multipliers) -> dict[str, str]:
+    """Multipliers as JSON, without zeros."""
     return {str(index): str(factor) for index, factor in multipliers if factor != 0}
 
 
@@ -145,12 +147,12 @@ def _evidence_json(evidence: Evidence) -> list[dict[str, Any]]:
     while pending:
         node = pending.pop()
         if isinstance(node, Impossible):
-            nodes.append({"impossible": _multipliers_json(node.multipliers)})
+            nodes.append({"impossible": multipliers_json(node.multipliers)})
         elif isinstance(node, Kept):
-            factors = _multipliers_json(node.multipliers)
+            factors = multipliers_json(node.multipliers)
             nodes.append({"facet": str(node.reason), "own": str(node.own), "multipliers": factors})
         elif isinstance(node, InCell):
-            proofs = [_multipliers_json(m) for m in node.proofs]
+            proofs = [multipliers_json(m) for m in node.proofs]
             nodes.append({"region": node.region, "cell": node.cell, "proofs": proofs})
         else:
             nodes.append(
@@ -164,11 +166,12 @@ def _evidence_json(evidence: Evidence) -> list[dict[str, Any]]:
     return nodes
 
 
-def _polyhedral_json(proof: PolyhedralProof) -> dict[str, Any]:
+def polyhedral_json(proof: PolyhedralProof) -> dict[str, Any]:
+    """The body of a polyhedral certificate."""
     regions = [
         {
             "location": region.location,
-            "predicates": [_form_json(h) for h in region.predicates],
+            "predicates": [form_json(h) for h in region.predicates],
             "cells": ["".join("-" if s > 0 else "+" for s in cell) for cell in region.cells],
         }
         for region in proof.regions
@@ -199,7 +202,7 @@ def _flowpipe_json(proof: FlowpipeProof) -> dict[str, Any]:
     nodes = [
         {
             "location": node.location,
-            "entry": [_form_json(form) for form in node.entry],
+            "entry": [form_json(form) for form in node.entry],
             "directions": [
                 {"normal": _numbers_json(d.normal), "helpers": list(d.helpers)}
                 for d in node.directions
@@ -225,7 +228,7 @@ def _numbers_json(numbers: Mapping[str, Fraction]) -> dict[str, str]:
 T = TypeVar("T")
 
 
-class _Reader:
+class Reader:
     """An object of the JSON text whose fields are taken one by one, none left over."""
 
     def __init__(self, raw: Any, where: str):
@@ -235,51 +238,61 @@ class _Reader:
         self.where = where
 
     def has(self, name: str) -> bool:
+        """Whether the field is still to be taken."""
         return name in self._left
 
     def field(self, name: str) -> Any:
+        """Take a field of any type."""
         if name not in self._left:
             raise MalformedCertificateError(f"{self.where}: there is no {name!r}")
         return self._left.pop(name)
 
     def text(self, name: str) -> str:
+        """Take a text."""
         value = self.field(name)
         if not isinstance(value, str):
             raise MalformedCertificateError(f"{self.where}: {name!r} is not a text")
         return value
 
     def whole(self, name: str) -> int:
+        """Take a whole number."""
         value = self.field(name)
         if not isinstance(value, int) or isinstance(value, bool):
             raise MalformedCertificateError(f"{self.where}: {name!r} is not a whole number")
         return value
 
     def number(self, name: str) -> Fraction:
+        """Take an exact number."""
         return _number(self.field(name), f"{self.where}, {name}")
 
     def each(self, name: str, read: Callable[[Any, str], T]) -> tuple[T, ...]:
+        """Take a list, every element read by `read`."""
         values = self.field(name)
         if not isinstance(values, list):
             raise MalformedCertificateError(f"{self.where}: {name!r} is not a list")
         return tuple(read(value, f"{self.where}, {name} {i + 1}") for i, value in enumerate(values))
 
     def mapped(self, name: str, read: Callable[[Any, str], T]) -> dict[str, T]:
+        """Take an object, every value read by `read`."""
         values = self.field(name)
         if not isinstance(values, dict):
             raise MalformedCertificateError(f"{self.where}: {name!r} is not an object")
         return {key: read(value, f"{self.where}, {name} {key}") for key, value in values.items()}
 
     def finish(self) -> None:
+        """Refuse what nobody has taken."""
         if self._left:
             extra = sorted(self._left)[0]
             raise MalformedCertificateError(f"{self.where}: unknown field {extra[:80]!r}")
 
 
-def _no_float(text: str) -> Any:
+def no_float(text: str) -> Any:
+    """Refuse a number with a point or exponent."""
     raise ValueError(f"numbers are exact: write {text[:40]} as a fraction in quotes")
 
 
-def _small_integer(text: str) -> int:
+def small_integer(text: str) -> int:
+    """A whole number of moderate size."""
     if len(text) > 12:
         raise ValueError("a whole number has too many digits")
     return int(text)
@@ -294,14 +307,16 @@ def _number(raw: Any, where: str) -> Fraction:
     return Fraction(int(top), int(bottom or 1))
 
 
-def _text(raw: Any, where: str) -> str:
+def read_text(raw: Any, where: str) -> str:
+    """A text."""
     if not isinstance(raw, str):
         raise MalformedCertificateError(f"{where}: not a text")
     return raw
 
 
-def _form(raw: Any, where: str) -> Form:
-    reader = _Reader(raw, where)
+def read_form(raw: Any, where: str) -> Form:
+    """A form."""
+    reader = Reader(raw, where)
     coefficients = reader.mapped("coefficients", _number)
     form = Form({name: a for name, a in coefficients.items() if a}, reader.number("constant"))
     reader.finish()
@@ -315,15 +330,16 @@ def _cell(raw: Any, where: str) -> Cell:
 
 
 def _region(raw: Any, where: str) -> Region:
-    reader = _Reader(raw, where)
+    reader = Reader(raw, where)
     region = Region(
-        reader.text("location"), reader.each("predicates", _form), reader.each("cells", _cell)
+        reader.text("location"), reader.each("predicates", read_form), reader.each("cells", _cell)
     )
     reader.finish()
     return region
 
 
-def _multipliers(raw: Any, where: str) -> Multipliers:
+def read_multipliers(raw: Any, where: str) -> Multipliers:
+    """Multipliers by row number."""
     if not isinstance(raw, dict):
         raise MalformedCertificateError(f"{where}: multipliers are an object")
     pairs = []
@@ -340,25 +356,25 @@ def _evidence(raw: Any, where: str) -> Evidence:
         raise MalformedCertificateError(f"{where}: evidence is a list of nodes")
     stack: list[Evidence] = []
     for node in reversed(raw):
-        stack.append(_node(_Reader(node, where), stack))
+        stack.append(_node(Reader(node, where), stack))
     if len(stack) != 1:
         raise MalformedCertificateError(f"{where}: nodes are left over")
     return stack[0]
 
 
-def _node(reader: _Reader, below: list[Evidence]) -> Evidence:
+def _node(reader: Reader, below: list[Evidence]) -> Evidence:
     node: Evidence
     if reader.has("impossible"):
-        node = Impossible(_multipliers(reader.field("impossible"), reader.where))
+        node = Impossible(read_multipliers(reader.field("impossible"), reader.where))
     elif reader.has("facet"):
         reason = reader.text("facet")
         if reason not in list(FacetReason):
             raise MalformedCertificateError(f"{reader.where}: unknown reason {reason[:40]!r}")
-        factors = _multipliers(reader.field("multipliers"), reader.where)
+        factors = read_multipliers(reader.field("multipliers"), reader.where)
         node = Kept(FacetReason(reason), reader.number("own"), factors)
     elif reader.has("cell"):
         node = InCell(
-            reader.whole("region"), reader.whole("cell"), reader.each("proofs", _multipliers)
+            reader.whole("region"), reader.whole("cell"), reader.each("proofs", read_multipliers)
         )
     else:
         region, predicate = reader.whole("region"), reader.whole("split")
@@ -371,18 +387,19 @@ def _node(reader: _Reader, below: list[Evidence]) -> Evidence:
     return node
 
 
-def _case(evidence: Evidence, reader: _Reader) -> Cover:
+def _case(evidence: Evidence, reader: Reader) -> Cover:
     if isinstance(evidence, Kept):
         raise MalformedCertificateError(f"{reader.where}: a flow identity inside a split")
     return evidence
 
 
-def _read_polyhedral(top: _Reader, _: Fraction | None) -> PolyhedralProof:
+def read_polyhedral(top: Reader, _: Fraction | None) -> PolyhedralProof:
+    """The body of a polyhedral certificate."""
     return PolyhedralProof(top.each("regions", _region), top.each("evidence", _evidence))
 
 
 def _witness(raw: Any, where: str) -> FlowWitness:
-    reader = _Reader(raw, where)
+    reader = Reader(raw, where)
     witness = FlowWitness(reader.number("alpha"), reader.each("earlier", _number))
     reader.finish()
     return witness
@@ -395,7 +412,7 @@ def _row(raw: Any, where: str) -> tuple[Fraction, ...]:
 
 
 def _ellipsoid(raw: Any, where: str) -> Ellipsoid:
-    reader = _Reader(raw, where)
+    reader = Reader(raw, where)
     ellipsoid = Ellipsoid(
         reader.each("shape", _row),
         reader.each("center", _number),
@@ -405,17 +422,17 @@ def _ellipsoid(raw: Any, where: str) -> Ellipsoid:
     return ellipsoid
 
 
-def _read_quadratic(top: _Reader, _: Fraction | None) -> QuadraticInvariant:
+def _read_quadratic(top: Reader, _: Fraction | None) -> QuadraticInvariant:
     return QuadraticInvariant(
-        top.each("variables", _text),
-        top.each("locations", _text),
+        top.each("variables", read_text),
+        top.each("locations", read_text),
         top.each("ellipsoids", _ellipsoid),
     )
 
 
-def _scope(top: _Reader) -> Fraction | None:
+def _scope(top: Reader) -> Fraction | None:
     """The horizon, or None where the claim is for all time."""
-    scope = _Reader(top.field("scope"), "scope")
+    scope = Reader(top.field("scope"), "scope")
     kind = scope.text("kind")
     if kind not in ("bounded", "unbounded"):
         raise MalformedCertificateError(f"scope: unknown kind {kind[:80]!r}")
@@ -431,7 +448,7 @@ def _whole(raw: Any, where: str) -> int:
 
 
 def _direction(raw: Any, where: str) -> Direction:
-    reader = _Reader(raw, where)
+    reader = Reader(raw, where)
     normal = {name: a for name, a in reader.mapped("normal", _number).items() if a}
     direction = Direction(normal, reader.each("helpers", _whole))
     reader.finish()
@@ -439,17 +456,17 @@ def _direction(raw: Any, where: str) -> Direction:
 
 
 def _stage(raw: Any, where: str) -> Stage:
-    reader = _Reader(raw, where)
+    reader = Reader(raw, where)
     stage = Stage(reader.number("length"), reader.whole("count"))
     reader.finish()
     return stage
 
 
 def _flow_node(raw: Any, where: str) -> Node:
-    reader = _Reader(raw, where)
+    reader = Reader(raw, where)
     node = Node(
         reader.text("location"),
-        reader.each("entry", _form),
+        reader.each("entry", read_form),
         reader.each("directions", _direction),
         reader.each("stages", _stage),
         reader.whole("degree"),
@@ -461,5 +478,5 @@ def _flow_node(raw: Any, where: str) -> Node:
     return node
 
 
-def _read_flowpipe(top: _Reader, horizon: Fraction | None) -> FlowpipeProof:
+def _read_flowpipe(top: Reader, horizon: Fraction | None) -> FlowpipeProof:
     return FlowpipeProof(horizon, top.each("nodes", _flow_node), top.each("evidence", _evidence))

@@ -23,8 +23,8 @@ def encode_refinement(certificate: RefinementCertificate) -> str:
         "abstract_sha256": certificate.abstract_sha256,
         "observed": list(certificate.observed),
         "places": dict(certificate.places),
-        "witness": {n: plain._form_json(form) for n, form in certificate.witness.items()},
-        "reach": None if reach is None else plain._polyhedral_json(reach),
+        "witness": {n: plain.form_json(form) for n, form in certificate.witness.items()},
+        "reach": None if reach is None else plain.polyhedral_json(reach),
         "evidence": [_support_json(piece) for piece in certificate.evidence],
     }
     return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
@@ -41,10 +41,10 @@ def decode_refinement(text: str | bytes) -> RefinementCertificate:
     if len(text) > MAX_BYTES:
         raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
     try:
-        raw = json.loads(text, parse_float=plain._no_float, parse_int=plain._small_integer)
+        raw = json.loads(text, parse_float=plain.no_float, parse_int=plain.small_integer)
     except (ValueError, RecursionError) as error:
         raise MalformedCertificateError(f"not JSON: {error}") from None
-    top = plain._Reader(raw, "certificate")
+    top = plain.Reader(raw, "certificate")
     if (schema := top.text("schema")) != SCHEMA:
         raise MalformedCertificateError(f"schema {schema[:80]!r} is not {SCHEMA!r}")
     certificate = RefinementCertificate(
@@ -52,9 +52,9 @@ def decode_refinement(text: str | bytes) -> RefinementCertificate:
         top.text("detailed_sha256"),
         top.text("abstract"),
         top.text("abstract_sha256"),
-        top.each("observed", plain._text),
-        top.mapped("places", plain._text),
-        top.mapped("witness", plain._form),
+        top.each("observed", plain.read_text),
+        top.mapped("places", plain.read_text),
+        top.mapped("witness", plain.read_form),
         _reach(top.field("reach")),
         top.each("evidence", _support),
     )
@@ -65,24 +65,24 @@ def decode_refinement(text: str | bytes) -> RefinementCertificate:
 def _support_json(piece: Support) -> dict[str, Any]:
     if isinstance(piece, Assumed):
         return {"assumed": piece.by}
-    return {"refuted": [plain._multipliers_json(m) for m in piece.cases]}
+    return {"refuted": [plain.multipliers_json(m) for m in piece.cases]}
 
 
 def _reach(raw: Any) -> plain.PolyhedralProof | None:
     if raw is None:
         return None
-    reader = plain._Reader(raw, "reach")
-    proof = plain._read_polyhedral(reader, None)
+    reader = plain.Reader(raw, "reach")
+    proof = plain.read_polyhedral(reader, None)
     reader.finish()
     return proof
 
 
 def _support(raw: Any, where: str) -> Support:
-    reader = plain._Reader(raw, where)
+    reader = plain.Reader(raw, where)
     piece: Support
     if reader.has("assumed"):
         piece = Assumed(reader.text("assumed"))
     else:
-        piece = Refuted(reader.each("refuted", plain._multipliers))
+        piece = Refuted(reader.each("refuted", plain.read_multipliers))
     reader.finish()
     return piece
