@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from abstraction.abstract_cells import AbstractState, Cells
 from abstraction.predicates import in_words
+from abstraction.refinement_history import PathStep
 
 if TYPE_CHECKING:
     import networkx
@@ -43,6 +45,22 @@ class AbstractGraph:
             steps.append(self.found[here])
             here = steps[-1].source
         return steps[::-1]
+
+    def path_steps(self, state: AbstractState) -> tuple[PathStep, ...]:
+        """The way to a state, for a history."""
+        found: list[PathStep] = []
+        for step in self.path(state):
+            location, signs = step.target.location, step.target.signs
+            forms = self.cells.predicates[location]
+            cell = tuple(h.scaled(Fraction(s)) for h, s in zip(forms, signs, strict=True))
+            if step.source is None:
+                entered = "start"
+            elif step.predicate is None:
+                entered = f"switch from {step.source.location}"
+            else:
+                entered = f"flow over {in_words(forms[step.predicate], 1).replace('<=', '=')}"
+            found.append(PathStep(location, cell, entered))
+        return tuple(found)
 
     def regions(self) -> dict[str, list[tuple[int, ...]]]:
         """The reached cells of every location."""

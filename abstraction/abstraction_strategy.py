@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from abstraction.certified import certify
 from abstraction.predicate_abstraction import AbstractionResult, PredicateAbstraction, abstract
 from abstraction.predicates import NotAPredicateError, Origin
+from abstraction.refinement_history import RefinementRound
 from abstraction.strategy import Task
 from models.expression import Expression
 from models.proof.linear import TooManyCasesError
@@ -23,6 +24,8 @@ PREDICATES = "predicates"
 """The option of a task with further predicates: a tuple of conditions."""
 GRAPH_READER = "abstract graph"
 """The option of a task with a function that is given the abstract graph (networkx)."""
+HISTORY_READER = "refinement history"
+"""The option of a task with a function that is given the rounds (`RefinementRound`s)."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,9 @@ class AbstractionStrategy:
         reader = task.options.get(GRAPH_READER)
         if reader is not None and result.graph is not None:
             cast("Callable[[networkx.MultiDiGraph], None]", reader)(result.graph.to_networkx())
+        listener = task.options.get(HISTORY_READER)
+        if listener is not None:
+            cast("Callable[[tuple[RefinementRound, ...]], None]", listener)(result.history)
 
 
 def _counts(result: AbstractionResult) -> dict[str, int]:

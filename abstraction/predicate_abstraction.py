@@ -27,6 +27,7 @@ from abstraction.predicates import (
     mined_predicates,
     normalised,
 )
+from abstraction.refinement_history import PathStep, RefinementRound
 from abstraction.sampled_runs import SampledRuns, sampled_runs
 from abstraction.template_system import TemplateSystem, TooManyLocationsError, template_system
 from models.expression import Expression
@@ -54,8 +55,8 @@ class PredicateAbstraction:
 
 @dataclass(frozen=True)
 class AbstractionResult:
-    """The last abstract graph, its predicates, the number of refinements, and a proof or the
-    reason why there is none."""
+    """The last abstract graph, its predicates, the number of refinements, a proof or the
+    reason why there is none, and what every round saw and learned."""
 
     graph: AbstractGraph | None
     predicates: tuple[Predicate, ...]
@@ -63,6 +64,12 @@ class AbstractionResult:
     programs: int
     proof: PolyhedralProof | None
     reason: str = ""
+    history: tuple[RefinementRound, ...] = ()
+
+    @property
+    def suspicion(self) -> tuple[PathStep, ...]:
+        """The last abstract path to a bad state, if the last round found one."""
+        return self.history[-1].path if self.history else ()
 
     def count(self, origin: Origin) -> int:
         """How many predicates came from there."""
@@ -79,11 +86,23 @@ class _Progress:
     rounds: int = 0
     programs: int = 0
     graph: AbstractGraph | None = field(default=None)
+    history: list[RefinementRound] = field(default_factory=list)
 
     def result(self, proof: PolyhedralProof | None, reason: str = "") -> AbstractionResult:
         return AbstractionResult(
-            self.graph, self.predicates, self.rounds, self.programs, proof, reason
+            self.graph,
+            self.predicates,
+            self.rounds,
+            self.programs,
+            proof,
+            reason,
+            tuple(self.history),
         )
+
+    def note(self, graph: AbstractGraph, learned: tuple[Predicate, ...] = ()) -> None:
+        """Write a round down."""
+        path = () if graph.bad is None else graph.path_steps(graph.bad)
+        self.history.append(RefinementRound(self.rounds + 1, len(graph.found), path, learned))
 
 
 def abstract(
@@ -114,14 +133,16 @@ def abstract(
         cells = Cells(system, state.predicates, runs, before)
         graph = state.graph = explore(cells, method.states, stop)
         state.programs += cells.effort.programs
-        if graph.bad is not None:
-            reason = _refined(state, graph.bad, method, generator)
-            if reason is not None:
-                return state.result(None, reason)
-        elif graph.complete:
-            return _proved(problem, state, stop)
-        else:
+        if graph.bad is None:
+            state.note(graph)
+            if graph.complete:
+                return _proved(problem, state, stop)
             return state.result(None, _unfinished(graph, stop()))
+        known = len(state.predicates)
+        reason = _refined(state, graph.bad, method, generator)
+        state.note(graph, state.predicates[known:])
+        if reason is not None:
+            return state.result(None, reason)
         if stop():
             return state.result(None, f"the time limit ended the search; {_suspicion(graph)}")
     return state.result(None, f"no proof after {method.rounds} refinements")

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from abstraction.abstract_cells import AbstractState, Cells
 from abstraction.abstract_search import explore
-from abstraction.abstraction_strategy import GRAPH_READER, PREDICATES
+from abstraction.abstraction_strategy import GRAPH_READER, HISTORY_READER, PREDICATES
 from abstraction.predicate_abstraction import PredicateAbstraction, abstract
 from abstraction.predicates import Origin, Predicate, distinct, in_words, normalised
+from abstraction.refinement_history import RefinementRound
 from abstraction.strategy import Task
 from abstraction.template_system import template_system
 from abstraction.verification import deadline, strategy
@@ -78,6 +79,20 @@ def test_a_broken_property_is_not_proved_and_the_path_is_told() -> None:
     assert isinstance(verdict, Unknown)
     assert "path" in verdict.reason
     assert "x >= 7/4" in verdict.reason
+
+
+def test_the_history_tells_every_round() -> None:
+    model = rectangle_walker()
+    told: list[tuple[RefinementRound, ...]] = []
+    task = Task(model, model.properties[1], deadline(20), options={HISTORY_READER: told.append})
+    strategy("abstraction").attempt(task)
+    (history,) = told
+    assert [r.number for r in history] == list(range(1, len(history) + 1))
+    assert all(r.learned for r in history[:-1])
+    path = history[-1].path
+    assert path[0].entered == "start"
+    assert path[0].location == "up"
+    assert "x >= 7/4" in path[-1].comparisons
 
 
 def test_predicates_of_the_user_count_and_the_graph_is_handed_out() -> None:
