@@ -21,6 +21,7 @@ from models.proof.polyhedral import (
     Evidence,
     FacetObligation,
     FacetReason,
+    HandedOver,
     Impossible,
     ImpossibleObligation,
     InCell,
@@ -97,9 +98,9 @@ def implication(rows: Rows, goal: Row) -> Multipliers | None:
     return tuple(sorted(solution.items()))
 
 
-def kept(obligation: FacetObligation) -> Kept | None:
-    """Why the flow does not leave through the facet."""
-    cell_size = len(obligation.region.predicates)
+def kept(obligation: FacetObligation) -> Kept | HandedOver | None:
+    """Why the flow does not leave through the facet, or only into the part beyond it."""
+    cell_size = obligation.size
     own_row = obligation.rows[obligation.own]
     implied = implication(obligation.rows[cell_size:], own_row)
     if implied is not None:
@@ -118,7 +119,38 @@ def kept(obligation: FacetObligation) -> Kept | None:
             mu = solution.pop(obligation.own, Fraction(0)) - solution.pop(minus, Fraction(0))
             solution.pop(slack, None)
             return Kept(reason, mu, tuple(sorted(solution.items())))
-    return None
+    return None if obligation.beyond is None else handed_over(obligation)
+
+
+def handed_over(obligation: FacetObligation) -> HandedOver | None:
+    """That the part beyond the facet holds on it.
+
+    The weight mu + sum l of an identity matters only where there is no slack; so the least
+    weight is sought, and where it exceeds 1, the most slack.
+    """
+    assert obligation.beyond is not None
+    rows = obligation.rows[: obligation.size + obligation.known]
+    own = rows[obligation.own].form
+    proofs: list[tuple[Fraction, Multipliers]] = []
+    for form in obligation.beyond:
+        for most_slack in (False, True):
+            program = ExactProgram(_column(form))
+            for i, row in enumerate(rows):
+                program.add(_column(row.form), 1 if i < obligation.size and not most_slack else 0)
+            minus = program.add(_column(-own), 0 if most_slack else -1)
+            slack = program.add({CONSTANT: Fraction(-1)}, -1 if most_slack else 0)
+            solution = program.solve()
+            if solution is None:
+                continue
+            room = solution.pop(slack, Fraction(0))
+            mu = solution.pop(obligation.own, Fraction(0)) - solution.pop(minus, Fraction(0))
+            weight = mu + sum((v for i, v in solution.items() if i < obligation.size), Fraction(0))
+            if room > 0 or weight <= 1:
+                proofs.append((mu, tuple(sorted(solution.items()))))
+                break
+        else:
+            return None
+    return HandedOver(tuple(proofs))
 
 
 def cover(obligation: CoverObligation) -> Cover | None:
@@ -155,8 +187,9 @@ def _leaf(
     cell: Cell,
     decided: Decided,
     implied: dict[tuple[int, int, int], Multipliers | None],
-) -> tuple[InCell | None, tuple[int, int, int]]:
-    """The leaf, or the first predicate that keeps the rows from lying in the cell."""
+) -> tuple[InCell | None, tuple[int, int, int] | None]:
+    """The leaf, or the first predicate that keeps the rows from lying in the cell (none: a
+    form of its part does)."""
     proofs: list[Multipliers] = []
     for p, sign in enumerate(cell):
         if decided.get((r, p)) == sign:
@@ -170,7 +203,12 @@ def _leaf(
         if multipliers is None:
             return None, key
         proofs.append(multipliers)
-    return InCell(r, number, tuple(proofs)), (r, 0, 0)
+    for form in region.part(number):
+        multipliers = implication(rows, Row(after(form)))
+        if multipliers is None:
+            return None, None
+        proofs.append(multipliers)
+    return InCell(r, number, tuple(proofs)), None
 
 
 def _split(

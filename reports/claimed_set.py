@@ -119,8 +119,8 @@ def polyhedral_set(proof: PolyhedralProof) -> CellSet:
     """The invariant of a polyhedral certificate."""
     found: dict[str, list[Cell]] = {}
     for region in proof.regions:
-        for cell in region.cells:
-            rows = tuple(at_most_zero(row.form) for row in region.rows(cell))
+        for number in range(len(region.cells)):
+            rows = tuple(at_most_zero(row.form) for row in region.rows(number))
             found.setdefault(region.location, []).append(rows)
     return CellSet("polyhedral invariant", lambda location: tuple(found.get(location, ())))
 

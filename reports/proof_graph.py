@@ -54,9 +54,9 @@ def proof_graph(problem: LinearProblem, proof: PolyhedralProof) -> ProofGraph | 
     numbers: dict[tuple[int, int], int] = {}
     nodes: list[tuple[str, tuple[str, ...]]] = []
     for r, region in enumerate(proof.regions):
-        for c, cell in enumerate(region.cells):
+        for c in range(len(region.cells)):
             numbers[r, c] = len(nodes)
-            lines = tuple(map(str, bounds(row.form for row in region.rows(cell))))
+            lines = tuple(map(str, bounds(row.form for row in region.rows(c))))
             nodes.append((region.location, lines))
     arrows = dict.fromkeys((*_evident(problem, proof, numbers), *_flows(proof, numbers)))
     return ProofGraph(tuple(nodes), tuple(arrows))

@@ -289,8 +289,8 @@ def _invariant(verdict: Verified) -> dict[str, Any]:
         places: dict[str, list[list[str]]] = {}
         left = MAX_INEQUALITIES
         for region in proof.regions:
-            for cell in region.cells:
-                lines = [str(b) for b in bounds(row.form for row in region.rows(cell))]
+            for number in range(len(region.cells)):
+                lines = [str(b) for b in bounds(row.form for row in region.rows(number))]
                 if left > 0:
                     places.setdefault(region.location, []).append(lines)
                 left -= len(lines)

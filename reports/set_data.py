@@ -131,9 +131,9 @@ def _polyhedral(
 ) -> list[tuple[str, Shadow]]:
     found = []
     for region in proof.regions:
-        for cell in region.cells:
+        for number in range(len(region.cells)):
             for invariant in problem.invariant(region.location):
-                rows = (*region.rows(cell), *(Row(r.form) for r in invariant))
+                rows = (*region.rows(number), *(Row(r.form) for r in invariant))
                 found.append((region.location, Shadow(rows, box)))
     return found
 

@@ -24,9 +24,11 @@ from models.proof.polyhedral import (
     Cover,
     Evidence,
     FacetReason,
+    HandedOver,
     Impossible,
     InCell,
     Kept,
+    Part,
     Region,
     Split,
 )
@@ -151,6 +153,9 @@ def _evidence_json(evidence: Evidence) -> list[dict[str, Any]]:
         elif isinstance(node, Kept):
             factors = multipliers_json(node.multipliers)
             nodes.append({"facet": str(node.reason), "own": str(node.own), "multipliers": factors})
+        elif isinstance(node, HandedOver):
+            handed = [{"own": str(mu), "multipliers": multipliers_json(m)} for mu, m in node.proofs]
+            nodes.append({"handed_over": handed})
         elif isinstance(node, InCell):
             proofs = [multipliers_json(m) for m in node.proofs]
             nodes.append({"region": node.region, "cell": node.cell, "proofs": proofs})
@@ -168,15 +173,19 @@ def _evidence_json(evidence: Evidence) -> list[dict[str, Any]]:
 
 def polyhedral_json(proof: PolyhedralProof) -> dict[str, Any]:
     """The body of a polyhedral certificate."""
-    regions = [
-        {
-            "location": region.location,
-            "predicates": [form_json(h) for h in region.predicates],
-            "cells": ["".join("-" if s > 0 else "+" for s in cell) for cell in region.cells],
-        }
-        for region in proof.regions
-    ]
+    regions = [_region_json(region) for region in proof.regions]
     return {"regions": regions, "evidence": [_evidence_json(e) for e in proof.evidence]}
+
+
+def _region_json(region: Region) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "location": region.location,
+        "predicates": [form_json(h) for h in region.predicates],
+        "cells": ["".join("-" if s > 0 else "+" for s in cell) for cell in region.cells],
+    }
+    if region.parts:
+        data["parts"] = [[form_json(form) for form in part] for part in region.parts]
+    return data
 
 
 def _quadratic_json(proof: QuadraticInvariant) -> dict[str, Any]:
@@ -332,10 +341,27 @@ def _cell(raw: Any, where: str) -> Cell:
 def _region(raw: Any, where: str) -> Region:
     reader = Reader(raw, where)
     region = Region(
-        reader.text("location"), reader.each("predicates", read_form), reader.each("cells", _cell)
+        reader.text("location"),
+        reader.each("predicates", read_form),
+        reader.each("cells", _cell),
+        reader.each("parts", _part) if reader.has("parts") else (),
     )
     reader.finish()
     return region
+
+
+def _part(raw: Any, where: str) -> Part:
+    if not isinstance(raw, list):
+        raise MalformedCertificateError(f"{where}: a part is a list of forms")
+    return tuple(read_form(form, f"{where}, form {i + 1}") for i, form in enumerate(raw))
+
+
+def _handed(raw: Any, where: str) -> tuple[Fraction, Multipliers]:
+    reader = Reader(raw, where)
+    mu = reader.number("own")
+    factors = read_multipliers(reader.field("multipliers"), where)
+    reader.finish()
+    return mu, factors
 
 
 def read_multipliers(raw: Any, where: str) -> Multipliers:
@@ -372,6 +398,8 @@ def _node(reader: Reader, below: list[Evidence]) -> Evidence:
             raise MalformedCertificateError(f"{reader.where}: unknown reason {reason[:40]!r}")
         factors = read_multipliers(reader.field("multipliers"), reader.where)
         node = Kept(FacetReason(reason), reader.number("own"), factors)
+    elif reader.has("handed_over"):
+        node = HandedOver(reader.each("handed_over", _handed))
     elif reader.has("cell"):
         node = InCell(
             reader.whole("region"), reader.whole("cell"), reader.each("proofs", read_multipliers)
@@ -388,7 +416,7 @@ def _node(reader: Reader, below: list[Evidence]) -> Evidence:
 
 
 def _case(evidence: Evidence, reader: Reader) -> Cover:
-    if isinstance(evidence, Kept):
+    if isinstance(evidence, Kept | HandedOver):
         raise MalformedCertificateError(f"{reader.where}: a flow identity inside a split")
     return evidence
 

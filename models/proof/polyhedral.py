@@ -1,37 +1,52 @@
 """Polyhedral invariants: sets of cells that no behaviour leaves, for unbounded time.
 
 A region of a location is a list of predicates (affine forms h_p) and a list U of closed cells;
-a cell is a sign vector s, the set of states with s_p h_p <= 0 for every p. A location may have
-several regions, each with predicates of its own and each kept by the flow on its own; the
-invariant is their union. A location without regions has no states. The invariant is proved by
-four kinds of obligations, each a linear fact with Farkas evidence:
+a cell is a sign vector s, the set of states with s_p h_p <= 0 for every p, and a *part*: further
+forms k_q of its own, k_q <= 0 (none: the part is the whole cell). A location may have several
+regions, each kept by the flow on its own; the invariant is their union. A location without
+regions has no states. The invariant is proved by four kinds of obligations, each a linear fact
+with Farkas evidence. The rows of a cell are s_p h_p <= 0 and k_q <= 0.
 
 1. *Initial*: every initial state lies in a cell of a region of its location.
-2. *Flow*: for every region, every cell C of its U, and every predicate p whose flip leads
-   outside U: on the facet of C where h_p = 0 the flow does not point outwards,
-   d/dt(s_p h_p) <= 0, or the facet is empty. What is checked is the identity
-       d/dt(s_p h_p) = mu s_p h_p + sum_q l_q s_q h_q + sum_j n_j g_j - c,
-   l, n, c >= 0, mu of any sign, g_j <= 0 the rows of invariant, inputs and derivatives; or,
-   for an empty facet, the same right-hand side with a positive number on the left; or, for
-   a predicate that the invariant itself implies, s_p h_p = sum_j n_j g_j - c.
+2. *Flow*: for every region, every cell C of its U, and every row r of C: on the facet of C
+   where r = 0 the flow does not point outwards, r' <= 0, or the facet is empty. What is
+   checked is the identity
+       r' = mu r + sum_q l_q r_q + sum_j n_j g_j - c,
+   l, n, c >= 0, mu of any sign, r_q the rows of C, g_j <= 0 the rows of invariant, inputs and
+   derivatives; or, for an empty facet, the same right-hand side with a positive number on the
+   left; or, for a row that the invariant itself implies, r = sum_j n_j g_j - c.
+   A row r = s_p h_p whose flip is a cell D of U (all signs but that of p the same) may be left
+   over instead (*handed over*), if D's part holds on the facet: for every form k of it
+       k = mu r + sum_q l_q r_q + sum_j n_j g_j - c,
+   g_j <= 0 the rows of the invariant and inputs, and c > 0 or mu + sum_q l_q <= 1. If D's part
+   is the whole cell there is nothing to show.
 3. *Jumps*: from every cell, every successor over every edge lies in a cell of a region of the
    target.
 4. *Safety*: no cell contains a bad state.
 
 Theorem. If all obligations hold, no run reaches a bad state.
 Proof. By induction over the jumps it remains to see that flow keeps a state in the U of a
-region. Let
-F_C(x) = sum_p max(0, s_p h_p(x)) and phi = min over C in U of F_C; phi vanishes exactly on U.
-Along a trajectory inside the location's invariant phi is absolutely continuous; take a time
-where it, every h_p and every max(0, s_p h_p) are differentiable (almost all), and a C that
-attains the minimum. Then phi' = F_C'. A predicate with s_p h_p < 0 adds nothing, nor does one
-with h_p = 0 (an absolutely continuous function has zero derivative almost everywhere on its
-zero set). One with s_p h_p > 0 has its flip outside U, or flipping it would lower the
-minimum; so the identity applies to it. In the identity every s_q h_q is at most phi,
-|mu s_p h_p| <= |mu| phi and g_j <= 0: hence d/dt(s_p h_p) <= K phi. In the case of the empty
-facet the identity says that a positive number is at most K phi, impossible while phi is
-small; and what the invariant implies is never violated. So phi' <= K phi wherever phi is
-small, phi starts at 0, and stays 0 (Gronwall).
+region. For e > 0 let C(e) be the set where every row of C is at most e, U(e) the union of all
+C(e); U is the intersection of all U(e), since U is finite and the C(e) closed. Follow a
+trajectory x inside the location's invariant for a time T, starting in U, and let
+e(t) = e0 exp(K t) with K larger than |mu| + sum_q l_q of every identity, e0 > 0 so small that
+e(T) (|mu| + sum_q l_q) is less than every positive c of a hand-over and every positive number
+of an empty facet. If x were not in U(e(t)) for all t up to T there would be a last time s < T
+before which it always was; x(s) lies in C(e), e = e(s), for some C.
+(a) Let r be a row of C with r(x(s)) = e that is not handed over. Soon after s almost always
+r' <= (|mu| + sum_q l_q) e + o(1) < K e <= d/dt e(t), by the identity: there r and every r_q
+are at most e + o(1), and g_j <= 0. (An empty facet would make a positive number at most
+(|mu| + sum_q l_q) e + o(1), and what the invariant implies is at most 0 < e; so these do not
+occur near s.) Hence r(x(t)) <= e(t) for a while after s.
+(b) Let r = s_p h_p be a row with r(x(s)) = e that is handed over to D. (Where evidence differs
+between cases of the invariant or corners of the parameters: in a case that holds at times
+arbitrarily soon after s. Otherwise (a) applies.) At those times, and so in the limit at s,
+k <= (mu + sum_q l_q) e - c + o(1), and so k(x(s)) <= e for every form of D's part: x(s) lies
+in D(e), and there p's row is -e.
+Going on with D in place of C, and so on, no sign is changed twice, since a changed one's row
+is -e < e. So a cell is found in which (a) applies to every row that is e at x(s); the others
+are less than e for a while. Hence x stays in its U(e(t)) for a while after s, a contradiction.
+As e0 was arbitrarily small, x is in U.
 """
 
 from __future__ import annotations
@@ -40,6 +55,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from itertools import chain
 from typing import TypeAlias
 
 from models.automaton import primed
@@ -49,21 +65,29 @@ from models.proof.problem import LinearProblem
 
 Cell: TypeAlias = tuple[int, ...]
 """One sign for each predicate: +1 for h_p <= 0, -1 for h_p >= 0."""
+Part: TypeAlias = tuple[Form, ...]
+"""Forms that are <= 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """The part of the invariant in one location."""
+    """The part of the invariant in one location; `parts` are none at all, or one for each
+    cell."""
 
     location: str
     predicates: tuple[Form, ...]
     cells: tuple[Cell, ...]
+    parts: tuple[Part, ...] = ()
 
-    def rows(self, cell: Cell) -> Rows:
-        """The cell as rows, one for each predicate, in order."""
-        return tuple(
-            Row(h.scaled(Fraction(sign))) for h, sign in zip(self.predicates, cell, strict=True)
-        )
+    def part(self, number: int) -> Part:
+        """The further forms of a cell."""
+        return self.parts[number] if self.parts else ()
+
+    def rows(self, number: int) -> Rows:
+        """A cell as rows: one for each predicate, in order, then those of its part."""
+        cell = zip(self.predicates, self.cells[number], strict=True)
+        sides = (Row(h.scaled(Fraction(sign))) for h, sign in cell)
+        return (*sides, *map(Row, self.part(number)))
 
 
 # Evidence
@@ -94,10 +118,17 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class HandedOver:
+    """For every form of the part beyond a facet mu and the multipliers of its identity."""
+
+    proofs: tuple[tuple[Fraction, Multipliers], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class InCell:
     """All states at hand lie in a cell of one of the target's regions: multipliers for each
-    predicate of that region, in order, that the splits on the way have not already decided
-    (those may be left empty)."""
+    row of that cell, in order, that the splits on the way have not already decided (those
+    may be left empty)."""
 
     region: int
     cell: int
@@ -117,7 +148,7 @@ class Split:
 
 
 Cover: TypeAlias = Impossible | InCell | Split
-Evidence: TypeAlias = Kept | Cover
+Evidence: TypeAlias = Kept | HandedOver | Cover
 
 
 # Obligations
@@ -175,13 +206,13 @@ class CoverObligation:
         if not 0 <= leaf.cell < len(region.cells):
             return False
         cell = region.cells[leaf.cell]
-        if len(leaf.proofs) != len(cell):
+        goals = region.rows(leaf.cell)
+        if len(leaf.proofs) != len(goals):
             return False
-        for p, (h, sign) in enumerate(zip(region.predicates, cell, strict=True)):
-            if decided.get((leaf.region, p)) != sign:
-                goal = Row(after(h).scaled(Fraction(sign)))
-                if not implies(rows, goal, leaf.proofs[p]):
-                    return False
+        for p, goal in enumerate(goals):
+            known = p < len(cell) and decided.get((leaf.region, p)) == cell[p]
+            if not known and not implies(rows, Row(after(goal.form)), leaf.proofs[p]):
+                return False
         return True
 
 
@@ -189,18 +220,24 @@ class CoverObligation:
 class FacetObligation:
     """The flow does not leave a cell through one facet: see the module's docstring.
 
-    `rows` are the cell's, then those of invariant, inputs and derivatives; `own` is the
-    number of the facet's row, `growth` the form d/dt(s_p h_p).
+    `rows` are the `size` rows of the cell, then `known` ones of invariant and inputs, then
+    those of derivatives; `own` is the number of the facet's row, `growth` its derivative;
+    `beyond` is the part of the cell on the other side, None if that is not of the region.
     """
 
     title: str
     rows: Rows
+    size: int
+    known: int
     own: int
     growth: Form
+    beyond: Part | None
     region: Region
 
     def holds(self, evidence: Evidence) -> bool:
-        """Whether the identity multiplies out."""
+        """Whether the identities multiply out."""
+        if isinstance(evidence, HandedOver):
+            return self._handed_over(evidence)
         if not isinstance(evidence, Kept):
             return False
         combined = combine(self.rows, evidence.multipliers)
@@ -208,7 +245,7 @@ class FacetObligation:
             return False
         own = self.rows[self.own].form
         if evidence.reason is FacetReason.INVARIANT:
-            if any(i < len(self.region.predicates) for i, _ in evidence.multipliers):
+            if any(i < self.size for i, _ in evidence.multipliers):
                 return False
             slack = combined.form - own
             return not slack.coefficients and slack.constant >= 0
@@ -217,6 +254,24 @@ class FacetObligation:
             return not right.coefficients and right.constant > 0
         slack = right - self.growth
         return not slack.coefficients and slack.constant >= 0
+
+    def _handed_over(self, evidence: HandedOver) -> bool:
+        if self.beyond is None or len(evidence.proofs) != len(self.beyond):
+            return False
+        return all(
+            self._holds_beyond(form, *proof)
+            for form, proof in zip(self.beyond, evidence.proofs, strict=True)
+        )
+
+    def _holds_beyond(self, form: Form, mu: Fraction, multipliers: Multipliers) -> bool:
+        combined = combine(self.rows[: self.size + self.known], multipliers)
+        if combined is None:
+            return False
+        slack = combined.form + self.rows[self.own].form.scaled(mu) - form
+        if slack.coefficients or slack.constant < 0:
+            return False
+        weight = mu + sum((factor for i, factor in multipliers if i < self.size), Fraction(0))
+        return slack.constant > 0 or weight <= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,29 +309,39 @@ def obligations(problem: LinearProblem, regions: tuple[Region, ...]) -> Iterator
 
 
 def _flow(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
-    present = set(region.cells)
-    invariants = problem.invariant(region.location)
-    corners = problem.dynamics(region.location)
+    present = {cell: number for number, cell in enumerate(region.cells)}
     for number, cell in enumerate(region.cells):
-        own = region.rows(cell)
-        for p, (h, sign) in enumerate(zip(region.predicates, cell, strict=True)):
-            if (*cell[:p], -sign, *cell[p + 1 :]) in present:
-                continue
-            for case, invariant in enumerate(invariants):
-                for corner, dynamics in enumerate(corners):
-                    title = (
-                        f"flow in {region.location}: cell {number + 1}, predicate {p + 1}, "
-                        f"case {case + 1}, corner {corner + 1}"
-                    )
-                    rows = own + invariant + dynamics.rows
-                    growth = dynamics.along(h).scaled(Fraction(sign))
-                    yield FacetObligation(title, rows, p, growth, region)
+        for p in range(len(region.rows(number))):
+            beyond: Part | None = None
+            if p < len(cell):
+                flip = (*cell[:p], -cell[p], *cell[p + 1 :])
+                if flip in present:
+                    beyond = region.part(present[flip])
+            if beyond != ():
+                yield from _facets(problem, region, number, p, beyond)
+
+
+def _facets(
+    problem: LinearProblem, region: Region, number: int, p: int, beyond: Part | None
+) -> Iterator[Obligation]:
+    own = region.rows(number)
+    invariants, corners = problem.invariant(region.location), problem.dynamics(region.location)
+    for case, invariant in enumerate(invariants):
+        for corner, dynamics in enumerate(corners):
+            title = (
+                f"flow in {region.location}: cell {number + 1}, predicate {p + 1}, "
+                f"case {case + 1}, corner {corner + 1}"
+            )
+            rows = own + invariant + dynamics.rows
+            sizes = len(own), len(invariant)
+            growth = dynamics.along(own[p].form)
+            yield FacetObligation(title, rows, *sizes, p, growth, beyond, region)
 
 
 def _jumps(
     problem: LinearProblem, region: Region, by_location: dict[str, tuple[Region, ...]]
 ) -> Iterator[Obligation]:
-    cells = [region.rows(cell) for cell in region.cells]
+    cells = [region.rows(number) for number in range(len(region.cells))]
     for jump in problem.jumps(region.location):
         for number, own in enumerate(cells):
             for case, rows in enumerate(jump.cases):
@@ -286,16 +351,20 @@ def _jumps(
 
 
 def _safety(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
-    for number, cell in enumerate(region.cells):
+    for number in range(len(region.cells)):
         for case, bad in enumerate(problem.bad(region.location)):
             title = f"safety in {region.location}: cell {number + 1}, case {case + 1}"
-            yield ImpossibleObligation(title, region.rows(cell) + bad, region)
+            yield ImpossibleObligation(title, region.rows(number) + bad, region)
 
 
 def malformed(problem: LinearProblem, regions: tuple[Region, ...]) -> str | None:
     """Why the regions are no sets of cells of the model, or None if they are."""
     for region in regions:
-        for h in region.predicates:
+        if region.parts and len(region.parts) != len(region.cells):
+            return f"{region.location} has not one part for each cell"
+        if region.parts and len(set(region.cells)) != len(region.cells):
+            return f"a cell of {region.location} is there twice"
+        for h in (*region.predicates, *chain.from_iterable(region.parts)):
             if not h.coefficients:
                 return f"a predicate of {region.location} is constant"
             if unknown := h.coefficients.keys() - problem.names:

@@ -328,10 +328,10 @@ class Relation:
         if not self.reach:
             return TRUE
         cells = [
-            conjunction(*(expression_of(row.form) <= 0 for row in region.rows(cell)))
+            conjunction(*(expression_of(row.form) <= 0 for row in region.rows(number)))
             for region in self.reach
             if region.location == location
-            for cell in region.cells
+            for number in range(len(region.cells))
         ]
         return disjunction(*cells)
 

@@ -82,3 +82,14 @@ def sawtooth() -> HybridAutomaton:
         conjunction(X >= 0, X <= 1),
         (edge,),
     )
+
+
+@pytest.fixture
+def sinking() -> HybridAutomaton:
+    """x' = 1, y' = -y from (-2, 2) and below: low when x passes 0."""
+    return automaton(
+        (Location("run", (flow("x", constant(1)), flow("y", -Y))),),
+        ~conjunction(X >= 0, Y >= 1),
+        conjunction(X >= -2, X <= -2, Y >= -2, Y <= 2),
+        names=("x", "y"),
+    )
