@@ -106,7 +106,7 @@ def template_system(problem: LinearProblem) -> TemplateSystem:
     flows = tuple(
         _flow(names, location, dynamics, case)
         for location in found
-        for case in problem.invariant(location)
+        for case in problem.flowing(location)
         for dynamics in problem.dynamics(location)
     )
     bad = tuple(

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 
-from models.automaton import TIME, Automaton, Constraint, Kind, Property, Range, primed
+from models.automaton import INT, TIME, Automaton, Constraint, Kind, Property, Range, primed
 from models.evaluation import EvaluationError, Scalar, evaluate
 from models.expression import (
     COMPARISONS,
@@ -87,6 +87,9 @@ def _stay(automaton: Automaton, stay: Stay) -> str | None:
     place = automaton.location(stay.location)
     if stay.duration < 0:
         return "a negative duration"
+    for v in automaton.variables:
+        if v.type == INT and stay.state.get(v.name, Fraction(0)).denominator != 1:
+            return f"{v.name} is not a whole number"
     moments = list(_moments(automaton, stay))
     if stay.duration:
         for v in automaton.variables:

@@ -169,19 +169,25 @@ class _Prover:
             same = _row_with(own, rows, size)
             if same is not None:
                 return Kept(FacetReason.INVARIANT, Fraction(0), ((same, Fraction(1)),))
-            further = tuple(enumerate(rows[size:]))
-            found = _View(here, rows, Resolved({}, further), self.explicit).contradiction()
-            return None if found is None else Kept(FacetReason.EMPTY, Fraction(0), found)
+            return self._empty(rows, here)
         factors: list[tuple[int, Fraction]] = []
         constant = growth.constant
         for name, a in growth.coefficients.items():
             number = _rate_bound(rows, size, name, is_upper=a > 0)
             if number is None:
-                return None
+                return self._empty(rows, here)
             factor = a / rows[number].form.coefficients[name]
             factors.append((number, factor))
             constant -= factor * rows[number].form.constant
-        return Kept(FacetReason.INWARD, Fraction(0), tuple(factors)) if constant <= 0 else None
+        if constant <= 0:
+            return Kept(FacetReason.INWARD, Fraction(0), tuple(factors))
+        return self._empty(rows, here)
+
+    def _empty(self, rows: Rows, here: _Described) -> Kept | None:
+        """The discrete values of the node contradict the invariant or enable an urgent edge."""
+        further = tuple(enumerate(rows[here.size :]))
+        found = _View(here, rows, Resolved({}, further), self.explicit).contradiction()
+        return None if found is None else Kept(FacetReason.EMPTY, Fraction(0), found)
 
     # Jumps and bad states
 

@@ -100,6 +100,7 @@ class RectangularSystem:
         self._pairs: KnownPairs = {}
         self._cases: dict[str, tuple[_Case, ...]] = {}
         self._rows: dict[str, tuple[tuple[_Split, ...], ...]] = {}
+        self._flowing: dict[str, tuple[tuple[_Split, ...], ...]] = {}
         self._bad: dict[str, tuple[tuple[_Split, ...], ...]] = {}
         self._bad_at: dict[Place, tuple[tuple[int, tuple[Bounds, ...]], ...]] = {}
         self._invariants: dict[Place, tuple[Bounds, ...]] = {}
@@ -123,6 +124,8 @@ class RectangularSystem:
 
     def directions(self, place: Place) -> tuple[Generators, ...]:
         """The directions and lines in which time moves the states of a place, by pack."""
+        if self._stands_still(place):
+            return tuple(([], []) for _ in self.packs)
         found = self._directions.get(place.location)
         if found is None:
             found = self._directions[place.location] = self._flow(place.location)
@@ -221,6 +224,15 @@ class RectangularSystem:
         bounds = self._bounds(cases[found], place.values)
         assert bounds is not None, "the case was chosen because it is possible"
         return bounds
+
+    def _stands_still(self, place: Place) -> bool:
+        """Whether the discrete values of a place enable an urgent edge, so that no time passes."""
+        cases = self._flowing.get(place.location)
+        if cases is None:
+            cases = self._flowing[place.location] = tuple(
+                self._splits(rows) for rows in self.problem.flowing(place.location)
+            )
+        return all(self._undecided(case, place.values) is None for case in cases)
 
     def _weakest(self, cases: Sequence[Sequence[_Split]], place: Place) -> int | None:
         """The case of an invariant that contains all others at the discrete values of a place;

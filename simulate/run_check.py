@@ -1,9 +1,10 @@
 """Is a trace a run of the automaton? An independent look, without the simulator.
 
 Reads the trace alone and compares it with the automaton: parameters and input signals keep
-their bounds, the start lies in an initial set, every location's invariant holds along its
-segments (between samples too), derivatives agree with flows and lie in inclusions, and at
-every jump a guard held and the resets were carried out. Numbers are compared with a tolerance
+their bounds, integers are whole, the start lies in an initial set, every location's invariant
+holds along its segments (between samples too) while none of its urgent edges is enabled,
+derivatives agree with flows and lie in inclusions, and at every jump a guard held and the
+resets were carried out. Numbers are compared with a tolerance
 far above the error of a tight integration and far below what a wrong run shows. What cannot
 be seen in a trace (several jumps at one instant) is passed over.
 """
@@ -15,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from models.automaton import TIME, Edge, Range, primed
-from models.expression import Expression
+from models.automaton import INT, TIME, Edge, Range, primed
+from models.expression import Expression, free_variables
 from models.trace import Segment, Trace
 from simulate.calculator import Calculator
 from simulate.dense_values import as_number
@@ -58,7 +59,9 @@ class RunCheck:
             return
         yield from self._bounds(trace, inputs)
         yield from self._start(trace, inputs)
+        yield from self._whole(trace)
         yield from self._invariants(trace, inputs)
+        yield from self._urgency(trace, inputs)
         for segment in trace.segments:
             yield from self._flows(segment, trace, inputs)
         for before, after in pairwise(trace.segments):
@@ -102,6 +105,29 @@ class RunCheck:
         values = self._values(segment, closest.time, trace, inputs)
         if not self._holds(self.view.location(segment.location).invariant, values):
             yield f"the invariant of `{segment.location}` is violated at t = {closest.time:.6g}"
+
+    def _whole(self, trace: Trace) -> Iterator[str]:
+        integers = [v.name for v in self.view.variables if v.type == INT]
+        for segment in trace.segments:
+            for name in integers:
+                value = segment.held.get(name)
+                if isinstance(value, int | float) and value != round(value):
+                    yield f"{name} = {value:.9g} at t = {segment.start:.6g} is no whole number"
+
+    def _urgency(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
+        """Whether time passes where an urgent edge is enabled, judged in the middle of
+        segments: a guard that holds there by more than the tolerance held before it."""
+        for segment in trace.segments:
+            for edge in self.view.edges_from(segment.location):
+                if not edge.urgent or segment.end <= segment.start:
+                    continue
+                middle = (segment.start + segment.end) / 2
+                values = self._values(segment, middle, trace, inputs)
+                if self._enabled(edge.guard, values, segment):
+                    yield (
+                        f"time passes in `{segment.location}` at t = {middle:.6g}, where the "
+                        f"urgent `{edge_name(edge)}` is enabled"
+                    )
 
     def _flows(self, segment: Segment, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
         location = self.view.location(segment.location)
@@ -221,6 +247,18 @@ class RunCheck:
 
     def _holds(self, condition: Expression, values: Mapping[str, float]) -> bool:
         """Whether a condition holds within the tolerance; what is unknown counts as true."""
+        margin = self._margin(condition, values)
+        return margin is None or not margin < -STATE_TOLERANCE * (1.0 + _size(values))
+
+    def _enabled(self, guard: Expression, values: Mapping[str, float], segment: Segment) -> bool:
+        """Whether a guard holds: by more than the tolerance, if it reads what flows; what is
+        unknown does not count."""
+        if free_variables(guard) <= segment.held.keys():
+            return self._value(guard, values) == 1.0
+        margin = self._margin(guard, values)
+        return margin is not None and margin > STATE_TOLERANCE * (1.0 + _size(values))
+
+    def _margin(self, condition: Expression, values: Mapping[str, float]) -> float | None:
         found = self._trees.get(condition)
         if found is None:
             tree = margin_tree(condition)
@@ -232,14 +270,13 @@ class RunCheck:
             found = self._trees[condition] = (tree, leaves)
         tree, leaves = found
         if any(name not in values for name in leaves.names):
-            return True
+            return None
         results = leaves(values)
         margins = [
             (math.inf if r else -math.inf) if leaf.truth else r
             for leaf, r in zip(tree.leaves, results, strict=True)
         ]
-        margin = tree(margins)
-        return not margin < -STATE_TOLERANCE * (1.0 + _size(values))
+        return tree(margins)
 
 
 def _between(value: float, low: Fraction | None, high: Fraction | None) -> bool:

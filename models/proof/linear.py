@@ -9,7 +9,8 @@ sets, guards, invariants and bad sets alike, and for all of them larger is safe.
 Truth values and symbols are numbers in rows: false is 0, true is 1, a symbol is its place in
 its enumeration, counted from 0. A state and its numbers determine each other, so a condition
 and its translation hold in the same states; only variables whose type is given (`Types`) are
-translated. These numbers are whole: between them, f < 0 is written f + 1 <= 0.
+translated. These numbers are whole, as integers are: a row that speaks of nothing else is
+rounded to the whole numbers that it allows, 2 k < 5 to k <= 2.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor, gcd, lcm
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -30,7 +32,8 @@ MAX_ALTERNATIVES = 10_000
 _ZERO, _ONE, _MINUS_ONE = Fraction(0), Fraction(1), Fraction(-1)
 
 Types: TypeAlias = Mapping[str, ValueType]
-"""The types of Boolean and enumeration variables, by plain and primed name."""
+"""The types of variables whose values are whole numbers in rows (truth values, symbols and
+integers), by plain and primed name."""
 
 _NO_TYPES: Types = MappingProxyType({})
 
@@ -200,11 +203,10 @@ def _compared(
     sides = _values(node.args[0], node.args[1], types)
     if sides is not None:
         difference = sides[0] - sides[1]
-        whole = _is_whole(difference, types)
-        below, above = _DIFFERENCE_SIGNS[node.op](difference, -difference)
-        return (
-            ([_closed(r) for r in below], [_closed(r) for r in above]) if whole else (below, above)
-        )
+        holds, fails = _DIFFERENCE_SIGNS[node.op](difference, -difference)
+        if difference.coefficients and all(name in types for name in difference.coefficients):
+            return [_rounded(rows) for rows in holds], [_rounded(rows) for rows in fails]
+        return holds, fails
     if node.op not in (Op.EQUAL, Op.NOT_EQUAL):
         return [()], [()]
     (a, not_a), (b, not_b) = args
@@ -217,7 +219,7 @@ def _values(left: Expression, right: Expression, types: Types) -> tuple[Form, Fo
     """Both sides of a comparison as forms; None where they are not affine, or of different
     types, whose numbers mean different things."""
     kinds = [types.get(e.name) if e.op is Op.VARIABLE else None for e in (left, right)]
-    coded = [kind for kind in kinds if kind is not None]
+    coded = [kind for kind in kinds if kind is not None and not kind.is_numeric]
     if not coded:
         forms = affine(left), affine(right)
     elif any(kind != coded[0] for kind in coded):
@@ -238,18 +240,18 @@ def _coded(value: Expression, kind: ValueType) -> Form | None:
     return None
 
 
-def _is_whole(form: Form, types: Types) -> bool:
-    """Whether the form is a whole number in every state."""
-    return form.constant.denominator == 1 and all(
-        name in types and a.denominator == 1 for name, a in form.coefficients.items()
-    )
-
-
-def _closed(rows: Rows) -> Rows:
-    """Rows of whole numbers without strict ones: f < 0 is f + 1 <= 0."""
-    return tuple(
-        Row(Form(r.form.coefficients, r.form.constant + 1)) if r.strict else r for r in rows
-    )
+def _rounded(rows: Rows) -> Rows:
+    """Rows over whole numbers k with the same whole solutions: with coprime whole
+    coefficients a, a k <= b says a k <= floor(b), and a k < b says a k <= ceil(b) - 1."""
+    found = []
+    for row in rows:
+        values = row.form.coefficients.values()
+        whole = lcm(*(a.denominator for a in values))
+        factor = Fraction(whole, gcd(*(a.numerator for a in values)))
+        bound = -row.form.constant * factor
+        limit = ceil(bound) - 1 if row.strict else floor(bound)
+        found.append(Row(Form(row.form.scaled(factor).coefficients, Fraction(-limit))))
+    return tuple(found)
 
 
 def _any(parts: list[_Cases]) -> _Cases:

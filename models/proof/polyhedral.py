@@ -13,8 +13,10 @@ with Farkas evidence. The rows of a cell are s_p h_p <= 0 and k_q <= 0.
    checked is the identity
        r' = mu r + sum_q l_q r_q + sum_j n_j g_j - c,
    l, n, c >= 0, mu of any sign, r_q the rows of C, g_j <= 0 the rows of invariant, inputs and
-   derivatives; or, for an empty facet, the same right-hand side with a positive number on the
-   left; or, for a row that the invariant itself implies, r = sum_j n_j g_j - c.
+   derivatives, and those that say that no urgent edge is enabled (`LinearProblem.flowing`: they
+   hold until the end of a stay, so at almost every moment of it); or, for an empty facet, the
+   same right-hand side with a positive number on the left; or, for a row that the invariant
+   itself implies, r = sum_j n_j g_j - c.
    A row r = s_p h_p whose flip is a cell D of U (all signs but that of p the same) may be left
    over instead (*handed over*), if D's part holds on the facet: for every form k of it
        k = mu r + sum_q l_q r_q + sum_j n_j g_j - c,
@@ -325,7 +327,7 @@ def _facets(
     problem: LinearProblem, region: Region, number: int, p: int, beyond: Part | None
 ) -> Iterator[Obligation]:
     own = region.rows(number)
-    invariants, corners = problem.invariant(region.location), problem.dynamics(region.location)
+    invariants, corners = problem.flowing(region.location), problem.dynamics(region.location)
     for case, invariant in enumerate(invariants):
         for corner, dynamics in enumerate(corners):
             title = (

@@ -22,6 +22,7 @@ from itertools import product
 
 from models.automaton import (
     BOOL,
+    REAL,
     TIME,
     Automaton,
     Constraint,
@@ -44,6 +45,7 @@ from models.expression import (
     disjunction,
     equal,
     free_variables,
+    negation,
     postorder,
     symbol,
     variable,
@@ -65,6 +67,7 @@ from models.proof.linear import (
 )
 
 MAX_CORNER_PARAMETERS = 8
+MAX_FLOWING = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +112,13 @@ class LinearProblem:
 
     @cached_property
     def types(self) -> Types:
-        """The discrete variables that rows encode by numbers, before and after a jump."""
-        coded = {
+        """The discrete variables that are whole numbers in rows, before and after a jump."""
+        whole = {
             v.name: v.type
             for v in self.automaton.variables
-            if v.kind is Kind.DISCRETE and not v.type.is_numeric
+            if v.kind is Kind.DISCRETE and v.type != REAL
         }
-        return coded | {primed(name): kind for name, kind in coded.items()}
+        return whole | {primed(name): kind for name, kind in whole.items()}
 
     def starts(self) -> Iterator[tuple[str, Alternatives]]:
         """The initial states of each location, over primed names (values after the resets
@@ -131,6 +134,21 @@ class LinearProblem:
     def invariant(self, location: str) -> Alternatives:
         """The invariant's disjuncts, each with the bounds of inputs and parameters."""
         return _both(self._invariant(location), ((),), self._environment)
+
+    def flowing(self, location: str) -> Alternatives:
+        """The states in which time passes, but for moments without extent: the invariant's
+        disjuncts where no urgent edge is enabled.
+
+        Urgent guards that would make more than `MAX_FLOWING` cases are left out, and so are
+        those that read inputs, which need not be steady: both only admit more states.
+        """
+        cases = self.invariant(location)
+        for edge in self.automaton.edges_from(location):
+            if edge.urgent and free_variables(edge.guard) <= self.names:
+                idle = self._alternatives(negation(edge.guard))
+                if len(idle) * len(cases) <= MAX_FLOWING:
+                    cases = _both(cases, idle, ())
+        return cases
 
     def dynamics(self, location: str) -> tuple[Dynamics, ...]:
         """The flow at every corner of the parameters that multiply variables."""
@@ -210,7 +228,7 @@ class LinearProblem:
         cases: Alternatives = ((),)
         for reset in resets:
             low, high = reset.range.low, reset.range.high
-            if reset.variable in self.types:
+            if self._is_coded(reset.variable):
                 if reset.range.exact is not None:
                     after = variable(primed(reset.variable))
                     cases = _both(cases, self._alternatives(equal(after, reset.range.exact)), ())
@@ -223,6 +241,11 @@ class LinearProblem:
         changed = {reset.variable for reset in resets}
         kept = (row for n, pair in self._unchanged.items() if n not in changed for row in pair)
         return _both(cases, (tuple(rows),), tuple(kept))
+
+    def _is_coded(self, name: str) -> bool:
+        """Whether rows write numbers for the truth values or symbols of a variable."""
+        kind = self.types.get(name)
+        return kind is not None and not kind.is_numeric
 
     @cached_property
     def _environment(self) -> Rows:
@@ -239,7 +262,7 @@ class LinearProblem:
         """For truth values and symbols that may start as anything: that they are something."""
         given = free_variables(start.condition) | {r.variable for r in start.resets}
         for v in self.automaton.variables:
-            if v.name in self.types and v.name not in given:
+            if self._is_coded(v.name) and v.name not in given:
                 options = [boolean(False), boolean(True)] if v.type == BOOL else []
                 options += [symbol(value) for value in v.type.values]
                 yield disjunction(*(equal(v.expression, option) for option in options))

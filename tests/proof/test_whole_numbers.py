@@ -1,0 +1,112 @@
+"""Integers are whole numbers: in rows, in proofs, and in exact runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstraction.strategy import Task
+from abstraction.verification import deadline, verify
+from models.automaton import INT
+from models.expression import Op, add, compare, constant, multiply, variable
+from models.load import load
+from models.proof.linear import alternatives
+from models.verdict import Falsified, Unknown, Verdict, Verified
+
+K, M = variable("k"), variable("m")
+TYPES = {"k": INT, "m": INT}
+
+DIE = """
+mode Roll() {{ write analog real clock; diff {{ d(clock) == 1; }} inv {{ clock <= 1 }} }}
+mode Top() {{
+  write analog real clock;
+  write discrete int eyes;
+  mode roll = Roll();
+  trans from init to roll;
+  trans #again from roll to roll when clock >= 1 do {{ clock = 0; eyes in [1, 6]; }}
+}}
+agent Die() {{
+  private analog real clock = 0;
+  private discrete int eyes;
+  init {{ eyes in [1, 6]; }}
+  mode top = Top();
+  assert "claim" {{ {claim} }}
+}}
+"""
+
+fractions = st.fractions(min_value=-3, max_value=3, max_denominator=6)
+
+
+@given(
+    a=fractions,
+    b=fractions,
+    c=fractions,
+    op=st.sampled_from([Op.LESS, Op.LESS_EQUAL, Op.EQUAL, Op.NOT_EQUAL, Op.GREATER]),
+)
+def test_rounded_rows_have_the_same_whole_solutions(
+    a: Fraction, b: Fraction, c: Fraction, op: Op
+) -> None:
+    condition = compare(op, add(multiply(a, K), multiply(b, M)), constant(c))
+    cases = alternatives(condition, TYPES)
+    for k in range(-4, 5):
+        for m in range(-4, 5):
+            value = a * k + b * m
+            truth = {
+                Op.LESS: value < c,
+                Op.LESS_EQUAL: value <= c,
+                Op.EQUAL: value == c,
+                Op.NOT_EQUAL: value != c,
+                Op.GREATER: value > c,
+            }[op]
+            numbers = {"k": k, "m": m}
+            met = any(
+                all(
+                    row.form.constant
+                    + sum(x * numbers[n] for n, x in row.form.coefficients.items())
+                    <= (-1 if row.strict and not row.form.coefficients else 0)
+                    for row in rows
+                )
+                for rows in cases
+            )
+            assert met == truth
+
+
+def test_rows_that_mention_anything_else_are_not_rounded() -> None:
+    ((row,),) = alternatives(K + variable("x") < constant(Fraction(1, 2)), TYPES)
+    assert row.strict and row.form.constant == Fraction(-1, 2)
+
+
+@pytest.fixture
+def decide(tmp_path: Path) -> Callable[[str, str], Verdict]:
+    def decided(claim: str, method: str) -> Verdict:
+        path = tmp_path / "die.charon"
+        path.write_text(DIE.format(claim=claim))
+        automaton = load(path).automaton
+        return verify(Task(automaton, automaton.properties[0], deadline(20)), method)
+
+    return decided
+
+
+@pytest.mark.parametrize("method", ["rectangular", "auto"])
+def test_no_number_lies_between_two_integers(
+    decide: Callable[[str, str], Verdict], method: str
+) -> None:
+    assert isinstance(decide("eyes != 2.5", method), Verified)
+    assert isinstance(decide("eyes <= 2 || eyes >= 3", method), Verified)
+
+
+def test_a_run_with_half_a_number_is_no_counterexample(
+    decide: Callable[[str, str], Verdict],
+) -> None:
+    verdict = decide("!(eyes + clock == 2.5 && clock <= 0)", "rectangular")
+    assert isinstance(verdict, Unknown), "with clock = 0 only eyes = 2.5 breaks the claim"
+    assert "whole number" in verdict.reason
+
+
+def test_whole_values_that_break_a_claim_are_found(decide: Callable[[str, str], Verdict]) -> None:
+    assert isinstance(decide("eyes != 3", "auto"), Falsified)
