@@ -16,6 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from abstraction.template_system import Array, Flow, Polyhedron, Switch, TemplateSystem
+from reach.matrix_exponential import matrix_exponential
 from reach.support import SupportOracle
 
 Indices = NDArray[np.intp]
@@ -199,22 +200,8 @@ def _exact_step(matrix: Array, length: float) -> tuple[Array, Array]:
     n = len(matrix)
     augmented = np.zeros((2 * n, 2 * n))
     augmented[:n, :n], augmented[:n, n:] = matrix * length, np.eye(n) * length
-    exponential = _exponential(augmented)
+    exponential = matrix_exponential(augmented)
     return exponential[:n, :n], exponential[:n, n:]
-
-
-def _exponential(matrix: Array) -> Array:
-    """The matrix exponential by scaling and squaring of its Taylor series."""
-    size = float(np.abs(matrix).sum(axis=1).max(initial=0.0))
-    squarings = max(0, int(np.ceil(np.log2(size))) + 3) if size > 0 else 0
-    scaled = matrix / 2**squarings
-    total = term = np.eye(len(matrix))
-    for k in range(1, 14):
-        term = term @ scaled / k
-        total = total + term
-    for _ in range(squarings):
-        total = total @ total
-    return total
 
 
 def _moved(

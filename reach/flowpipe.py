@@ -46,6 +46,7 @@ from reach.flowpipe_parts import (
     NotFound,
     Path,
     Plan,
+    split_steps,
 )
 from reach.reduced_rows import Bounded, ReducedRows
 from reach.step_choice import choose, rounded_up
@@ -72,9 +73,11 @@ class Exploration:
         horizon: Fraction | None,
         method: FlowpipeMethod,
         plans: Mapping[Path, Plan] | None = None,
+        *,
         lenient: bool = False,
         expired: Callable[[], bool] = lambda: False,
         progress: Callable[[str], None] = lambda text: None,
+        flows: dict[str, AffineFlow] | None = None,
     ):
         self.problem, self.horizon, self.method = problem, horizon, method
         self.plans = plans or {}
@@ -83,7 +86,7 @@ class Exploration:
         self.nodes: list[Explored] = []
         self.starts: list[Evidence] = []
         self.step_count = 0
-        self._flows: dict[str, AffineFlow] = {}
+        self._flows = {} if flows is None else flows
         self._cases: dict[str, list[JumpCase]] = {}
         self._templates: dict[str, tuple[Normal, ...]] = {}
 
@@ -91,13 +94,13 @@ class Exploration:
         """Explore; the proof, or why there is none.
 
         A `lenient` exploration goes on where bad states are met and notes the steps
-        (`Explored.unsafe`), except in first stays, which no better entry sets can help; it
-        gives no proof then.
+        (`Explored.unsafe`); it gives no proof then. It ends with a first stay that meets
+        them: no better entry sets can help there, only shorter steps.
         """
         try:
             self._begin()
             done = 0
-            while done < len(self.nodes):
+            while done < len(self.nodes) and not (done and self.nodes[done - 1].unsafe_at_first):
                 self._expand(done)
                 done += 1
         except _Stop as stop:
@@ -258,6 +261,7 @@ class Exploration:
             if count > self.method.max_steps:
                 self._fail(f"a stay in {location} would need {count} steps")
             stages = (Stage(fineness.length, int(count)),)
+        stages = split_steps(stages, plan.marks)
         total = sum((s.length * s.count for s in stages), Fraction(0))
         chosen: dict[Key, Normal] = {}
         for normal in (*plan.directions, *self._directions(location)):
@@ -382,10 +386,10 @@ class Exploration:
             multipliers = quick_refutation(step, numbers, others, len(step.rows))
             if multipliers is None:
                 multipliers = ReducedRows(step.rows + until + rows).refutation()
-            if multipliers is None and self.lenient and len(explored.path) > 1:
+            if multipliers is None and self.lenient and _bounded(step):
                 explored.unsafe.append((len(explored.steps) - 1, case))
                 continue
-            if multipliers is None and not all(r.form.coefficients for r in step.rows):
+            if multipliers is None and not _bounded(step):
                 self._fail(
                     f"there is no bound of the states in {explored.node.location}: its dynamics "
                     "is not affine, or an input or derivative has no bounds"
@@ -474,6 +478,11 @@ def _short(bound: Fraction) -> Fraction:
 def _include(chosen: dict[Key, Normal], normal: Normal) -> None:
     dyadic = all(a.denominator & (a.denominator - 1) == 0 for a in normal.values())
     chosen.setdefault(key_of(normal), normal if dyadic else scaled_to_grid(normal))
+
+
+def _bounded(step: Step) -> bool:
+    """Whether every direction has a bound."""
+    return all(row.form.coefficients for row in step.rows)
 
 
 def _with_stages(node: Node, stages: tuple[Stage, ...]) -> Node:

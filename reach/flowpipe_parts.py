@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import takewhile
 
 from models.proof.adjoint import Stage
 from models.proof.flowpipe import Node, Step
@@ -50,15 +52,55 @@ class NotFound:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """Between two elapsed times steps shall be no longer than `length`."""
+
+    begin: Fraction
+    end: Fraction
+    length: Fraction
+
+
+def split_steps(stages: Sequence[Stage], marks: Sequence[Mark]) -> tuple[Stage, ...]:
+    """The steps, those that meet marks split into 2, 4, 8, ... equal parts. (Few different
+    lengths are good: what steps of one length have in common is computed once.)"""
+    found: list[Stage] = []
+    pending = deque(sorted(marks, key=lambda mark: (mark.begin, mark.end)))
+    now = Fraction(0)
+    for stage in stages:
+        for _ in range(stage.count):
+            end = now + stage.length
+            while pending and pending[0].end <= now:
+                pending.popleft()
+            met = (mark for mark in _beginning_before(end, pending) if mark.end > now)
+            shortest = min((mark.length for mark in met), default=stage.length)
+            parts = 1
+            while stage.length > shortest * parts:
+                parts *= 2
+            length = stage.length / parts
+            if found and found[-1].length == length:
+                found[-1] = Stage(length, found[-1].count + parts)
+            else:
+                found.append(Stage(length, parts))
+            now = end
+    return tuple(found)
+
+
+def _beginning_before(end: Fraction, marks: Iterable[Mark]) -> Iterator[Mark]:
+    return takewhile(lambda mark: mark.begin < end, marks)
+
+
+@dataclass(frozen=True)
 class Plan:
     """What refinement asks of the node on a path: further entry rows and directions, and for
-    each direction the entry rows that help it at ends of steps; and the steps."""
+    each direction the entry rows that help it at ends of steps; the steps, and where they
+    shall be shorter."""
 
     rows: tuple[Normal, ...] = ()
     directions: tuple[Normal, ...] = ()
     helpers: Mapping[Key, Mapping[int, Key]] = field(default_factory=dict)
     fineness: Fineness | None = None
     stages: tuple[Stage, ...] = ()
+    marks: tuple[Mark, ...] = ()
 
 
 NO_PLAN = Plan()
@@ -89,6 +131,11 @@ class Explored:
     leads: list[Lead] = field(default_factory=list)
     unsafe: list[tuple[int, int]] = field(default_factory=list)
     """Steps and cases of the bad states that they meet."""
+
+    @property
+    def unsafe_at_first(self) -> bool:
+        """Whether a stay that begins the run meets bad states."""
+        return bool(self.unsafe) and len(self.path) == 1
 
 
 @dataclass(frozen=True)

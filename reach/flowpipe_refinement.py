@@ -1,6 +1,7 @@
 """Refining flowpipes until they prove the property, directed by where they fail to.
 
-Two remedies. *Shorter steps* make the rows of a stay tighter. *Inherited rows* undo the loss at
+Two remedies. *Shorter steps* make the rows of a stay tighter; in stays that begin a run only
+those steps are made shorter that meet bad states. *Inherited rows* undo the loss at
 jumps: an entry set that is a box forgets how variables depend on each other. Where a direction
 d touches bad states on a step that ends after the time s, what counts is the entry set's
 support in the direction exp(A's) d. So a row with (about) this normal is asked of the entry
@@ -22,19 +23,24 @@ from numpy.typing import NDArray
 
 from models.automaton import primed
 from models.proof.adjoint import Stage
+from models.proof.affine_flow import AffineFlow
 from models.proof.flowpipe import FlowpipeProof, start_set
 from models.proof.linear import Form
 from models.proof.problem import LinearProblem
 from reach.flowpipe import Exploration
 from reach.flowpipe_parts import (
+    NO_PLAN,
     Explored,
     FlowpipeMethod,
     Lead,
+    Mark,
     Normal,
     NotFound,
     Path,
     Plan,
+    split_steps,
 )
+from reach.matrix_exponential import matrix_exponential
 from reach.step_choice import FIRST_LEVEL, Fineness, choose, matrix_of
 from reach.step_evidence import Key, key_of, opposite
 
@@ -45,6 +51,9 @@ NORMAL_BITS = 36
 
 MARGIN = Fraction(1, 1 << 12)
 """How much longer than the window of a jump its own step is, relative to a usual step."""
+
+ROUNDS, SHORTER = 4, 4
+"""Explorations with the same usual steps, and how much shorter each makes those that fail."""
 
 MAX_INHERITED = 600
 """Entry rows of one node."""
@@ -78,25 +87,51 @@ def search_flowpipe(
     """A flowpipe that proves the property up to the horizon (for all time without one), or
     why the last attempt failed."""
     total = attempts = 0
-    outcome: FlowpipeProof | NotFound = NotFound("the time limit was reached")
+    flows: dict[str, AffineFlow] = {}
+    outcome = NotFound("the time limit was reached")
     for attempt in _attempts(method):
-        plain = Exploration(problem, horizon, attempt, None, True, expired, progress)
-        outcome = plain.run()
-        attempts, total = attempts + 1, total + plain.step_count
-        if isinstance(outcome, NotFound) and any(e.unsafe for e in plain.nodes):
-            outcome = _at_first_crossing(plain)
-            if plans := _plans(plain, expired):
-                planned = Exploration(problem, horizon, attempt, plans, False, expired, progress)
-                again = planned.run()
-                attempts, total = attempts + 1, total + planned.step_count
-                if isinstance(again, FlowpipeProof) or again.crossed:
-                    outcome = again
-        if isinstance(outcome, FlowpipeProof):
-            return Found(outcome, attempts, total)
+        plans: dict[Path, Plan] = {}
+        planned = False
+        for _ in range(ROUNDS):
+            lenient = not planned
+            tried = Exploration(
+                problem,
+                horizon,
+                attempt,
+                plans,
+                lenient=lenient,
+                expired=expired,
+                progress=progress,
+                flows=flows,
+            )
+            found = tried.run()
+            attempts, total = attempts + 1, total + tried.step_count
+            if isinstance(found, FlowpipeProof):
+                return Found(found, attempts, total)
+            if not planned or found.crossed:
+                outcome = found
+            if planned or expired() or not any(e.unsafe for e in tried.nodes):
+                break
+            outcome = _at_first_crossing(tried)
+            planned = not any(e.unsafe_at_first for e in tried.nodes)
+            plans = _plans(tried, expired) if planned else _shorter(tried)
+            if not plans:
+                break
         if expired() or not outcome.refinable:
             break
-    assert isinstance(outcome, NotFound)
     return replace(outcome, steps=total, attempts=attempts)
+
+
+def _shorter(tried: Exploration) -> dict[Path, Plan]:
+    """Shorter steps where first stays meet bad states, besides what was planned already."""
+    plans = dict(tried.plans)
+    for explored in tried.nodes:
+        if explored.unsafe_at_first:
+            met = [explored.steps[number] for number in dict(explored.unsafe)]
+            marks = tuple(Mark(s.begin, s.end, (s.end - s.begin) / SHORTER) for s in met)
+            before = plans.get(explored.path, NO_PLAN)
+            plans[explored.path] = replace(before, marks=(*before.marks, *marks))
+    return plans
 
 
 def _attempts(method: FlowpipeMethod) -> Iterator[FlowpipeMethod]:
@@ -180,7 +215,7 @@ class _Planner:
         if end > now:
             count = ceil((end - now) / usual)
             stages.append(Stage((end - now) / count, count))
-        return tuple(stages)
+        return split_steps(stages, self._plain.plans.get(self._explored.path, NO_PLAN).marks)
 
     def fineness(self) -> Fineness:
         """Like that of the first exploration, for stays of the length that is now known."""
@@ -241,11 +276,10 @@ class _Planner:
 
     def _moved(self, normal: Normal, elapsed: Fraction) -> Normal:
         """exp(A's) d, rounded to few bits."""
-        from scipy.linalg import expm
-
         transition = self._transitions.get(elapsed)
         if transition is None:
-            transition = self._transitions[elapsed] = expm(self._matrix.T * float(elapsed))
+            transition = matrix_exponential(self._matrix.T * float(elapsed))
+            self._transitions[elapsed] = transition
         vector = transition @ np.array([float(normal.get(n, 0)) for n in self._flow.names])
         return _rounded(self._flow.names, vector)
 

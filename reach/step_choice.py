@@ -19,6 +19,12 @@ from models.proof.affine_flow import AffineFlow, Span
 from models.proof.flowpipe import MAX_BITS, MAX_DEGREE
 from models.proof.start_set import StartSet
 
+BALANCING = 20
+"""Rounds of balancing at most."""
+
+RESIDUE = 32
+"""Bits that roundings shall leave correct, at the first level."""
+
 FIRST_LEVEL = -2
 """Steps of about four times the time in which the dynamics changes things."""
 
@@ -44,11 +50,22 @@ def matrix_of(flow: AffineFlow) -> NDArray[np.float64]:
 
 
 def balanced(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Weights w that make rows and columns of diag(1/w) A diag(w) alike, and its norm."""
-    from scipy.linalg import matrix_balance
-
-    _, (weights, _) = matrix_balance(matrix, permute=False, separate=True)
-    moving = np.abs(matrix).sum(axis=1) > 0
+    """Weights w, powers of two, that make rows and columns of diag(1/w) A diag(w) alike, and
+    its norm (the iteration of Osborne)."""
+    size = np.abs(matrix)
+    moving = size.sum(axis=1) > 0
+    np.fill_diagonal(size, 0.0)
+    weights = np.ones(len(matrix))
+    for _ in range(BALANCING):
+        steps = np.zeros(len(matrix))
+        for j in np.flatnonzero((size.sum(axis=0) > 0) & (size.sum(axis=1) > 0)):
+            ratio = size[j, :].sum() / size[:, j].sum()
+            steps[j] = np.round(np.log2(ratio) / 2)
+            size[:, j] *= 2.0 ** steps[j]
+            size[j, :] *= 2.0 ** -steps[j]
+        weights *= 2.0**steps
+        if not steps.any():
+            break
     size = np.abs(matrix) * weights / weights[:, None]
     norm = float(size[:, moving].sum(axis=1).max(initial=0.0))
     # What never changes may weigh much: a large value of it then counts little.
@@ -77,10 +94,10 @@ def choose(
     degree = min(MAX_DEGREE, 2 + ceil(1.1 * norm * float(length)))
     box = StartSet(tuple(start[name] for name in flow.names), ())
     mass = float(FlowBounds(flow, box, stay, scale, degree, 96).mass)
-    # Each step loses at most a few units times the mass; what remains is about 2^-50.
+    # Each step loses at most a few units times the mass.
     spread = max((abs(e) for e in scale.values()), default=0)
     lost = log2(max(mass, 1.0)) + log2(count * len(flow.names)) + log2(1 + norm * float(stay))
-    bits = 50 + ceil(lost) + spread
+    bits = RESIDUE + 6 * max(0, level - FIRST_LEVEL) + ceil(lost) + spread
     return Fineness(length, degree, min(MAX_BITS, -(-bits // 32) * 32), stay, scale)
 
 

@@ -132,7 +132,7 @@ class FlowBounds:
                     assert top is not None, "unbounded signals do not reach these names"
                     push[j] += abs(signal.column[j]) * top
             pushed = max(value / self.weights[j] for j, value in push.items())
-            self.mass = growth(self.balanced([]), stay, self.bits) * (entry + stay * pushed)
+            self.mass = growth(self.balanced([]), stay) * (entry + stay * pushed)
         bounded = all(_size(spans[j]) is not None for j in self.members)
         self.entry = min(self.mass, self._norm_of(spans)) if bounded else self.mass
 
@@ -144,8 +144,7 @@ class FlowBounds:
     def balanced(self, signals: Sequence[tuple[Signal, Fraction]]) -> Balanced:
         """The balanced matrix over the members, and over signals with weights as states."""
         place = {j: k for k, j in enumerate(self.members)}
-        size = len(place) + len(signals)
-        rows = [[Fraction(0)] * size for _ in range(size)]
+        rows: list[dict[int, Fraction]] = [{} for _ in range(len(place) + len(signals))]
         for j, k in place.items():
             for i, value in self.flow.columns[j].items():
                 if i in place:
@@ -153,7 +152,7 @@ class FlowBounds:
         for k, (signal, weight) in enumerate(signals, start=len(place)):
             for i in signal.column.keys() & place.keys():
                 rows[place[i]][k] = signal.column[i] * weight / self.weights[i]
-        return Balanced(rows)
+        return Balanced(tuple(tuple(row.items()) for row in rows))
 
     def chords(
         self, pieces: Iterator[Piece], direction: Vector, sign: int, rows: Sequence[int]

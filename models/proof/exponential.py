@@ -4,35 +4,60 @@ Norms are weighted: for weights w_j = 2^e_j, |x| = max |x_j| / w_j, and ||M|| is
 that belongs to it: the largest row sum of |M_ij| w_j / w_i, which is the plain row sum norm of
 the balanced matrix diag(1/w) M diag(w). Matrices are kept balanced, as integers over 2^bits.
 
-`exponential` is a Taylor polynomial where ||A t|| <= 1/64, then squared again and again: if
-||E - F|| <= e then ||E^2 - round(F^2)|| <= 2 ||F|| e + e^2 + n units.
+`exponential` is a Taylor polynomial where ||A t|| <= 1/64, then squared again and again. For
+||E - E'|| <= e and ||F - F'|| <= f, ||E F - round(E' F')|| <= ||E'|| f + ||F'|| e + e f + n units.
 
-`growth` is P with ||exp(A t)|| <= P for all t in [0, S]: P = 2 serves while ||A t|| <= 1/64;
-and if P serves for [0, t] then P max(1, ||exp(A t)||) serves for [0, 2t].
+`growth` is P with ||exp(A t)|| <= P for all t in [0, S], by one of two ways:
+
+- P = exp(m S), where m = max over i of M_ii + sum over j /= i of |M_ij|, or 1 if m <= 0 (m is
+  the logarithmic norm: ||I + h M|| <= 1 + h m for small h, so |x| grows at most at that rate);
+- P = 2 serves while ||A t|| <= 1/64; and if P serves for [0, t], then for [0, 4t] the product
+  of P and the largest of 1, ||exp(A t)||, ||exp(2 A t)|| and ||exp(3 A t)|| does.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from math import factorial
-from operator import mul
 
-GROWTH_DEGREE = 6
+from models.proof.packed_rows import PackedRows
+
+GROWTH_BITS, GROWTH_DEGREE = 128, 6
+MILD = 4
+"""Up to this exponent m S the logarithmic norm is good enough."""
+MAX_SQUARED = 256
+"""Larger matrices are not multiplied with each other."""
+
+KEPT = 16
+"""Results that are kept in case the same is asked again."""
 
 IntegerMatrix = list[list[int]]
 
 
 @dataclass(frozen=True)
 class Balanced:
-    """A balanced square matrix: rows of rationals, and its norm."""
+    """A balanced square matrix: in each row (column, entry) where it is not zero."""
 
-    rows: list[list[Fraction]]
+    rows: tuple[tuple[tuple[int, Fraction], ...], ...]
 
-    @property
+    @cached_property
+    def _sizes(self) -> list[Fraction]:
+        """The sums of absolute values of the rows."""
+        return [sum((abs(a) for _, a in row), Fraction(0)) for row in self.rows]
+
+    @cached_property
     def norm(self) -> Fraction:
         """The largest sum of absolute values in a row."""
-        return max((sum(map(abs, row), Fraction(0)) for row in self.rows), default=Fraction(0))
+        return max(self._sizes, default=Fraction(0))
+
+    @cached_property
+    def rate(self) -> Fraction:
+        """The logarithmic norm."""
+        own = (dict(row).get(i, Fraction(0)) for i, row in enumerate(self.rows))
+        rates = (size - abs(a) + a for a, size in zip(own, self._sizes, strict=True))
+        return max(rates, default=Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -44,40 +69,45 @@ class FixedPoint:
     bits: int
     error: Fraction
 
-    @property
+    @cached_property
     def norm(self) -> Fraction:
         """At least the norm of the matrix that is meant."""
         own = max((sum(map(abs, row)) for row in self.rows), default=0)
         return Fraction(own, 1 << self.bits) + self.error
 
-    def squared(self) -> FixedPoint:
-        """The square, with its error."""
-        size = len(self.rows)
-        norm = self.norm
-        error = 2 * norm * self.error + self.error**2 + Fraction(size, 1 << self.bits)
-        return FixedPoint(
-            _product(self.rows, self.rows, self.bits), self.bits, _upwards(error, 2 * self.bits)
-        )
+    def times(self, other: FixedPoint) -> FixedPoint:
+        """The product, with its error."""
+        error = self.norm * other.error + other.norm * self.error + self.error * other.error
+        error += Fraction(len(self.rows), 1 << self.bits)
+        rows = _product(self.rows, other.rows, self.bits)
+        return FixedPoint(rows, self.bits, _upwards(error, 2 * self.bits))
 
 
+@lru_cache(maxsize=KEPT)
 def exponential(matrix: Balanced, time: Fraction, bits: int) -> FixedPoint:
     """exp(matrix * time)."""
     halvings = _halvings(matrix, time)
     found = _short(matrix, time / 2**halvings, bits, _degree(bits))
     for _ in range(halvings):
-        found = found.squared()
+        found = found.times(found)
     return found
 
 
-def growth(matrix: Balanced, time: Fraction, bits: int) -> Fraction:
+@lru_cache(maxsize=KEPT)
+def growth(matrix: Balanced, time: Fraction) -> Fraction:
     """P with ||exp(matrix * t)|| <= P for all t in [0, time]."""
-    doublings = _halvings(matrix, time)
+    exponent = max(Fraction(0), matrix.rate * time)
+    if exponent <= MILD or len(matrix.rows) > MAX_SQUARED:
+        return Fraction(3) ** -(-exponent.numerator // exponent.denominator)
+    rounds = -(-_halvings(matrix, time) // 2)
     bound = Fraction(2)
-    if doublings:
-        power = _short(matrix, time / 2**doublings, bits, GROWTH_DEGREE)
-        for k in range(doublings):
-            power = power.squared() if k else power
-            bound = _upwards(bound * max(Fraction(1), power.norm), bits)
+    power = _short(matrix, time / 4**rounds, GROWTH_BITS, GROWTH_DEGREE)
+    for k in range(rounds):
+        twice = power.times(power)
+        largest = max(Fraction(1), power.norm, twice.norm, twice.times(power).norm)
+        bound = _upwards(bound * largest, GROWTH_BITS)
+        if k < rounds - 1:
+            power = twice.times(twice)
     return bound
 
 
@@ -103,7 +133,10 @@ def _short(matrix: Balanced, time: Fraction, bits: int, degree: int) -> FixedPoi
     The tail of the series is below twice its first term.
     """
     unit, size = 1 << bits, len(matrix.rows)
-    step = [[round(a * time * unit) for a in row] for row in matrix.rows]
+    step = [[0] * size for _ in range(size)]
+    for i, row in enumerate(matrix.rows):
+        for j, a in row:
+            step[i][j] = round(a * time * unit)
     power = [[unit if i == j else 0 for j in range(size)] for i in range(size)]
     for k in range(degree, 0, -1):
         power = [[entry // k for entry in row] for row in _product(step, power, bits)]
@@ -115,8 +148,9 @@ def _short(matrix: Balanced, time: Fraction, bits: int, degree: int) -> FixedPoi
 
 def _product(left: IntegerMatrix, right: IntegerMatrix, bits: int) -> IntegerMatrix:
     """The product in fixed point, rounded down."""
-    columns = list(zip(*right, strict=True))
-    return [[sum(map(mul, row, column)) >> bits for column in columns] for row in left]
+    largest = max((max(max(row), -min(row)) for row in left), default=0)
+    packed = PackedRows(right, largest.bit_length())
+    return [[entry >> bits for entry in packed.combination(row)] for row in left]
 
 
 def _upwards(value: Fraction, bits: int) -> Fraction:

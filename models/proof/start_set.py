@@ -14,11 +14,15 @@ from math import lcm
 from operator import itemgetter, mul
 
 from models.proof.affine_flow import Span, Vector
+from models.proof.packed_rows import PackedRows, bits_of
 
 Pick = Callable[[Sequence[int]], Sequence[int]]
 
 GRAINS = 16
 """Bounds are added up in grains, 2^-GRAINS of a unit, each part rounded up."""
+
+PACKED_FROM = 8
+"""From that many entries in a column on, on average, columns are multiplied packed."""
 
 
 def _pick(indices: tuple[int, ...]) -> Pick:
@@ -33,7 +37,7 @@ class SparseColumns:
     """Integer columns over one denominator, to be multiplied with integer vectors."""
 
     denominator: int
-    columns: tuple[tuple[Pick, tuple[int, ...]] | None, ...]
+    columns: tuple[Mapping[int, int], ...]
 
     @classmethod
     def of(cls, columns: Sequence[Mapping[int, Fraction]], factor: Fraction) -> SparseColumns:
@@ -43,14 +47,34 @@ class SparseColumns:
         return cls(
             denominator,
             tuple(
-                (_pick(tuple(c)), tuple(int(v * denominator) for v in c.values())) if c else None
+                {i: v.numerator * (denominator // v.denominator) for i, v in c.items()}
                 for c in scaled
             ),
         )
 
+    @cached_property
+    def entries(self) -> int:
+        """How many entries are not zero."""
+        return sum(map(len, self.columns))
+
+    @cached_property
+    def _picked(self) -> list[tuple[Pick, tuple[int, ...]] | None]:
+        return [(_pick(tuple(c)), tuple(c.values())) if c else None for c in self.columns]
+
+    @cached_property
+    def _packed(self) -> dict[int, PackedRows]:
+        return {}
+
     def __call__(self, vector: Sequence[int]) -> Vector:
         """Every column times the vector, times the denominator."""
-        return [0 if c is None else sum(map(mul, c[1], c[0](vector))) for c in self.columns]
+        if self.entries <= PACKED_FROM * len(self.columns):
+            return [0 if c is None else sum(map(mul, c[1], c[0](vector))) for c in self._picked]
+        bits = -(-bits_of(vector) // 32) * 32
+        packed = self._packed.get(bits)
+        if packed is None:
+            rows = [[c.get(i, 0) for c in self.columns] for i in range(len(vector))]
+            packed = self._packed[bits] = PackedRows(rows, bits)
+        return packed.combination(vector)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from models.proof.checker import Accepted, Rejected, check
 from models.proof.exponential import Balanced, exponential, growth
 from models.proof.flowpipe import ELAPSED, Direction, Node, Step, steps
 from models.proof.linear import Form
+from models.proof.packed_rows import PackedRows
 from models.proof.problem import linear_problem
 from reach.flowpipe_parts import FlowpipeMethod, NotFound
 from reach.flowpipe_refinement import Found, search_flowpipe
@@ -256,15 +258,39 @@ def test_fixed_point_exponentials_agree_with_floating_point(seed: int) -> None:
     random = np.random.default_rng(seed)
     size = int(random.integers(1, 6))
     matrix = np.round(random.uniform(-4, 4, (size, size)), 2)
-    rows = [[Fraction(str(a)) for a in row] for row in matrix]
+    matrix -= random.integers(0, 3) * 2 * np.eye(size)
+    rows = tuple(tuple((j, Fraction(str(a))) for j, a in enumerate(row) if a) for row in matrix)
+    balanced = Balanced(rows)
     time = Fraction(int(random.integers(1, 40)), 16)
-    result = exponential(Balanced(rows), time, 128)
+    result = exponential(balanced, time, 128)
     expected = expm(matrix * float(time))
     got = np.array([[float(Fraction(a, 1 << 128)) for a in row] for row in result.rows])
     assert result.error < Fraction(1, 2**40)
     assert np.allclose(got, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
     norms = [np.abs(expm(matrix * float(time) * k / 32)).sum(axis=1).max() for k in range(33)]
-    assert float(growth(Balanced(rows), time, 128)) >= max(norms) * (1 - 1e-9)
+    assert float(growth(balanced, time)) >= max(norms) * (1 - 1e-9)
+
+
+@given(st.integers(0, 10_000))
+def test_packed_products_are_exact(seed: int) -> None:
+    random = Random(seed)
+    rows, columns = random.randint(1, 6), random.randint(1, 6)
+    signed = [1, -1]
+    entries = [
+        [random.choice(signed) * random.getrandbits(random.randint(1, 90)) for _ in range(columns)]
+        for _ in range(rows)
+    ]
+    bits = random.randint(1, 90)
+    packed = PackedRows(entries, bits)
+    for _ in range(5):
+        extreme = (1 << bits) - 1
+        factors = [
+            random.choice([random.getrandbits(bits), extreme, -extreme]) for _ in range(rows)
+        ]
+        expected = [
+            sum(f * row[k] for f, row in zip(factors, entries, strict=True)) for k in range(columns)
+        ]
+        assert packed.combination(factors) == expected
 
 
 # What is wrong is rejected, by name
