@@ -6,7 +6,7 @@ C source changes, and a C compiler is the only thing it needs beyond Python.
 
 from setuptools import Extension, setup
 
-CORE = ("memory", "advance", "adams", "plan", "roots", "tape", "interval")
+CORE = ("memory", "advance", "adams", "plan", "roots", "tape", "interval", "point")
 
 
 def simulation(name: str, source: str) -> Extension:

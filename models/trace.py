@@ -50,6 +50,19 @@ class Ending(StrEnum):
     EMPTY_INITIAL = "empty-initial"
     EXTERNAL_FAILED = "external-failed"
 
+    @property
+    def gave_up(self) -> bool:
+        """Whether the run has no end of its own: it could not be followed further."""
+        return self in (
+            Ending.CHATTERING,
+            Ending.LIVELOCK,
+            Ending.NOT_FINITE,
+            Ending.STEP_TOO_SMALL,
+            Ending.STEP_LIMIT,
+            Ending.JUMP_LIMIT,
+            Ending.EXTERNAL_FAILED,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -73,9 +86,11 @@ class Event:
     """One entry of the log.
 
     `residual` is how far the guard was from zero (negative: short of it) at the event, and
-    `side` tells whether it was approached from `below`, landed `beyond`, or only touched
-    (`grazing`). `together` names what happened at the same instant, in the order in which
-    ties are resolved: properties, then edges in source order, then invariants.
+    `side` tells whether it was approached from `below`, landed `beyond`, was only touched
+    (`grazing`), or was found by looking at single states (`checked`: the guard calls a
+    function of which nothing is known). `together` names what happened at the same instant,
+    in the order in which ties are resolved: properties, then edges in source order, then
+    invariants.
     """
 
     time: float

@@ -31,6 +31,7 @@ from models.expression import (
     subtract,
     with_arguments,
 )
+from models.table import Interpolation
 
 MAX_CASES = 32
 """At most this many smooth cases are made of one comparison."""
@@ -44,7 +45,8 @@ class Atom:
     """`sign * g >= 0`, or `g == 0` (`g != 0` if negative) for an equality.
 
     A frozen atom tests `g` as a truth value. Where g has no value an atom is false, unless
-    `undefined_holds`.
+    `undefined_holds`. A `stepwise` one may jump onto zero (`floor(x) >= 0`): there the
+    boundary counts as it is written.
     """
 
     g: Expression
@@ -54,8 +56,10 @@ class Atom:
     frozen: bool = False
     equality: bool = False
     undefined_holds: bool = False
+    stepwise: bool = False
 
 
+_STEPWISE = frozenset({Op.FLOOR, Op.SIGN, Op.EXTERNAL, Op.IF})
 _PIECEWISE = frozenset({Op.MINIMUM, Op.MAXIMUM, Op.ABSOLUTE, Op.IF, Op.SIGN})
 
 
@@ -104,12 +108,21 @@ class ConditionBuilder:
         return self._number(Atom(difference, sign * polarity, kind, strict))
 
     def _number(self, atom: Atom) -> int:
+        if not atom.frozen and any(map(_jumps, postorder(atom.g))):
+            atom = replace(atom, stepwise=True)
         if self._undefined_holds and not atom.frozen:
             atom = replace(atom, undefined_holds=True)
         if atom not in self._numbers:
             self._numbers[atom] = len(self.atoms)
             self.atoms.append(atom)
         return self._numbers[atom]
+
+
+def _jumps(node: Expression) -> bool:
+    """Whether an operation may jump while its arguments change continuously."""
+    if node.op is Op.LOOKUP:
+        return node.table.interpolation is not Interpolation.LINEAR
+    return node.op in _STEPWISE
 
 
 def _skeleton(root: Expression) -> Iterator[Expression]:

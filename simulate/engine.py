@@ -1,17 +1,17 @@
 """The one door to the stepping core: compiled where it was built, else the reference.
 
-`Stepper` (and `advance`, for a single stretch) is the whole interface; see
-`simulate.reference` for the algorithm and `simulate.stretch` for the result.
+`Stepper` (and `advance`, for a single stretch) carries a state through time; see
+`simulate.reference` for the algorithm and `simulate.stretch` for the result. `values_at` and
+`holds_at` evaluate at one point; see `simulate.reference_point`.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from models.trace import Counts
-from simulate import reference
 from simulate.methods import Adams, Method
 from simulate.program import Program
 from simulate.stretch import Stop, Stretch
@@ -48,6 +48,8 @@ class Stepper:
     ):
         self._core: Any = None
         if _core is None:
+            from simulate import reference
+
             self._reference = reference.Core(program, method, t, x, held)
             return
         adams = isinstance(method, Adams)
@@ -103,6 +105,36 @@ def advance(
     return Stepper(program, method, t, x, held).advance(until, active, dense)
 
 
+def values_at(program: Program, names: tuple[str, ...], given: Mapping[str, float]) -> list[float]:
+    """The values of the atoms' expressions; `names` are `time` and those of the program."""
+    if _core is None:
+        from simulate import reference_point
+
+        return reference_point.values(program, names, given)
+    found: list[float] = _core.values(program.compiled, names, _as_dict(given))
+    return found
+
+
+def holds_at(
+    program: Program,
+    names: tuple[str, ...],
+    given: Mapping[str, float],
+    rtol: float,
+    atol: float,
+) -> bool:
+    """Whether the program's one watch holds within tolerance."""
+    if _core is None:
+        from simulate import reference_point
+
+        return reference_point.holds(program, names, given, rtol, atol)
+    truth: bool = _core.holds(program.compiled, names, _as_dict(given), rtol, atol)
+    return truth
+
+
+def _as_dict(given: Mapping[str, float]) -> dict[str, float]:
+    return given if isinstance(given, dict) else dict(given)
+
+
 def load_program(program: Program) -> Any:
     """The program in the extension's memory."""
     tokens: list[int] = []
@@ -132,6 +164,7 @@ def load_program(program: Program) -> Any:
         array("i", tokens),
         array("i", shapes),
         array("d", data),
+        array("d", program.lipschitz),
         program.externals,
     )
 

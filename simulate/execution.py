@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from models.automaton import TIME
 from models.source import Diagnostic, ModelError
@@ -22,6 +23,9 @@ from simulate.reaction import on_time, react
 from simulate.signals import Formula, Signal, Steps, line_at, next_change
 from simulate.stretch import Stop, Stretch
 from simulate.tape import number
+
+CHECKS = 1000
+"""Guards that call functions of which nothing is known are looked at so often in a run."""
 
 INSTANT_LIMIT = 1000
 """So many events without time passing are a livelock."""
@@ -58,6 +62,7 @@ class Execution:
         self.prepared, self.until, self.method = prepared, until, method
         self.decisions, self.signals = decisions, signals
         self.stop_on_violation, self.max_jumps, self.dense = stop_on_violation, max_jumps, dense
+        self.sampling = replace(method, max_step=min(method.max_step, until / CHECKS))
         self.t = 0.0
         self.env: dict[str, float] = {TIME: 0.0}
         self.segments: list[Segment] = []
@@ -223,7 +228,8 @@ class Execution:
     def stretch(self) -> None:
         """Let time pass until something happens, and respond."""
         program, x, held, until, active = self.outset()
-        result = advance(program, self.method, self.t, x, held, until, active, self.dense)
+        method = self.sampling if program.sampled else self.method
+        result = advance(program, method, self.t, x, held, until, active, self.dense)
         self.settle(result)
         self.respond(result)
 

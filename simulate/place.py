@@ -82,6 +82,11 @@ class Place:
         """The watch number of a role."""
         return {role: i for i, role in enumerate(self.roles)}
 
+    def side(self, role: tuple[Role, int]) -> str:
+        """How an event is approached: from `below` its guard, or found by `checked` states."""
+        tokens = self.program.watches[self.number[role]].tokens
+        return "below" if self.program.sampled.isdisjoint(tokens) else "checked"
+
     @cached_property
     def edge_names(self) -> tuple[str, ...]:
         """What the edges are called in traces."""
@@ -138,7 +143,7 @@ class Prepared:
             tuple[str, tuple[Hold, ...], int], tuple[tuple[str, Calculator], ...]
         ] = {}
         self._boundaries: dict[tuple[str, Hold], Calculator] = {}
-        self._rates: dict[tuple[str, Expression, tuple[Hold, ...]], Calculator] = {}
+        self._rates: dict[tuple[str, Expression, tuple[Hold, ...]], Calculator | None] = {}
         self._initial_sets = self.view.initial_sets()
         self._starts: list[Initial] = []
         self.finders: dict[int, Any] = {}
@@ -261,10 +266,11 @@ class Prepared:
                 rate = differentiate(g, TIME)
                 for name in sorted(free_variables(g) & flows.keys()):
                     rate = rate + differentiate(g, name) * flows[name]
+                self._rates[key] = Calculator([rate], self.symbols, self.externals)
             except (NotDifferentiableError, ValueError):
-                return True
-            self._rates[key] = Calculator([rate], self.symbols, self.externals)
-        return self._rates[key](values)[0] >= 0.0
+                self._rates[key] = None
+        calculate = self._rates[key]
+        return calculate is None or calculate(values)[0] >= 0.0
 
     def projected(self, location: str, hold: Hold, values: Mapping[str, float]) -> float:
         """The held variable moved back onto its boundary g = 0, from which integration

@@ -6,21 +6,22 @@ watches are looked at is chosen for every stretch of time by the caller of `adva
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from models.automaton import EventKind
-from models.expression import Expression
+from models.expression import Expression, Op, free_variables, postorder
 from models.source import Diagnostic, ModelError
 from simulate.condition import ConditionBuilder
-from simulate.tape import Code, FloatTable, Instruction, TapeBuilder
+from simulate.tape import Code, FloatTable, Instruction, Tape, TapeBuilder
 
 KINDS: tuple[EventKind, ...] = (EventKind.UNILATERAL, EventKind.BILATERAL, EventKind.CROSSING)
 """The core's numbers for event kinds are positions in this tuple."""
 
-STRICT, FROZEN, EQUALITY, UNDEFINED_HOLDS = 1, 2, 4, 8
+STRICT, FROZEN, EQUALITY, UNDEFINED_HOLDS, STEPWISE = 1, 2, 4, 8, 16
 """Flags of an atom."""
 
 
@@ -37,7 +38,9 @@ class Program:
     """A compiled location; see `simulate.tape` for the layout of the registers.
 
     `atoms` are (register, sign, kind, flags); `registers` is the register file with the
-    constants in place; `degrees` is the polynomial degree of each register.
+    constants in place; `degrees` is the polynomial degree of each register. `lipschitz` has
+    the declared constant of each external function (infinite: none). `sampled` are the atoms
+    that call functions of which nothing is known: they are seen at the ends of steps only.
     """
 
     flowing: tuple[str, ...]
@@ -51,7 +54,9 @@ class Program:
     watches: tuple[Watch, ...]
     tables: tuple[FloatTable, ...] = ()
     externals: tuple[Callable[..., float], ...] = field(default=(), compare=False)
+    lipschitz: tuple[float, ...] = ()
     differentiable: bool = True
+    sampled: frozenset[int] = frozenset()
 
     @cached_property
     def compiled(self) -> Any:
@@ -59,6 +64,24 @@ class Program:
         from simulate.engine import load_program
 
         return load_program(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Lipschitz:
+    """An external function that changes by at most `constant * sum |a_i - b_i|` between two
+    points a and b: with this promise of the caller guards on it are located exactly."""
+
+    function: Callable[..., float]
+    constant: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.constant < math.inf:
+            message = f"a Lipschitz constant is a finite number from 0 on, not {self.constant}"
+            raise ModelError(Diagnostic("bad-extern", message))
+
+    def __call__(self, *arguments: float) -> float:
+        """The value of the function."""
+        return self.function(*arguments)
 
 
 class ExternalError(Exception):
@@ -72,11 +95,18 @@ class ExternalError(Exception):
 def _guarded(name: str, function: Callable[..., float]) -> Callable[..., float]:
     def call(*arguments: float) -> float:
         try:
-            return float(function(*arguments))
+            value = function(*arguments)
+            if isinstance(value, str | bytes):  # float() would read the text
+                raise TypeError(f"{value!r} is not a number")
+            return float(value)
         except Exception as error:
             raise ExternalError(name, f"{type(error).__name__}: {error}") from error
 
     return call
+
+
+def _constant_of(function: Callable[..., float]) -> float:
+    return function.constant if isinstance(function, Lipschitz) else math.inf
 
 
 def compile_program(
@@ -106,10 +136,55 @@ def compile_program(
             STRICT * atom.strict
             + FROZEN * atom.frozen
             + EQUALITY * atom.equality
-            + UNDEFINED_HOLDS * atom.undefined_holds,
+            + UNDEFINED_HOLDS * atom.undefined_holds
+            + STEPWISE * atom.stepwise,
         )
         for register, atom in zip(guard.outputs, conditions.atoms, strict=True)
     )
+    sampled = frozenset(
+        k
+        for k, atom in enumerate(conditions.atoms)
+        if not atom.frozen and _calls_unknown(atom.g, conditions.moving, externals or {})
+    )
+    made = _program(builder, flowing, held, flow, guard, atoms, tuple(formulas), externals)
+    return replace(made, sampled=sampled) if sampled else made
+
+
+def _calls_unknown(
+    g: Expression, moving: frozenset[str], externals: Mapping[str, Callable[..., float]]
+) -> bool:
+    """Whether an external function without a promise is called with what moves."""
+    return any(
+        node.op is Op.EXTERNAL
+        and not isinstance(externals.get(node.name), Lipschitz)
+        and free_variables(node) & moving
+        for node in postorder(g)
+    )
+
+
+def compile_values(
+    names: Sequence[str],
+    expressions: Sequence[Expression],
+    symbols: Mapping[str, int],
+    externals: Mapping[str, Callable[..., float]],
+) -> Program:
+    """Expressions over held names, to be evaluated at single points: one atom for each."""
+    builder = TapeBuilder((), names, symbols)
+    tape = builder.tape(*expressions)
+    atoms = tuple((register, 1, 0, EQUALITY) for register in tape.outputs)
+    return _program(builder, (), names, Tape((), ()), tape, atoms, (), externals)
+
+
+def _program(
+    builder: TapeBuilder,
+    flowing: Sequence[str],
+    held: Sequence[str],
+    flow: Tape,
+    guard: Tape,
+    atoms: tuple[tuple[int, int, int, int], ...],
+    watches: tuple[Watch, ...],
+    externals: Mapping[str, Callable[..., float]] | None,
+) -> Program:
     registers = [0.0] * builder.count
     for register, value in builder.constants.items():
         registers[register] = value
@@ -132,8 +207,9 @@ def compile_program(
         flow.outputs,
         guard.instructions,
         atoms,
-        tuple(formulas),
+        watches,
         tuple(builder.tables),
         tuple(_guarded(name, given[name]) for name in builder.externals),
+        tuple(_constant_of(given[name]) for name in builder.externals),
         not any(i[0] == Code.EXTERNAL for i in flow.instructions),
     )

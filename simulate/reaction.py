@@ -42,7 +42,7 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
     touched: list[int] = []
     urgent: list[int] = []
     for role, j in fired:
-        side = "grazing" if (role, j) in grazing else "below"
+        side = "grazing" if (role, j) in grazing else place.side((role, j))
         residual = residual_of(place, result, (role, j))
         if role is Role.BAD:
             violated(run, place, j, residual, together)

@@ -85,7 +85,7 @@ def recorded(trace: Trace, recipe: Recipe, sha256: str) -> str:
 
     document = json.loads(to_json(trace))
     document[RECIPE] = {
-        **_recipe_out(recipe.with_decisions(trace.decisions)),
+        **recipe_out(recipe.with_decisions(trace.decisions)),
         "model_sha256": sha256,
     }
     return json.dumps(document)
@@ -103,14 +103,15 @@ def read_recorded(text: str) -> tuple[Trace, Recipe | None, str]:
     if given is None:
         return trace, None, ""
     try:
-        return trace, _recipe_in(given), str(given.get("model_sha256", ""))
+        return trace, recipe_in(given), str(given.get("model_sha256", ""))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(
             Diagnostic("trace-recipe", f"the trace's recipe is damaged: {error}")
         ) from error
 
 
-def _recipe_out(recipe: Recipe) -> dict[str, Any]:
+def recipe_out(recipe: Recipe) -> dict[str, Any]:
+    """A recipe as plain data."""
     policy = recipe.policy
     return {
         "until": recipe.until,
@@ -134,7 +135,8 @@ def _recipe_out(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def _recipe_in(given: Mapping[str, Any]) -> Recipe:
+def recipe_in(given: Mapping[str, Any]) -> Recipe:
+    """The recipe that was written as plain data."""
     policy = given["policy"]
     return Recipe(
         until=float(given["until"]),

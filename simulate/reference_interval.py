@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simulate.reference_tape import operate, quotient
+from simulate.reference_tape import External, operate, quotient
 from simulate.tape import Code, FloatTable, Instruction
 
 Span = tuple[float, float]
 EVERYTHING: Span = (-math.inf, math.inf)
+MAX_ARGUMENTS = 16
 PI = 3.141592653589793
 
 
@@ -23,6 +24,8 @@ def enclose(
     low: list[float],
     high: list[float],
     tables: Sequence[FloatTable],
+    externals: Sequence[External] = (),
+    lipschitz: Sequence[float] = (),
 ) -> None:
     """Run a tape on ranges, given those of time, variables, held values and constants."""
     for code, d, a, b, c in instructions:
@@ -32,7 +35,7 @@ def enclose(
         elif code == Code.LOOKUP2:
             found = (min(tables[c].values), max(tables[c].values))
         elif code == Code.EXTERNAL:
-            found = EVERYTHING
+            found = _external(externals[b], lipschitz[b], low[a : a + c], high[a : a + c])
         elif code == Code.SELECT:
             yes, no = (low[b], high[b]), (low[c], high[c])
             found = yes if x[0] > 0.0 else (no if x[1] <= 0.0 else _hull(yes, no))
@@ -43,6 +46,19 @@ def enclose(
         if not found[0] <= found[1]:
             found = EVERYTHING
         low[d], high[d] = found
+
+
+def _external(
+    function: External, constant: float, low: Sequence[float], high: Sequence[float]
+) -> Span:
+    """f(m) +- L r, with the middle m of the arguments and the sum r of their half widths."""
+    reach = 0.0
+    for a, b in zip(low, high, strict=True):
+        reach += 0.5 * (b - a)
+    if not constant < math.inf or not reach < math.inf or len(low) > MAX_ARGUMENTS:
+        return EVERYTHING
+    value = function(*(0.5 * (a + b) for a, b in zip(low, high, strict=True)))
+    return value - constant * reach, value + constant * reach
 
 
 def _hull(a: Span, b: Span) -> Span:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from simulate.condition import AND, FALSE, OR, TRUE
 from simulate.methods import Adams, Method
-from simulate.program import EQUALITY, FROZEN, UNDEFINED_HOLDS, Program
+from simulate.program import EQUALITY, FROZEN, STEPWISE, STRICT, UNDEFINED_HOLDS, Program
 from simulate.reference_roots import MAX_DEGREE
 from simulate.reference_tape import execute, sensitivity
 
@@ -112,7 +112,7 @@ class Memory:
             self.spread[1 + i] = atol + rtol * size
             self.noise[1 + i] = 2.0**-53 * size
         self.noise[0] = 2.0**-53 * abs(self.t)
-        sensitivity(self.p.guard, self.r, self.spread, self.noise, self.p.tables)
+        sensitivity(self.p.guard, self.r, self.spread, self.noise, self.p.tables, self.p.lipschitz)
         for k, (register, _, _, flags) in enumerate(self.p.atoms):
             if flags & FROZEN:
                 continue
@@ -156,6 +156,8 @@ class Memory:
                 truth.append((v != 0.0) == (sign > 0))
             elif v != v:
                 truth.append(bool(flags & UNDEFINED_HOLDS))
+            elif flags & STEPWISE and not flags & EQUALITY and not v:
+                truth.append(not flags & STRICT)
             elif not flags & EQUALITY:
                 slack = self.eps[k] if 0.0 < old <= self.eps[k] else 0.0
                 truth.append(not v <= slack)

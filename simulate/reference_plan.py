@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simulate.program import EQUALITY, FROZEN, STRICT, UNDEFINED_HOLDS
+from simulate.program import EQUALITY, FROZEN, STEPWISE, STRICT, UNDEFINED_HOLDS
 from simulate.reference_interval import enclose
 from simulate.reference_memory import CROSSING, UNILATERAL, Memory
 from simulate.reference_roots import MAX_DEGREE, nonnegative
@@ -98,7 +98,7 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
         if kind == UNILATERAL or v > 0.0:
             c[0] = v + delta(m, k, c, 0.5 * eps)
         return nonnegative(c, degree, h), h
-    if m.first or m.departing[k]:
+    if m.first or m.departing[k] or (flags & STEPWISE and v == 0.0):
         way = direction(c, degree, h, eps)
         if way == 0:  # it rests on the boundary; a strict one is looked at again
             m.departing[k] = bool(flags & STRICT)
@@ -227,7 +227,7 @@ def ranges(m: Memory, a: float, b: float) -> None:
             power *= b
         reach = half * slope
         m.low[1 + i], m.high[1 + i] = value - reach, value + reach
-    enclose(m.p.guard, m.low, m.high, m.p.tables)
+    enclose(m.p.guard, m.low, m.high, m.p.tables, m.p.externals, m.p.lipschitz)
 
 
 def stays_false(m: Memory, k: int) -> bool:

@@ -362,13 +362,18 @@ def sensitivity(
     spread: list[float],
     noise: list[float],
     tables: Sequence[FloatTable],
+    lipschitz: Sequence[float] = (),
 ) -> None:
     """Propagate how far each register moves: `spread` for a tolerance of the variables,
     sum |dz/dx_i| tol_i to first order, and `noise` for rounding errors."""
     for code, d, a, b, c in instructions:
         pa, pb = _partials(code, d, a, b, c, r, tables)
         if code == Code.EXTERNAL:
-            spread[d], noise[d] = sum(spread[a : a + c], 0.0), sum(noise[a : a + c], 0.0)
+            factor = lipschitz[b] if lipschitz[b] < math.inf else 1.0
+            spread[d] = noise[d] = 0.0
+            for i in range(a, a + c):
+                spread[d] += factor * spread[i]
+                noise[d] += factor * noise[i]
         elif code == Code.SELECT:
             chosen = b if r[a] != 0.0 else c
             spread[d], noise[d] = spread[chosen], noise[chosen]

@@ -28,6 +28,7 @@ from simulate.execution import Given as Given
 from simulate.methods import Adams, Method, check_method
 from simulate.place import Prepared
 from simulate.policy import Decisions, Policy
+from simulate.program import Lipschitz as Lipschitz
 from simulate.signals import Signal, constant_signal
 
 DEFAULT_METHOD = Adams()
@@ -68,6 +69,10 @@ def simulate(
     constants, `inputs` signals (a number is a constant signal). Randomness comes from
     `generator`, or from a new one with the given seed. Without `dense` the trace has straight
     lines between the ends of its segments.
+
+    Guards that call `externs` are looked at a thousand times in a run, and where one changes
+    its truth between two looks the place is found by bisection; a `Lipschitz` one is enclosed,
+    and no change is overlooked.
     """
     if not 0.0 <= until < float("inf"):
         raise ModelError(

@@ -112,6 +112,8 @@ static int beyond(Core *core, const double *values)
             core->truth[k] = (v != 0.0) == (sign > 0);
         else if (v != v)
             core->truth[k] = (flags & FLAG_UNDEFINED_HOLDS) != 0;
+        else if (flags & FLAG_STEPWISE && !(flags & FLAG_EQUALITY) && v == 0.0)
+            core->truth[k] = !(flags & FLAG_STRICT);
         else if (!(flags & FLAG_EQUALITY))
             core->truth[k] = !(v <= (0.0 < old && old <= core->eps[k] ? core->eps[k] : 0.0));
         else if (sign > 0)

@@ -52,6 +52,12 @@ void core_watch(Core *core, double until, const int *active, int active_count);
 int core_run(Core *core);
 void core_close(Core *core);
 
+/* At one point, outside the loop: the values of the atoms' expressions, and whether the first
+ * watch holds within tolerance. `given` are the flowing, then the held values. Both return -1
+ * with a Python exception set on failure. */
+int point_values(const Program *p, double t, const double *given, double *values);
+int point_holds(const Program *p, double t, const double *given, double rtol, double atol);
+
 /* Shared between the files of the core. */
 int core_guards(Core *core, double t, const double *x, double *values);
 int core_flow(Core *core, double t, const double *x, double *f);

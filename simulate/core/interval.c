@@ -172,8 +172,29 @@ static Span all_values(const Table *t)
     return s;
 }
 
-void tape_enclosure(const Program *p, const Instruction *code, int count, double *low,
-                    double *high)
+/* f(m) +- L r, with the middle m of the arguments and the sum r of their half widths. */
+static int external_span(const Program *p, const Instruction *i, const double *low,
+                         const double *high, Span *found)
+{
+    double constant = p->lipschitz[i->b], middle[MAX_ARGUMENTS], reach = 0.0, value;
+    int j;
+    *found = EVERYTHING;
+    if (!(constant < INFINITY) || i->c > MAX_ARGUMENTS)
+        return 0;
+    for (j = 0; j < i->c; j++) {
+        middle[j] = 0.5 * (low[i->a + j] + high[i->a + j]);
+        reach += 0.5 * (high[i->a + j] - low[i->a + j]);
+    }
+    if (!(reach < INFINITY))
+        return 0;
+    if (tape_call(p, i->b, middle, i->c, 1, &value) < 0)
+        return -1;
+    *found = span(value - constant * reach, value + constant * reach);
+    return 0;
+}
+
+int tape_enclosure(const Program *p, const Instruction *code, int count, double *low,
+                   double *high)
 {
     const Instruction *i, *end = code + count;
     for (i = code; i < end; i++) {
@@ -182,9 +203,10 @@ void tape_enclosure(const Program *p, const Instruction *code, int count, double
             found = lookup_span(&p->tables[i->b], x);
         else if (i->code == LOOKUP2)
             found = all_values(&p->tables[i->c]);
-        else if (i->code == EXTERNAL)
-            found = EVERYTHING;
-        else if (i->code == SELECT) {
+        else if (i->code == EXTERNAL) {
+            if (external_span(p, i, low, high, &found) < 0)
+                return -1;
+        } else if (i->code == SELECT) {
             Span yes = span(low[i->b], high[i->b]), no = span(low[i->c], high[i->c]);
             if (x.low > 0.0)
                 found = yes;
@@ -201,4 +223,5 @@ void tape_enclosure(const Program *p, const Instruction *code, int count, double
         low[i->d] = found.low;
         high[i->d] = found.high;
     }
+    return 0;
 }

@@ -19,6 +19,7 @@ static void free_program(Program *p)
     PyMem_Free(p->tokens);
     PyMem_Free(p->tables);
     PyMem_Free(p->table_data);
+    PyMem_Free(p->lipschitz);
     Py_XDECREF(p->externals);
     PyMem_Free(p);
 }
@@ -112,17 +113,17 @@ static int read_tables(Program *p, const int *shapes, int count)
 
 static PyObject *load(PyObject *self, PyObject *args)
 {
-    Py_buffer b[10];
+    Py_buffer b[11];
     Program *p = PyMem_Calloc(1, sizeof(Program));
     PyObject *externals, *capsule = NULL;
-    int n, held, differentiable, i, shapes_count = 0;
+    int n, held, differentiable, i, shapes_count = 0, promises = 0;
     int *shapes = NULL;
     (void)self;
     if (p == NULL)
         return PyErr_NoMemory();
-    if (!PyArg_ParseTuple(args, "iipy*y*y*y*y*y*y*y*y*y*O!", &n, &held, &differentiable, &b[0],
+    if (!PyArg_ParseTuple(args, "iipy*y*y*y*y*y*y*y*y*y*y*O!", &n, &held, &differentiable, &b[0],
                           &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7], &b[8], &b[9],
-                          &PyTuple_Type, &externals)) {
+                          &b[10],                          &PyTuple_Type, &externals)) {
         PyMem_Free(p);
         return NULL;
     }
@@ -141,10 +142,11 @@ static PyObject *load(PyObject *self, PyObject *args)
     p->tokens = copy(&b[7], sizeof(int), &p->token_count);
     shapes = copy(&b[8], sizeof(int), &shapes_count);
     p->table_data = copy(&b[9], sizeof(double), NULL);
-    for (i = 0; i < 10; i++)
+    p->lipschitz = copy(&b[10], sizeof(double), &promises);
+    for (i = 0; i < 11; i++)
         PyBuffer_Release(&b[i]);
     if (!PyErr_Occurred() && read_tables(p, shapes, shapes_count) == 0) {
-        if (sound_program(p))
+        if (promises == PyTuple_GET_SIZE(externals) && sound_program(p))
             capsule = PyCapsule_New(p, CAPSULE, destroy);
         else
             PyErr_SetString(PyExc_ValueError, "not a program");
@@ -295,7 +297,94 @@ static PyObject *advance(PyObject *self, PyObject *args)
     return result;
 }
 
+/* Points: values by name */
+
+/* The time and the values of the given names; the caller frees what `PyMem_Malloc` gave. */
+static double *by_name(const Program *p, PyObject *names, PyObject *values, double *t)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(names), i;
+    double *given;
+    if (count != p->n + p->held + 1) {
+        PyErr_SetString(PyExc_ValueError, "the names do not fit the program");
+        return NULL;
+    }
+    given = PyMem_Malloc(count * sizeof(double));
+    if (given == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    *t = 0.0;
+    for (i = 0; i < count; i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        PyObject *value = PyDict_GetItemWithError(values, name);
+        double number = value == NULL ? 0.0 : PyFloat_AsDouble(value);
+        if (value == NULL && i > 0 && !PyErr_Occurred())
+            PyErr_SetObject(PyExc_KeyError, name);
+        if (PyErr_Occurred()) {
+            PyMem_Free(given);
+            return NULL;
+        }
+        *(i == 0 ? t : given + i - 1) = number;
+    }
+    return given;
+}
+
+static PyObject *values_at(PyObject *self, PyObject *args)
+{
+    PyObject *capsule, *names, *values, *result = NULL;
+    const Program *p;
+    double *given, *found, t;
+    int i;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO!O!", &capsule, &PyTuple_Type, &names, &PyDict_Type, &values))
+        return NULL;
+    p = PyCapsule_GetPointer(capsule, CAPSULE);
+    given = p == NULL ? NULL : by_name(p, names, values, &t);
+    if (given == NULL)
+        return NULL;
+    found = PyMem_Malloc((p->atom_count + 1) * sizeof(double));
+    if (found == NULL)
+        PyErr_NoMemory();
+    else if (point_values(p, t, given, found) == 0)
+        result = PyList_New(p->atom_count);
+    for (i = 0; result != NULL && i < p->atom_count; i++) {
+        PyObject *number = PyFloat_FromDouble(found[i]);
+        if (number == NULL)
+            Py_CLEAR(result);
+        else
+            PyList_SET_ITEM(result, i, number);
+    }
+    PyMem_Free(found);
+    PyMem_Free(given);
+    return result;
+}
+
+static PyObject *holds_at(PyObject *self, PyObject *args)
+{
+    PyObject *capsule, *names, *values;
+    const Program *p;
+    double *given, t, rtol, atol;
+    int truth;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO!O!dd", &capsule, &PyTuple_Type, &names, &PyDict_Type, &values,
+                          &rtol, &atol))
+        return NULL;
+    p = PyCapsule_GetPointer(capsule, CAPSULE);
+    if (p != NULL && p->watch_count != 1) {
+        PyErr_SetString(PyExc_ValueError, "not a program of one condition");
+        return NULL;
+    }
+    given = p == NULL ? NULL : by_name(p, names, values, &t);
+    if (given == NULL)
+        return NULL;
+    truth = point_holds(p, t, given, rtol, atol);
+    PyMem_Free(given);
+    return truth < 0 ? NULL : PyBool_FromLong(truth);
+}
+
 static PyMethodDef methods[] = {
+    {"values", values_at, METH_VARARGS, "Expressions at one point; see simulate.engine."},
+    {"holds", holds_at, METH_VARARGS, "A condition at one point; see simulate.engine."},
     {"load", load, METH_VARARGS, "Copy a program into the core's memory."},
     {"open", open_stepper, METH_VARARGS, "A stepper for a state of a program."},
     {"advance", advance, METH_VARARGS, "Carry a stepper through time; see simulate.engine."},

@@ -276,7 +276,7 @@ static double intervals(Core *core, int k, double h, Intervals *found)
         nonnegative(c, degree, h, found);
         return h;
     }
-    if (core->first || core->departing[k]) {
+    if (core->first || core->departing[k] || (atom->flags & FLAG_STEPWISE && v == 0.0)) {
         way = direction(c, degree, h, eps);
         if (way == 0) { /* it rests on the boundary; a strict one is looked at again */
             core->departing[k] = (atom->flags & FLAG_STRICT) != 0;
@@ -382,7 +382,7 @@ static int grazes(Core *core, int watch, double h)
 }
 
 /* The ranges of time and state between the times a and b of the extrapolation. */
-static void ranges(Core *core, double a, double b)
+static int ranges(Core *core, double a, double b)
 {
     const Program *p = core->p;
     double middle = 0.5 * (a + b), half = 0.5 * (b - a);
@@ -403,7 +403,7 @@ static void ranges(Core *core, double a, double b)
         core->low[1 + i] = value - reach;
         core->high[1 + i] = value + reach;
     }
-    tape_enclosure(p, p->guard, p->guard_count, core->low, core->high);
+    return tape_enclosure(p, p->guard, p->guard_count, core->low, core->high);
 }
 
 /* Whether an atom that is false now is false over the whole range just enclosed. */
@@ -437,12 +437,13 @@ static int mark_unproved(Core *core)
 /* How far the truth of guards that are no polynomials is excluded, or predicted by their
  * series, when the way is enclosed piece by piece; where neither is the case, and not even
  * close by, the step is shortened and enclosed more finely. */
-static double verified(Core *core, double h)
+static int verified(Core *core, double h, double *limit)
 {
     double a = 0.0, width = h, finest = h * FINEST, shortest = h * SHORTEST;
     int k, rounds = 0, pending = mark_unproved(core);
     if (pending) { /* what is not even excluded here and now cannot be enclosed at all */
-        ranges(core, 0.0, 0.0);
+        if (ranges(core, 0.0, 0.0) < 0)
+            return -1;
         for (k = 0; k < core->p->atom_count; k++)
             if (core->open[k] && !stays_false(core, k)) {
                 core->open[k] = 0;
@@ -453,7 +454,8 @@ static double verified(Core *core, double h)
         double b = a + width < h ? a + width : h;
         int failing = 0, unexplained = 0;
         rounds++;
-        ranges(core, a, b);
+        if (ranges(core, a, b) < 0)
+            return -1;
         for (k = 0; k < core->p->atom_count; k++)
             if (core->open[k] && !stays_false(core, k)) {
                 failing++;
@@ -464,8 +466,10 @@ static double verified(Core *core, double h)
             width *= 0.5;
             continue;
         }
-        if (unexplained && a > 0.0)
-            return a;
+        if (unexplained && a > 0.0) {
+            *limit = a;
+            return 0;
+        }
         if (unexplained && b > shortest) {
             h = width = b;
             finest = b * FINEST;
@@ -479,7 +483,8 @@ static double verified(Core *core, double h)
         a = b;
         width = 2.0 * width;
     }
-    return pending && a > 0.0 ? (a < h ? a : h) : h;
+    *limit = pending && a > 0.0 ? (a < h ? a : h) : h;
+    return 0;
 }
 
 /* The step allowed by the watches; fills the lists of watches that are true now. */
@@ -506,7 +511,8 @@ int core_plan(Core *core, double h, double *limit)
             break;
         h = shortest;
     }
-    *limit = verified(core, h);
+    if (verified(core, h, limit) < 0)
+        return -1;
     for (i = 0; i < core->active_count; i++) {
         double time = earliest(core, core->active[i]);
         if (time == 0.0)

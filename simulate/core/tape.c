@@ -126,8 +126,8 @@ static double operate(int code, double x, double y)
 }
 
 /* Call an external function on arguments `stride` apart. */
-static int call_external(const Program *p, int which, const double *arguments, int count,
-                         int stride, double *result)
+int tape_call(const Program *p, int which, const double *arguments, int count, int stride,
+              double *result)
 {
     PyObject *function = PyTuple_GET_ITEM(p->externals, which), *given, *value;
     int i;
@@ -162,7 +162,7 @@ int tape_values(const Program *p, const Instruction *code, int count, double *r)
         case LOOKUP1: r[i->d] = lookup1(&p->tables[i->b], r[i->a]); break;
         case LOOKUP2: r[i->d] = lookup2(&p->tables[i->c], r[i->a], r[i->b]); break;
         case EXTERNAL:
-            if (call_external(p, i->b, &r[i->a], i->c, 1, &r[i->d]) < 0)
+            if (tape_call(p, i->b, &r[i->a], i->c, 1, &r[i->d]) < 0)
                 return -1;
             break;
         case SELECT: r[i->d] = r[i->a] != 0.0 ? r[i->b] : r[i->c]; break;
@@ -281,7 +281,7 @@ int tape_coefficient(const Program *p, const Instruction *i, double *series, int
     case EXTERNAL:
         z[k] = 0.0;
         if (k == 0)
-            return call_external(p, i->b, x, i->c, STRIDE, &z[0]);
+            return tape_call(p, i->b, x, i->c, STRIDE, &z[0]);
         break;
     default:
         if (k == 0) {
@@ -392,10 +392,11 @@ void tape_sensitivity(const Program *p, const Instruction *code, int count, cons
     int j, other;
     for (i = code; i < end; i++) {
         if (i->code == EXTERNAL) {
+            double factor = p->lipschitz[i->b] < INFINITY ? p->lipschitz[i->b] : 1.0;
             spread[i->d] = noise[i->d] = 0.0;
             for (j = 0; j < i->c; j++) {
-                spread[i->d] += spread[i->a + j];
-                noise[i->d] += noise[i->a + j];
+                spread[i->d] += factor * spread[i->a + j];
+                noise[i->d] += factor * noise[i->a + j];
             }
         } else if (i->code == SELECT) {
             other = r[i->a] != 0.0 ? i->b : i->c;

@@ -9,6 +9,7 @@
 #define MAX_DEGREE 24
 #define STRIDE (MAX_DEGREE + 1)
 #define OPAQUE_DEGREE 99
+#define MAX_ARGUMENTS 16 /* of an external function whose values are enclosed */
 
 enum code {
     ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE, POWER, MINIMUM, MAXIMUM, ABSOLUTE, SIGN, FLOOR,
@@ -23,7 +24,8 @@ typedef struct {
     const double *x, *y, *values;
 } Table;
 
-enum { FLAG_STRICT = 1, FLAG_FROZEN = 2, FLAG_EQUALITY = 4, FLAG_UNDEFINED_HOLDS = 8 };
+enum { FLAG_STRICT = 1, FLAG_FROZEN = 2, FLAG_EQUALITY = 4, FLAG_UNDEFINED_HOLDS = 8,
+       FLAG_STEPWISE = 16 };
 enum { UNILATERAL, BILATERAL, CROSSING };
 
 typedef struct { int reg, sign, kind, flags; } Atom;
@@ -41,6 +43,7 @@ typedef struct {
     int *tokens;
     Table *tables;
     double *table_data;
+    double *lipschitz;        /* of each external function; infinite where not declared */
     PyObject *externals;      /* tuple of callables */
 } Program;
 
@@ -50,6 +53,8 @@ int tape_coefficient(const Program *p, const Instruction *i, double *series, int
 int tape_row(const Program *p, const Instruction *i, double *series, int top);
 void tape_sensitivity(const Program *p, const Instruction *code, int count, const double *r,
                       double *spread, double *noise);
-void tape_enclosure(const Program *p, const Instruction *code, int count, double *low,
-                    double *high);
+int tape_enclosure(const Program *p, const Instruction *code, int count, double *low,
+                   double *high);
+int tape_call(const Program *p, int which, const double *arguments, int count, int stride,
+              double *result);
 #endif

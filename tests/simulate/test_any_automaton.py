@@ -160,7 +160,7 @@ def check(model: HybridAutomaton, trace: Trace, method: Method) -> None:
                 assert within or exactly, (segment.location, t)
 
 
-@settings(max_examples=150)
+@settings(max_examples=max(150, settings.default.max_examples))
 @given(automata(), st.sampled_from(METHODS), st.sampled_from(POLICIES), st.integers(0, 5))
 def test_a_run_ends_with_an_outcome(
     model: HybridAutomaton, method: Method, policy: Policy, seed: int

@@ -20,6 +20,7 @@ from models.expression import (
     disjunction,
     divide,
     equal,
+    external,
     function,
     lookup,
     maximum,
@@ -27,9 +28,9 @@ from models.expression import (
     variable,
 )
 from models.table import Table
-from simulate import engine, reference
+from simulate import engine, reference, reference_point
 from simulate.methods import Adams, Detection, Method, Taylor
-from simulate.program import Program, compile_program
+from simulate.program import Lipschitz, Program, compile_program, compile_values
 from simulate.stretch import Stretch
 
 pytestmark = pytest.mark.skipif(not engine.is_compiled(), reason="the extension is not built")
@@ -44,6 +45,12 @@ SHEET = Table(
     ((Fraction(-1), Fraction(1)), (Fraction(0), Fraction(2))),
     ((Fraction(0), Fraction(1)), (Fraction(2), Fraction(-1))),
 )
+
+
+EXTERNALS = {
+    "wave": lambda a, b: math.sin(a) - b / 4,
+    "known": Lipschitz(lambda a: math.cos(3 * a), 3.0),
+}
 
 
 @st.composite
@@ -68,6 +75,9 @@ def terms(draw: st.DrawFn) -> Expression:
                 lambda: lookup(BEND, a),
                 lambda: lookup(SHEET, a, b),
                 lambda: function(Op.ATAN2, a, b * b + 1),
+                lambda: function(Op.FLOOR, a * k),
+                lambda: external("wave", a, b) * k,
+                lambda: external("known", a),
                 lambda: constant(k),
             ]
         )
@@ -91,7 +101,9 @@ def programs(draw: st.DrawFn) -> Program:
     flows = [draw(terms()) + draw(terms()) - variable(n) * Fraction(1, 4) for n in NAMES]
     kinds = st.sampled_from(list(EventKind))
     watches = [(draw(guards()), draw(kinds)) for _ in range(draw(st.integers(0, 3)))]
-    return compile_program(flowing=NAMES, held=["u"], flows=flows, watches=watches)
+    return compile_program(
+        flowing=NAMES, held=["u"], flows=flows, watches=watches, externals=EXTERNALS
+    )
 
 
 METHODS: list[Method] = [
@@ -122,7 +134,7 @@ def bits(stretch: Stretch) -> tuple[object, ...]:
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=max(100, settings.default.max_examples))
 @given(
     programs(),
     st.sampled_from(METHODS),
@@ -144,7 +156,7 @@ def test_same_bits(
     assert bits(slow) == bits(fast)
 
 
-@settings(max_examples=40)
+@settings(max_examples=max(40, settings.default.max_examples // 2))
 @given(
     programs(),
     st.sampled_from(METHODS),
@@ -162,6 +174,35 @@ def test_same_bits_in_many_stretches(
         t += span
         active = [w for w in range(len(program.watches)) if (w + i) % 2]
         assert bits(slow.advance(t, active)) == bits(fast.advance(t, active))
+
+
+@given(guards(), st.tuples(*[st.floats(-2, 2)] * 4), st.sampled_from([0.0, 1e-9, 1e-2]))
+def test_same_truth_at_a_point(
+    condition: Expression, x: tuple[float, float, float, float], rtol: float
+) -> None:
+    names = ("time", *NAMES, "u")
+    given = dict(zip(names, (0.5, *x), strict=True))
+    program = compile_program(
+        flowing=NAMES,
+        held=["u"],
+        flows=[constant(0)] * 3,
+        watches=[(condition, KIND)],
+        externals=EXTERNALS,
+    )
+    slow = reference_point.holds(program, names, given, rtol, 1e-9)
+    assert engine.holds_at(program, names, given, rtol, 1e-9) is slow
+
+
+@given(st.lists(terms(), min_size=1, max_size=5), st.tuples(*[st.floats(-2, 2)] * 4))
+def test_same_values_at_a_point(
+    expressions: list[Expression], x: tuple[float, float, float, float]
+) -> None:
+    names = (*NAMES, "u")
+    given = dict(zip(("time", *names), (0.5, *x), strict=True))
+    program = compile_values(names, expressions, {}, EXTERNALS)
+    slow = reference_point.values(program, ("time", *names), given)
+    fast = engine.values_at(program, ("time", *names), given)
+    assert [v.hex() for v in slow] == [v.hex() for v in fast]
 
 
 def test_resuming_costs_no_restart() -> None:

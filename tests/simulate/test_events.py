@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from random import Random
 
 import pytest
 
-from models.automaton import EventKind
+from models.automaton import (
+    Constraint,
+    Edge,
+    EventKind,
+    HybridAutomaton,
+    Initial,
+    Location,
+    Range,
+    Variable,
+)
 from models.expression import (
     Expression,
     Op,
@@ -23,9 +32,11 @@ from models.expression import (
     negation,
     variable,
 )
+from models.trace import EventType
 from simulate.engine import advance
 from simulate.methods import Adams, Detection, Method, Taylor
 from simulate.program import ExternalError, Program, compile_program
+from simulate.run import Lipschitz, simulate
 from simulate.stretch import Stop, Stretch
 
 X, Y, V, H, T = map(variable, ("x", "y", "v", "h", "time"))
@@ -392,3 +403,50 @@ def test_guards_on_external_functions() -> None:
     found = go(p, [0.0], Adams(max_step=0.5))
     assert found.stop is Stop.EVENT and found.t == pytest.approx(math.sqrt(2), abs=1e-9)
     assert found.counts.beyond == 0
+
+
+def bump(width: float) -> Callable[[float], float]:
+    """Above 1/2 between 3 - width and 3 + width."""
+    return lambda x: math.exp(-math.log(2.0) * ((x - 3.0) / width) ** 2)
+
+
+def test_unknown_external_functions_are_looked_at_often() -> None:
+    """Seen at one of a thousand looks; a narrower bump may be passed by."""
+    model = rising(external("bump", X) >= Fraction(1, 2))
+    trace = simulate(model, until=10.0, externs={"bump": bump(0.006)})
+    found = next(e for e in trace.events if e.type is EventType.JUMP)
+    assert found.time == pytest.approx(3.0 - 0.006, abs=1e-8)
+    assert [e.side for e in trace.events if e.type is EventType.ENABLED] == ["checked"]
+
+
+@BOTH
+def test_external_functions_with_a_promise_are_never_overlooked(method: Method) -> None:
+    """|bump'| <= sqrt(2 log 2 / e)/width."""
+    width = 1e-5
+    promised = Lipschitz(bump(width), math.sqrt(2 * math.log(2) / math.e) / width)
+    model = rising(external("bump", X) >= Fraction(1, 2))
+    trace = simulate(model, until=10.0, externs={"bump": promised}, method=method)
+    found = next(e for e in trace.events if e.type is EventType.JUMP)
+    assert found.time == pytest.approx(3.0 - width, abs=1e-8)
+    assert [e.side for e in trace.events if e.type is EventType.ENABLED] == ["below"]
+
+
+def rising(guard: Expression) -> HybridAutomaton:
+    """x' = 1 from 0 on, and an urgent edge."""
+    flow = (Constraint("x", Range.exactly(constant(1))),)
+    return HybridAutomaton(
+        "rising",
+        (Variable("x"),),
+        (Location("a", flow), Location("b", flow)),
+        (Edge("a", "b", guard, urgent=True),),
+        (Initial("a", equal(X, constant(0))),),
+    )
+
+
+def test_step_functions_that_jump_onto_zero() -> None:
+    """floor(x) >= 0 becomes true at x = 0, where floor(x) is 0 and not beyond it."""
+    p = program({"x": constant(1)}, function(Op.FLOOR, X) >= 0)
+    found = go(p, [-1.5])
+    assert found.stop is Stop.EVENT and found.t == pytest.approx(1.5, abs=1e-9)
+    strict = go(program({"x": constant(1)}, function(Op.FLOOR, X) > 0), [-1.5])
+    assert strict.stop is Stop.EVENT and strict.t == pytest.approx(2.5, abs=1e-9)

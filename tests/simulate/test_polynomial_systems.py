@@ -75,7 +75,7 @@ METHODS = [Adams(rtol=1e-8, atol=1e-10), Taylor(rtol=1e-8, atol=1e-10)]
 
 
 @pytest.mark.parametrize("method", METHODS, ids=["adams", "taylor"])
-@settings(max_examples=120)
+@settings(max_examples=max(120, settings.default.max_examples))
 @given(st.lists(SMALL, min_size=3, max_size=3), SMALL, st.lists(SMALL, min_size=5, max_size=5))
 def test_first_root(method: Method, start: list[Fraction], c: Fraction, g: list[Fraction]) -> None:
     z: Poly = [start[2], c]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,14 +18,18 @@ from workbench.progress import Progress
 if TYPE_CHECKING:
     from models.automaton import Automaton
     from models.trace import Trace
+    from simulate.many_runs import RunMaker, Summary
     from simulate.recipe import Recipe
-    from simulate.stl_monitor import Monitor
+    from simulate.stl import Formula
 
 METHODS = ("adams", "taylor", "endpoint", "interpolation")
 POLICIES = ("earliest", "latest", "random", "script")
 LEVELS = ("low", "mid", "high", "random")
 SHOWN_RUNS = 20
 """So many runs get a line of their own on the terminal; all others are counted."""
+
+WORTH_WORKERS = 1.5
+"""Worker processes are started for work of more than so many seconds."""
 
 
 @click.command("simulate")
@@ -42,6 +47,11 @@ SHOWN_RUNS = 20
     default=0,
     show_default=True,
     help="Of the first run; the following runs count on.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    help="Processes that make the runs.  [default: as many as there are processors, if it pays]",
 )
 @click.option("--init", "initial", metavar="NAME=VALUE,...", help="Initial values.")
 @click.option("--location", metavar="NAME", help="Initial location.")
@@ -100,7 +110,8 @@ SHOWN_RUNS = 20
 def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
     """Run a model: every event is found, none is overshot.
 
-    Exit code 10 says that a run violated a property.
+    Exit code 10 says that a run violated a property, 5 that one could not be followed to its
+    end (no finite value, no step small enough, chattering, a failing external function).
 
     \b
     Example:
@@ -147,23 +158,17 @@ class _Session:
         self.recipe, self.runs, self.options = recipe, runs, options
         self.kept: list[tuple[int, Trace]] = []
         self.rows: list[dict[str, Any]] = []
-        self.bad: tuple[int, Trace] | None = None
+        self.bad: int | None = None  # the seed of the first run that violates something
         self.endings: dict[str, int] = {}
         self.interrupted = False
         self.proof: dict[str, Any] | None = None
         self.proved = ""
-        self.monitor = _monitor(automaton, recipe)
+        self.maker: RunMaker
 
     @property
     def keeps_all(self) -> bool:
         """Whether whole runs are needed at the end."""
         return self.options["csv_file"] is not None or self.options["plot"] is not None
-
-    def robustness(self, trace: Trace) -> float | None:
-        """How clearly a run satisfies the formula, if there is one; negative: it does not."""
-        if self.monitor is None or not trace.segments:
-            return None
-        return self.monitor.optimistic(trace)
 
     def work(self, automaton: Automaton) -> ExitCode:
         try:
@@ -172,7 +177,7 @@ class _Session:
             self.interrupted = True
             done = sum(self.endings.values())
             self.console.error(f"interrupted after {done} of {self.runs} runs")
-        if self.options["validated"] and not self.interrupted and self.kept:
+        if self.options["validated"] and not self.interrupted:
             self.validate(automaton)
         self.write()
         self.report()
@@ -181,36 +186,60 @@ class _Session:
         if self.endings.get("empty-initial") == self.runs:
             chosen = self.recipe.initial or self.recipe.location
             return ExitCode.USAGE if chosen else ExitCode.MODEL_REJECTED
-        return ExitCode.FALSIFIED if self.bad is not None else ExitCode.OK
+        return {"falsified": ExitCode.FALSIFIED, "ok": ExitCode.OK}.get(
+            self.outcome, ExitCode.UNKNOWN
+        )
+
+    @property
+    def outcome(self) -> str:
+        """The runs in one word; `incomplete` where one could not be followed to its end."""
+        from models.trace import Ending
+
+        if self.bad is not None:
+            return "falsified"
+        return "incomplete" if any(Ending(e).gave_up for e in self.endings) else "ok"
 
     def make_runs(self, automaton: Automaton) -> None:
-        from dataclasses import replace
+        from simulate.many_runs import RunMaker
+        from workbench.simulation_options import read_formula
 
-        from models.trace import Ending
-        from simulate.recipe import repeat
-        from simulate.run import prepare
-
-        prepared = prepare(automaton, inputs=self.recipe.inputs)
-        dense = self.keeps_all or self.options["trace_file"] is not None or bool(self.monitor)
+        text = self.recipe.formula
+        formula = None if text is None else read_formula(self.automaton, text)
+        self.maker = RunMaker(automaton, self.recipe, formula)
+        seeds = range(self.recipe.seed, self.recipe.seed + self.runs)
         with Progress(self.console.quiet or self.console.as_json) as progress:
-            for i in range(self.runs):
+            for i, summary in enumerate(self.summaries(automaton, formula, seeds), start=1):
                 if self.runs > 1:
                     progress(f"{_bar(i, self.runs)} {i} of {self.runs} runs")
-                recipe = replace(self.recipe, seed=self.recipe.seed + i)
-                trace = repeat(prepared, recipe, dense=dense)
-                ending = trace.outcome.ending
-                self.endings[ending] = self.endings.get(ending, 0) + 1
-                robustness = self.robustness(trace)
-                violated = ending is Ending.VIOLATION or any(
-                    e.type == "violation" for e in trace.events
-                )
-                violated = violated or (robustness is not None and robustness < 0.0)
-                if violated and self.bad is None:
-                    self.bad = (recipe.seed, trace)
-                if i == 0 or self.keeps_all:
-                    self.kept.append((recipe.seed, trace))
-                if self.console.as_json or i < SHOWN_RUNS:
-                    self.rows.append(_row(recipe.seed, trace, robustness))
+                self.endings[summary.ending] = self.endings.get(summary.ending, 0) + 1
+                if summary.is_bad and self.bad is None:
+                    self.bad = summary.seed
+                if self.console.as_json or i <= SHOWN_RUNS:
+                    self.rows.append(_row(summary))
+
+    def summaries(
+        self, automaton: Automaton, formula: Formula | None, seeds: range
+    ) -> Iterator[Summary]:
+        """The runs one after another; many of them in worker processes."""
+        from simulate.many_runs import in_workers
+
+        begun, workers = monotonic(), self.options["workers"]
+        for done, seed in enumerate(seeds):
+            if not self.keeps_all and done >= (0 if workers else SHOWN_RUNS):
+                rest = (len(seeds) - done) * (monotonic() - begun) / max(done, 1)
+                count = workers or (processors() if rest > WORTH_WORKERS else 1)
+                if count > 1 and len(seeds) - done > 1:
+                    yield from in_workers(automaton, self.recipe, formula, seeds[done:], count)
+                    return
+            if self.keeps_all:
+                self.kept.append((seed, self.maker.trace(seed)))
+            yield self.maker.summary(seed, self.kept[-1][1] if self.keeps_all else None)
+
+    def chosen_run(self) -> tuple[int, Trace]:
+        """The first run that violates something, or the first of all."""
+        seed = self.recipe.seed if self.bad is None else self.bad
+        known = next((trace for s, trace in self.kept if s == seed), None)
+        return seed, known or self.maker.trace(seed)
 
     def validate(self, automaton: Automaton) -> None:
         """Prove the run by enclosures, as far as that goes."""
@@ -218,7 +247,7 @@ class _Session:
 
         from simulate.validated import as_data, describe, validated_run
 
-        seed, trace = self.bad or self.kept[0]
+        seed, trace = self.chosen_run()
         recipe = replace(self.recipe, seed=seed).with_decisions(trace.decisions)
         run = validated_run(automaton, recipe)
         self.proof = None if run is None else as_data(run)
@@ -231,7 +260,7 @@ class _Session:
                 model=self.chosen.label,
                 model_sha256=self.automaton.sha256,
                 until=self.recipe.until,
-                outcome="falsified" if self.bad else "ok",
+                outcome=self.outcome,
                 interrupted=self.interrupted,
                 endings=self.endings,
                 runs=self.rows,
@@ -250,7 +279,7 @@ class _Session:
             console.result(f"{self.chosen.label}: {sum(self.endings.values())} runs: {counts}")
 
     def write(self) -> None:
-        if not self.kept:
+        if not self.endings:
             return
         options, traces = self.options, [trace for _, trace in self.kept]
         if options["trace_file"] is not None:
@@ -258,7 +287,7 @@ class _Session:
 
             from simulate.recipe import recorded
 
-            seed, trace = self.bad or self.kept[0]
+            seed, trace = self.chosen_run()
             recipe = replace(self.recipe, seed=seed)
             text = recorded(trace, recipe, self.automaton.sha256)
             write_whole(options["trace_file"], text)
@@ -284,32 +313,22 @@ class _Session:
         write_whole(path, page(svg, title) if path.suffix == ".html" else svg)
 
 
-def _monitor(automaton: Automaton, recipe: Recipe) -> Monitor | None:
-    if recipe.formula is None:
-        return None
-    from simulate.run import prepare
-    from simulate.stl_monitor import Monitor
-    from workbench.simulation_options import read_formula
-
-    formula = read_formula(automaton, recipe.formula)
-    return Monitor(automaton, formula, prepare(automaton).symbols, recipe.inputs)
-
-
-def _row(seed: int, trace: Trace, robustness: float | None) -> dict[str, Any]:
-    outcome = trace.outcome
-    finite = robustness if robustness is not None and abs(robustness) < float("inf") else None
-    data: dict[str, Any] = {} if robustness is None else {"robustness": finite}
+def _row(run: Summary) -> dict[str, Any]:
+    robustness = run.robustness
+    data: dict[str, Any] = {}
+    if robustness is not None:
+        data["robustness"] = robustness if abs(robustness) < float("inf") else None
     return data | {
-        "seed": seed,
-        "ending": str(outcome.ending),
-        "time": outcome.time,
-        "sentence": outcome.sentence,
-        "name": outcome.name,
-        "jumps": len(trace.jumps),
-        "steps": trace.counts.steps,
-        "evaluations": trace.counts.evaluations,
-        "violated": sorted({e.name for e in trace.events if e.type == "violation"}),
-        "final": {n: v for n, v in trace.final().items() if v == v} if trace.segments else {},
+        "seed": run.seed,
+        "ending": str(run.ending),
+        "time": run.time,
+        "sentence": run.sentence,
+        "name": run.name,
+        "jumps": run.jumps,
+        "steps": run.steps,
+        "evaluations": run.evaluations,
+        "violated": list(run.violated),
+        "final": run.final,
     }
 
 
@@ -342,3 +361,13 @@ def _table(runs: Sequence[tuple[int, Trace]]) -> str:
 def _bar(done: int, total: int, width: int = 24) -> str:
     filled = done * width // total
     return "[" + "#" * filled + "-" * (width - filled) + "]"
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    import os
+
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1

@@ -1,0 +1,140 @@
+"""Many runs of one recipe, seed after seed: in this process, or in worker processes.
+
+What is left of a run is a `Summary`; whoever wants the whole run makes it again from its seed.
+Workers are started afresh (spawned), get model and recipe as JSON text, and make runs in
+chunks. The summaries come in the order of the seeds, whatever the number of workers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
+from typing import Any
+
+from models.automaton import Automaton
+from models.trace import Ending, EventType, Scalar, Trace
+from simulate.recipe import Recipe, recipe_in, recipe_out, repeat
+from simulate.run import prepare
+from simulate.stl import Formula, parse_formula
+from simulate.stl_monitor import Monitor
+
+LARGEST_CHUNK = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One run in a few words; `robustness` says how clearly it satisfies the formula, if
+    there is one (negative: it does not)."""
+
+    seed: int
+    ending: Ending
+    time: float
+    sentence: str
+    name: str
+    jumps: int
+    steps: int
+    evaluations: int
+    violated: tuple[str, ...]
+    robustness: float | None = None
+    final: dict[str, Scalar] = field(default_factory=dict)
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether a property or the formula was violated."""
+        return bool(self.violated) or (self.robustness is not None and self.robustness < 0.0)
+
+
+class RunMaker:
+    """Makes runs of one recipe."""
+
+    def __init__(self, automaton: Automaton, recipe: Recipe, formula: Formula | None = None):
+        self.recipe = recipe
+        self._prepared = prepare(automaton, inputs=recipe.inputs)
+        self._monitor: Monitor | None = None
+        if formula is not None:
+            symbols = self._prepared.symbols
+            self._monitor = Monitor(automaton, formula, symbols, recipe.inputs)
+
+    def trace(self, seed: int, dense: bool = True) -> Trace:
+        """The whole run of a seed."""
+        return repeat(self._prepared, replace(self.recipe, seed=seed), dense=dense)
+
+    def summary(self, seed: int, trace: Trace | None = None) -> Summary:
+        """What is left of the run of a seed; a dense trace of it may be given."""
+        trace = trace or self.trace(seed, dense=self._monitor is not None)
+        outcome = trace.outcome
+        robustness = None
+        if self._monitor is not None and trace.segments:
+            robustness = self._monitor.optimistic(trace)
+        final = trace.final() if trace.segments else {}
+        return Summary(
+            seed,
+            outcome.ending,
+            outcome.time,
+            outcome.sentence,
+            outcome.name,
+            sum(e.type is EventType.JUMP for e in trace.events),
+            trace.counts.steps,
+            trace.counts.evaluations,
+            tuple(sorted({e.name for e in trace.events if e.type is EventType.VIOLATION})),
+            robustness,
+            {n: v for n, v in final.items() if not isinstance(v, float) or math.isfinite(v)},
+        )
+
+
+def in_workers(
+    automaton: Automaton,
+    recipe: Recipe,
+    formula: Formula | None,
+    seeds: range,
+    workers: int,
+) -> Iterator[Summary]:
+    """The summaries of the runs of these seeds, in order, made by worker processes."""
+    from models.interchange.json_model import to_json
+
+    size = max(1, min(LARGEST_CHUNK, len(seeds) // (4 * workers)))
+    chunks = [seeds[i : i + size] for i in range(0, len(seeds), size)]
+    executor = ProcessPoolExecutor(
+        workers,
+        mp_context=get_context("spawn"),
+        initializer=_set_up,
+        initargs=(
+            json.dumps(to_json(automaton)),
+            json.dumps(recipe_out(recipe)),
+            None if formula is None else formula.text,
+        ),
+    )
+    waiting: deque[Future[list[Summary]]] = deque()
+    try:
+        for chunk in chunks:
+            waiting.append(executor.submit(_work, chunk))
+            if len(waiting) > 2 * workers:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+_here: list[RunMaker] = []
+"""What makes the runs of this worker process."""
+
+
+def _set_up(model: str, recipe: str, formula: str | None) -> None:
+    import signal
+
+    from models.interchange.json_model import from_json
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the work
+    given: dict[str, Any] = json.loads(recipe)
+    parsed = None if formula is None else parse_formula(formula)
+    _here[:] = [RunMaker(from_json(model), recipe_in(given), parsed)]
+
+
+def _work(seeds: range) -> list[Summary]:
+    return [_here[0].summary(seed) for seed in seeds]
