@@ -69,8 +69,7 @@ class RectangularStrategy:
                     break
         except (NotRectangularError, TooManyCasesError) as error:
             work.reasons.append(str(error))
-        reason = "; ".join(dict.fromkeys(work.reasons))
-        return Unknown(task.claim.name, self.name, reason, ADVICE, work.effort)
+        return Unknown(task.claim.name, self.name, work.reason, ADVICE, work.effort)
 
 
 Explore = Callable[[RectangularSystem, "_Work"], Explored]
@@ -103,12 +102,22 @@ class _Work:
         self.seconds: dict[str, float] = {}
         self.counts: dict[str, int] = {}
         self.reasons: list[str] = []
+        self.doubtful: list[str] = []
         self._runs: dict[Path, Run | None] = {}
 
     @property
     def effort(self) -> Effort:
         """Seconds and counts so far."""
         return Effort(dict(self.seconds), dict(self.counts))
+
+    @property
+    def reason(self) -> str:
+        """Why nothing was decided; of violations that do not replay, the first."""
+        found = list(self.reasons)
+        if self.doubtful:
+            more = len(self.doubtful) - 1
+            found.insert(0, self.doubtful[0] + (f" (and {more} more like it)" if more else ""))
+        return "; ".join(dict.fromkeys(found))
 
     @property
     def horizon(self) -> Fraction | None:
@@ -200,7 +209,7 @@ class _Work:
         if why is None:
             return run
         told = run.told(problem.automaton)
-        self.reasons.append(f"there may be a violation ({told}), but in its replay {why}")
+        self.doubtful.append(f"there may be a violation ({told}), but in its replay {why}")
         return None
 
     def _spent(self, phase: str, begun: float) -> None:

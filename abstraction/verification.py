@@ -37,7 +37,7 @@ def strategy(name: str) -> Strategy:
 def verify(task: Task, method: str = "auto") -> Verdict:
     """The verdict of one method, or, for `auto`, of the first that decides the property.
 
-    An `Unknown` of `auto` gives the reasons of all methods that were tried.
+    An `Unknown` of `auto` gives the reasons of all methods that were tried, one in a line.
     """
     if method != "auto":
         return strategy(method).attempt(task)
@@ -83,7 +83,7 @@ def _summary(task: Task, undecided: list[Unknown]) -> Unknown:
     if not undecided:
         reason = "no method suits the model" if not task.expired else "the time limit was reached"
         return Unknown(task.claim.name, "auto", reason, "raise --time-limit", Effort())
-    reason = "; ".join(f"{u.method}: {u.reason}" for u in undecided)
+    reason = "\n".join(f"{u.method}: {u.reason}" for u in undecided)
     seconds = {f"{u.method} {phase}": s for u in undecided for phase, s in u.effort.seconds.items()}
     counts = {f"{u.method} {what}": n for u in undecided for what, n in u.effort.counts.items()}
     return Unknown(task.claim.name, "auto", reason, undecided[-1].advice, Effort(seconds, counts))

@@ -6,6 +6,7 @@ import shlex
 import sys
 from fractions import Fraction
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -219,7 +220,8 @@ def _in_words(label: str, verdict: Verdict, provenance: Provenance) -> str:
         if provenance.trace_path:
             lines.append(f"  written to {provenance.trace_path}")
         return "\n".join(lines)
-    return f"{head}: UNKNOWN ({seconds:.1f} s)\n  {verdict.reason}\n  hint: {verdict.advice}"
+    why = indent(verdict.reason, "  ")
+    return f"{head}: UNKNOWN ({seconds:.1f} s)\n{why}\n  hint: {verdict.advice}"
 
 
 def _print_data(
