@@ -40,6 +40,7 @@ from models.automaton import (
     Parameter,
     Property,
     Variable,
+    primed,
 )
 from models.expression import (
     FALSE,
@@ -50,6 +51,8 @@ from models.expression import (
     conjunction,
     disjunction,
     rebuild,
+    substitute,
+    variable,
     with_arguments,
 )
 from models.ranges import merge_constraints
@@ -75,6 +78,20 @@ class Interaction:
     event: EventKind = EventKind.UNILATERAL
     span: Span | None = field(default=None, compare=False)
 
+    def between(self, participants: tuple[str, str], names: Mapping[str, str]) -> Interaction:
+        """The same interaction of other participants; `names` (one to one) replaces names."""
+        change = {name: variable(new) for name, new in names.items()}
+        change |= {primed(name): variable(primed(new)) for name, new in names.items()}
+        return replace(
+            self,
+            participants=participants,
+            guard=substitute(self.guard, change),
+            resets=tuple(
+                Constraint(names.get(c.variable, c.variable), c.range.substitute(change), c.span)
+                for c in self.resets
+            ),
+        )
+
 
 @dataclass(frozen=True)
 class Product:
@@ -84,11 +101,12 @@ class Product:
     whole; those of the components are not consulted. `initial_condition` restricts the
     components' initial sets jointly. Variables are those of all components; inputs are
     the components' inputs that no component writes, with their bounds intersected.
+    `interactions` may be kept as families of alike pairs (see `models.families`).
     """
 
     name: str
     components: tuple[HybridAutomaton, ...]
-    interactions: tuple[Interaction, ...] = ()
+    interactions: Sequence[Interaction] = ()
     properties: tuple[Property, ...] = ()
     predicates: tuple[Expression, ...] = ()
     initial_condition: Expression = TRUE

@@ -60,7 +60,9 @@ from models.expression import (
     free_variables,
     variable,
 )
+from models.families import Family, Partner, Unrolled, parts_of
 from models.hierarchy import Access, Agent, renamed
+from models.hierarchy import Interaction as Event
 from models.mode_tree import flat_constraint, flat_expression, flat_range
 from models.ranges import bounds, value_in
 from models.resets import simultaneous
@@ -86,7 +88,7 @@ class _Collected:
     values: dict[str, list[Expression]] = field(default_factory=dict)
     claims: list[tuple[str, Property]] = field(default_factory=list)
     conditions: list[Expression] = field(default_factory=list)
-    interactions: list[Interaction] = field(default_factory=list)
+    interactions: list[Interaction | Family[Interaction]] = field(default_factory=list)
     predicates: list[Expression] = field(default_factory=list)
     assumptions: list[tuple[str, Expression]] = field(default_factory=list)
     parameters: dict[str, Parameter] = field(default_factory=dict)
@@ -119,7 +121,7 @@ def flatten(agent: Agent, name: str, horizon: Fraction | None = None) -> Automat
     return Product(
         name,
         tuple(components),
-        tuple(whole.interactions),
+        Unrolled(whole.interactions),
         properties,
         tuple(whole.predicates),
         conjunction(*whole.conditions),
@@ -189,7 +191,7 @@ def _collect(placed: Placed, whole: _Collected) -> None:
         whole.interactions += _interactions(placed)
 
 
-def _interactions(placed: Placed) -> Iterator[Interaction]:
+def _interactions(placed: Placed) -> Iterator[Interaction | Family[Interaction]]:
     """The interactions of a composed agent in flat names: `car[1].x` is the variable x of
     the sub-agent car[1] under whatever flat name it has."""
     if not placed.agent.interactions:
@@ -202,17 +204,50 @@ def _interactions(placed: Placed) -> Iterator[Interaction]:
             outer = renamed(inner.renaming, declared.name)
             private = declared.access is Access.PRIVATE
             scope[own] = f"{prefix}{own}" if private else placed.names.get(outer, outer)
-    for event in placed.agent.interactions:
-        actions = [flat_constraint(a, scope) for a in event.actions]
-        yield Interaction(
-            event.name,
-            tuple(f"{prefix}{who}" for who in event.participants),
-            flat_expression(event.guard, scope),
-            simultaneous(actions, frozenset(scope.values())),
-            event.urgent,
-            event.event,
-            event.span,
+    for part in parts_of(placed.agent.interactions):
+        flat = _flat_family(part, scope, prefix) if isinstance(part, Family) else None
+        if flat is not None:
+            yield flat
+        else:
+            for event in part if isinstance(part, Family) else (part,):
+                yield _flat_interaction(event, scope, frozenset(scope.values()), prefix)
+
+
+def _flat_interaction(
+    event: Event, scope: Mapping[str, str], variables: frozenset[str], prefix: str
+) -> Interaction:
+    actions = [flat_constraint(a, scope) for a in event.actions]
+    return Interaction(
+        event.name,
+        tuple(f"{prefix}{who}" for who in event.participants),
+        flat_expression(event.guard, scope),
+        simultaneous(actions, variables),
+        event.urgent,
+        event.event,
+        event.span,
+    )
+
+
+def _flat_family(
+    family: Family[Event], scope: Mapping[str, str], prefix: str
+) -> Family[Interaction] | None:
+    """A family in flat names; None where partners have variables in common out here, or
+    names of the pattern mean something else: then each pair must be looked at by itself."""
+    slots = frozenset(family.slots[0] + family.slots[1])
+    outside = {n: flat for n, flat in scope.items() if n not in slots}
+    pattern = _flat_interaction(family.pattern, outside, slots | {*outside.values()}, "")
+    first, second = (
+        tuple(
+            Partner(f"{prefix}{p.path}", tuple(scope.get(n, n) for n in p.variables))
+            for p in partners
         )
+        for partners in (family.first, family.second or ())
+    )
+    flat = Family(pattern, family.slots, first, None if family.second is None else second)
+    read = free_variables(pattern.guard, *bounds(*pattern.resets))
+    others = (read | {c.variable for c in pattern.resets}) - slots
+    filled = {n for p in (*first, *second) for n in p.variables}
+    return flat if flat.is_proper and not others & filled and not slots & filled else None
 
 
 def _components(whole: _Collected) -> list[HybridAutomaton]:
@@ -240,12 +275,13 @@ def _components(whole: _Collected) -> list[HybridAutomaton]:
             replace(i, condition=conjunction(i.condition, *first)) for i in components[0].initial
         ),
     )
+    patterns = [i.pattern if isinstance(i, Family) else i for i in whole.interactions]
     shared = free_variables(
         *(p.condition for _, p in whole.claims),
         *whole.conditions,
         *whole.predicates,
         *(a for _, a in whole.assumptions),
-        *(e for i in whole.interactions for e in (i.guard, *bounds(*i.resets))),
+        *(e for i in patterns for e in (i.guard, *bounds(*i.resets))),
     )
     return [
         _with_time(c) if _mentions_time(c) or (TIME in shared and c is components[0]) else c

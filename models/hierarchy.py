@@ -10,12 +10,12 @@ mode) or composed of agents that run in parallel and share variables by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from models.automaton import Constraint, EventKind, Kind, Parameter, PropertyKind, Range, ValueType
-from models.expression import TRUE, Expression
+from models.expression import TRUE, Expression, substitute, variable
 from models.source import Span
 
 DEFAULT_ENTRY = "de"
@@ -137,7 +137,7 @@ class AgentInstance:
 @dataclass(frozen=True, slots=True)
 class Interaction:
     """An event between two sub-agents: a guard over the variables of both and resets on
-    both; declared once for all pairs and unrolled by elaboration.
+    both. Those declared once for many pairs are kept as a family (see `models.families`).
 
     Names are qualified by the instance: `car[1].x`.
     """
@@ -149,6 +149,19 @@ class Interaction:
     urgent: bool = False
     event: EventKind = EventKind.UNILATERAL
     span: Span | None = field(default=None, compare=False)
+
+    def between(self, participants: tuple[str, str], names: Mapping[str, str]) -> Interaction:
+        """The same interaction of other participants; `names` replaces names."""
+        change = {name: variable(new) for name, new in names.items()}
+        return replace(
+            self,
+            participants=participants,
+            guard=substitute(self.guard, change),
+            actions=tuple(
+                Constraint(names.get(a.variable, a.variable), a.range.substitute(change), a.span)
+                for a in self.actions
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +177,7 @@ class Agent:
     initial: Expression = TRUE
     top: Mode | None = None
     agents: tuple[AgentInstance, ...] = ()
-    interactions: tuple[Interaction, ...] = ()
+    interactions: Sequence[Interaction] = ()
     claims: tuple[Claim, ...] = ()
     assumption: Expression = TRUE
     predicates: tuple[Expression, ...] = ()

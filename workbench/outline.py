@@ -61,10 +61,11 @@ def agent_outline(agent: Agent, *, everything: bool = False) -> Branch:
             if len(group) > len(shown):
                 rest = group[len(shown) :]
                 branch.children.append(Branch(_more([i.name for i in rest])))
-        interactions = [Branch(wording.interaction(i)) for i in current.interactions]
-        if len(interactions) > 3 and not everything:
-            interactions[1:] = [Branch(f"and {len(interactions) - 1} more interactions")]
-        branch.children += interactions
+        count = len(current.interactions)
+        listed = current.interactions if everything or count <= 3 else current.interactions[:1]
+        branch.children += [Branch(wording.interaction(i)) for i in listed]
+        if len(listed) < count:
+            branch.children.append(Branch(f"and {count - 1} more interactions"))
         branch.children += [Branch(wording.claim(c)) for c in current.claims]
         if current.predicates:
             hints = "; ".join(map(str, current.predicates))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from models.expression import Expression, conjunction, variable
+from models.families import Unrolled
 from models.hierarchy import Access, Agent, AgentInstance, Declaration, Mode
 from models.language.claims import claims, condition
 from models.language.context import Context, Trail, argument_values, definition_scope
@@ -68,7 +69,7 @@ def instantiate_agent(
         initial,
         top,
         parts,
-        tuple(
+        Unrolled(
             event
             for block in _items(definition, InteractionBlock)
             for event in interactions(context, block, scope)

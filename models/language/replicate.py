@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 
-from models.automaton import Constraint, EventKind
-from models.expression import free_variables, substitute, variable
+from models.automaton import EventKind
+from models.expression import free_variables
+from models.families import Family, Partner
 from models.hierarchy import AgentInstance, Interaction
 from models.language.actions import actions
 from models.language.claims import condition
@@ -17,8 +17,8 @@ from models.language.members import find_member
 from models.language.scope import Scope
 from models.language.syntax import Identifier, Instance, InteractionBlock
 
-MAX_PAIRS = 10_000
-"""How many pairs one interaction may be unrolled to."""
+MAX_PAIRS = 1_000_000
+"""How many pairs one interaction may stand for."""
 
 
 def copies(context: Context, instance: Instance, scope: Scope) -> Iterator[tuple[str, Scope]]:
@@ -44,11 +44,13 @@ def copies(context: Context, instance: Instance, scope: Scope) -> Iterator[tuple
         yield f"{name}[{number}]", context.resolver.indexed(scope, index, number)
 
 
-def interactions(context: Context, block: InteractionBlock, scope: Scope) -> Iterator[Interaction]:
-    """One interaction for every pair: unordered pairs within one group, all pairs of two.
+def interactions(
+    context: Context, block: InteractionBlock, scope: Scope
+) -> Iterator[Interaction | Family[Interaction]]:
+    """The events of all pairs: of unordered pairs within one group, of all pairs of two.
 
-    The text is resolved once, with the first copies standing in; each pair then puts its
-    own variables in their place.
+    The text is resolved once, with the first copies standing in; each pair puts its own
+    variables in their place. Pairs that share variables are listed one by one.
     """
     first = _members(context, block.first_group, scope)
     second = _members(context, block.second_group, scope)
@@ -70,20 +72,30 @@ def interactions(context: Context, block: InteractionBlock, scope: Scope) -> Ite
         block.event or EventKind.UNILATERAL,
         block.span,
     )
-    inside = {name: _inside(template, name) for name in template.participants}
+    inside = [_inside(template, name) for name in template.participants]
     same = block.first_group.name == block.second_group.name
-    for number, one in enumerate(first):
-        for other in first[number + 1 :] if same else second:
-            pair = (scope.instances[one], scope.instances[other])
-            made = _between(template, pair, inside)
-            if made is None:
-                context.findings.error(
-                    "unknown-name",
-                    f"`{one}` and `{other}` do not have the same variables as the others",
-                    block.span,
-                )
-                return
-            yield made
+    sides: list[tuple[Partner, ...]] = []
+    for names, paths in ((first, inside[0]), (second, inside[1])):
+        # Within one group everybody may be either partner.
+        wanted = sorted({*inside[0], *inside[1]}) if same else paths
+        found = [_partner(scope.instances[name], wanted) for name in names]
+        if None in found:
+            context.findings.error(
+                "unknown-name",
+                f"`{names[found.index(None)]}` does not have the same variables as the others",
+                block.span,
+            )
+            return
+        sides.append(tuple(p for p in found if p is not None))
+        if same:
+            inside = [wanted, wanted]
+    one, other = template.participants
+    slots = (tuple(f"{one}.{p}" for p in inside[0]), tuple(f"{other}.{p}" for p in inside[1]))
+    family = Family(template, slots, sides[0], None if same else sides[1])
+    if family.is_proper:
+        yield family
+    else:
+        yield from family
 
 
 def _is_sensible(
@@ -128,29 +140,12 @@ def _inside(template: Interaction, partner: str) -> list[str]:
     return sorted(n.removeprefix(prefix) for n in names if n.startswith(prefix))
 
 
-def _between(
-    template: Interaction,
-    pair: tuple[AgentInstance, AgentInstance],
-    inside: Mapping[str, list[str]],
-) -> Interaction | None:
-    """The interaction of one pair; None if one of the two lacks a variable."""
-    names: dict[str, str] = {}
-    for partner, instance in zip(template.participants, pair, strict=True):
-        for path in inside[partner]:
-            found = find_member(instance, tuple(path.split(".")))
-            if found is None:
-                return None
-            names[f"{partner}.{path}"] = found.name
-    change = {name: variable(new) for name, new in names.items()}
-    return replace(
-        template,
-        participants=(pair[0].name, pair[1].name),
-        guard=substitute(template.guard, change),
-        actions=tuple(
-            Constraint(names.get(a.variable, a.variable), a.range.substitute(change), a.span)
-            for a in template.actions
-        ),
-    )
+def _partner(instance: AgentInstance, paths: list[str]) -> Partner | None:
+    """An instance with its variables at these paths; None if it lacks one."""
+    found = [find_member(instance, tuple(path.split("."))) for path in paths]
+    if None in found:
+        return None
+    return Partner(instance.name, tuple(d.name for d in found if d is not None))
 
 
 def _members(context: Context, group: Identifier, scope: Scope) -> list[str] | None:

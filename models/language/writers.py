@@ -7,6 +7,7 @@ discrete steps one at a time, so each assignment is well defined.
 from __future__ import annotations
 
 from models.automaton import Kind
+from models.families import Family, parts_of
 from models.hierarchy import Access, Agent, AgentInstance, Declaration
 from models.language.findings import Findings
 
@@ -28,7 +29,7 @@ def check_writers(agent: Agent, findings: Findings) -> None:
         shared = all(d.access is Access.READ_WRITE and d.kind is Kind.DISCRETE for _, d in found)
         if len(found) > 1 and not shared:
             _two_writers(name, found, findings)
-    set_by_events = {a.variable for i in agent.interactions for a in i.actions}
+    set_by_events = _set_by_events(agent)
     for declared in agent.variables:
         if not declared.access.writes or declared.name in writers:
             continue
@@ -47,6 +48,23 @@ def check_writers(agent: Agent, findings: Findings) -> None:
                 "declare it `write` in the agent that determines it, or rename an agent's"
                 " variable to it",
             )
+
+
+def _set_by_events(agent: Agent) -> set[str]:
+    """The variables that interactions assign."""
+    found: set[str] = set()
+    for part in parts_of(agent.interactions):
+        if not isinstance(part, Family):
+            found |= {a.variable for a in part.actions}
+            continue
+        assigned = {a.variable for a in part.pattern.actions}
+        for slots, partners in zip(
+            part.slots, (part.first, part.second or part.first), strict=True
+        ):
+            places = [i for i, slot in enumerate(slots) if slot in assigned]
+            found |= {partner.variables[i] for partner in partners for i in places}
+        found |= assigned.difference(*part.slots)
+    return found
 
 
 def _two_writers(

@@ -200,7 +200,7 @@ def test_instances_that_double_at_every_level_end_at_once() -> None:
 
 def test_too_many_pairs_end_at_once() -> None:
     start = time.process_time()
-    found = codes(ARENA.replace("int n = 4", "int n = 1000"))
+    found = codes(ARENA.replace("int n = 4", "int n = 2000"))
     assert found == ["too-many-instances"]
     assert time.process_time() - start < 5
 
