@@ -6,15 +6,16 @@ C source changes, and a C compiler is the only thing it needs beyond Python.
 
 from setuptools import Extension, setup
 
-CORE = ("memory", "advance", "adams", "plan", "roots", "tape", "interval", "point")
+CORE = ("memory", "advance", "adams", "plan", "roots", "tape", "interval", "point", "result")
+FLEET = ("fleet_module", "fleet", "path", "grid", "meeting", "foresee")
 
 
-def simulation(name: str, source: str) -> Extension:
+def simulation(name: str, *sources: str) -> Extension:
     """An extension on the stepping core."""
     return Extension(
         name,
-        sources=[f"simulate/core/{part}.c" for part in (source, *CORE)],
-        depends=[f"simulate/core/{part}.h" for part in ("advance", "roots", "tape")],
+        sources=[f"simulate/core/{part}.c" for part in (*sources, *CORE)],
+        depends=[f"simulate/core/{part}.h" for part in ("advance", "fleet", "roots", "tape")],
         # No fused or reordered arithmetic: the Python reference must give the same numbers.
         extra_compile_args=["-O2", "-ffp-contract=off", "-fno-fast-math", "-std=c11"],
     )
@@ -22,7 +23,7 @@ def simulation(name: str, source: str) -> Extension:
 
 EXTENSIONS: list[Extension] = [
     simulation("simulate._core", "module"),
-    simulation("simulate._meeting", "meeting"),
+    simulation("simulate._fleet", *FLEET),
 ]
 
 setup(ext_modules=EXTENSIONS)

@@ -9,7 +9,7 @@ Bad states of more groups are watched only at jumps, if they mention discrete va
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from models.automaton import (
@@ -31,6 +31,7 @@ from models.expression import (
     negation,
     postorder,
 )
+from models.families import Family, Partner, Unrolled, parts_of
 from models.normal_form import negation_normal_form
 from models.ranges import bounds
 
@@ -44,14 +45,28 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """A group that may take part in an encounter, with its variables in the order of slots."""
+
+    group: int
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Encounter:
-    """A condition on two groups: an interaction with resets, or bad states of a property."""
+    """A condition on two groups: an interaction with resets, or bad states of a property.
+
+    It is watched on all unordered pairs of `first` (in the order of the groups' numbers), or
+    on each of `first` with each of `second`; it speaks of the variables named in `slots`,
+    those of the one and of the other.
+    """
 
     name: str
-    first: int
-    second: int
     condition: Expression
     event: EventKind
+    slots: tuple[tuple[str, ...], tuple[str, ...]]
+    first: tuple[Side, ...]
+    second: tuple[Side, ...] | None
     resets: tuple[Constraint, ...] = ()
     claim: bool = False
 
@@ -119,6 +134,7 @@ class _Grouper:
         self.parameters = {p.name for p in product.parameters}
         self.defined = {c.variable for p in self.parts for x in p.locations for c in x.algebraic}
         self.inputs = {i.name for p in self.parts for i in p.inputs} - self.owners.keys()
+        self.events: list[Interaction | Family[Interaction]] = [*parts_of(product.interactions)]
         self.partition = _Partition(len(self.parts))
         self._known_names: dict[int, frozenset[str]] = {}
 
@@ -158,7 +174,10 @@ class _Grouper:
             join(self._components(free_variables(condition)))
 
     def _join_encounters(self, claims: Iterable[_Claim]) -> None:
-        for event in self.product.interactions:
+        self.events = [e for part in self.events for e in self._unrolled(part)]
+        for event in self.events:
+            if isinstance(event, Family):
+                continue
             names = self._names(event)
             members = self._components(names)
             if len(self.partition.groups_of(members)) > 2 or self._unfit(names):
@@ -169,6 +188,29 @@ class _Grouper:
                 count > 1 and self._unfit(free_variables(claim.bad))
             ):
                 self.partition.join(claim.components)
+
+    def _unrolled(
+        self, part: Interaction | Family[Interaction]
+    ) -> Iterable[Interaction | Family[Interaction]]:
+        """A family stays one if all its pairs are alike: all within one group, or every
+        partner in a group of its own, in their order, and with paths of their own."""
+        if not isinstance(part, Family):
+            return (part,)
+        homes = [self._homes(p) for p in (*part.first, *(part.second or ()))]
+        roots = [home[0] for home in homes if len(home) == 1]
+        if len(roots) < len(homes):
+            return part
+        outside = self._names(part.pattern).difference(*part.slots)
+        if len(set(roots)) == 1 and self._components(outside) <= {roots[0]}:
+            return (part,)
+        apart = len(set(roots)) == len(roots)
+        ordered = part.second is not None or roots == sorted(roots)
+        filled = {n for p in (*part.first, *(part.second or ())) for n in p.variables}
+        fit = not self._unfit(filled) and not self._unfit(outside)
+        return (part,) if apart and ordered and fit and not self._components(outside) else part
+
+    def _homes(self, partner: Partner) -> list[int]:
+        return self.partition.groups_of(self._components(partner.variables))
 
     def _unfit(self, names: Set[str]) -> bool:
         """Whether a condition mentions what has no path of its own."""
@@ -212,16 +254,33 @@ class _Grouper:
     def _grouping(self, claims: list[_Claim]) -> Grouping:
         roots = sorted({self.partition.find(i) for i in range(len(self.parts))})
         place = {root: i for i, root in enumerate(roots)}
-        own_events: list[list[Interaction]] = [[] for _ in roots]
+        own_events: list[list[Interaction | Family[Interaction]]] = [[] for _ in roots]
         own_claims: list[dict[str, list[Expression]]] = [{} for _ in roots]
         encounters: list[Encounter] = []
         at_jumps: list[tuple[str, Expression]] = []
-        for event in self.product.interactions:
-            where = self._places(self._components(self._names(event)), place)
+        for event in self.events:
+            if isinstance(event, Family):
+                first, second = self._sides(event.first, place), None
+                if event.second is not None:
+                    second = self._sides(event.second, place)
+                if len({side.group for side in (*first, *(second or ()))}) == 1:
+                    own_events[first[0].group].append(event)
+                    continue
+                e = event.pattern
+                encounters.append(
+                    Encounter(e.name, e.guard, e.event, event.slots, first, second, e.resets)
+                )
+                continue
+            names = self._names(event)
+            where = self._places(self._components(names), place)
             if len(where) == 2:
                 encounters.append(
                     Encounter(
-                        event.name, where[0], where[1], event.guard, event.event, event.resets
+                        event.name,
+                        event.guard,
+                        event.event,
+                        *self._pair(names, where, place),
+                        event.resets,
                     )
                 )
             else:
@@ -231,9 +290,9 @@ class _Grouper:
             if len(where) > 2:
                 at_jumps.append((claim.name, claim.bad))
             elif len(where) == 2:
-                kind = EventKind.CROSSING
+                pair = self._pair(free_variables(claim.bad), where, place)
                 encounters.append(
-                    Encounter(claim.name, where[0], where[1], claim.bad, kind, (), True)
+                    Encounter(claim.name, claim.bad, EventKind.CROSSING, *pair, claim=True)
                 )
             else:
                 own = own_claims[where[0] if where else 0]
@@ -241,11 +300,29 @@ class _Grouper:
         groups = [self._group(root, own_events[i], own_claims[i]) for i, root in enumerate(roots)]
         return Grouping(tuple(groups), tuple(encounters), tuple(at_jumps))
 
+    def _sides(self, partners: Iterable[Partner], place: dict[int, int]) -> tuple[Side, ...]:
+        return tuple(Side(place[self._homes(p)[0]], p.variables) for p in partners)
+
+    def _pair(
+        self, names: Iterable[str], where: Sequence[int], place: dict[int, int]
+    ) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], tuple[Side, ...], tuple[Side, ...]]:
+        """The slots and the two sides of a condition on two groups."""
+        mine: tuple[list[str], list[str]] = ([], [])
+        for name in sorted(names):
+            if name in self.owners:
+                group = place[self.partition.find(self.owners[name][0])]
+                mine[where.index(group)].append(name)
+        slots = (tuple(mine[0]), tuple(mine[1]))
+        return slots, (Side(where[0], slots[0]),), (Side(where[1], slots[1]),)
+
     def _places(self, components: Iterable[int], place: dict[int, int]) -> list[int]:
         return sorted(place[root] for root in self.partition.groups_of(components))
 
     def _group(
-        self, root: int, events: list[Interaction], claims: dict[str, list[Expression]]
+        self,
+        root: int,
+        events: list[Interaction | Family[Interaction]],
+        claims: dict[str, list[Expression]],
     ) -> Group:
         members = [c for i, c in enumerate(self.parts) if self.partition.find(i) == root]
         everything = len(members) == len(self.parts)
@@ -254,7 +331,7 @@ class _Grouper:
         automaton = Product(
             name,
             tuple(members),
-            tuple(events),
+            Unrolled(events),
             tuple(
                 Property(n, disjunction(*bad), PropertyKind.FORBIDDEN) for n, bad in claims.items()
             ),

@@ -11,9 +11,8 @@ from models.composition import Product
 from models.expression import Expression, constant, free_variables, substitute
 from simulate.agent_groups import Encounter, group_components
 from simulate.calculator import Calculator
-from simulate.fleet import Fleet, Sight, is_available
+from simulate.fleet import Fleet, is_available
 from simulate.holding import inclusion_share
-from simulate.jump import Jump
 from simulate.methods import Method
 from simulate.place import Prepared
 from simulate.signals import Signal
@@ -61,24 +60,23 @@ class PreparedAgents:
             prepared.share_symbols(self.symbols)
             self.groups.append(prepared)
             self.signals.append(frozenset(names))
-        self._pairs: dict[tuple[float, float, tuple[tuple[str, float], ...]], Pairs] = {}
+        self._pairs: dict[tuple[Method, tuple[tuple[str, float], ...]], Pairs] = {}
 
     def pairs(self, method: Method, parameters: Mapping[str, float]) -> Pairs:
-        """What is watched between groups, for a tolerance and values of the parameters."""
-        key = (method.rtol, method.atol, tuple(sorted(parameters.items())))
+        """What is watched between groups, for a method and values of the parameters."""
+        key = (method, tuple(sorted(parameters.items())))
         if key not in self._pairs:
             self._pairs = {key: Pairs(self, method, parameters)}
         return self._pairs[key]
 
 
 class Pairs:
-    """Encounters and claims between groups, compiled; `fleet` is None for one group."""
+    """What is watched between groups, compiled; `fleet` is None for one group."""
 
     def __init__(self, prepared: PreparedAgents, method: Method, parameters: Mapping[str, float]):
         exact = {n: constant(Fraction(v)) for n, v in parameters.items()}
         grouping = prepared.grouping
         self.fleet: Fleet | None = None
-        self.watched: dict[tuple[int, int, int], list[Encounter]] = {}
         self.claims = [
             (
                 name,
@@ -93,34 +91,20 @@ class Pairs:
         self.fleet = Fleet(
             [p.names for p in prepared.groups],
             discrete,
-            method.rtol,
-            method.atol,
+            method,
             prepared.symbols,
             prepared.externs,
         )
-        pairs: dict[tuple[int, int, bool], list[Encounter]] = {}
         for encounter in grouping.encounters:
-            fixed = replace(encounter, condition=_fixed(encounter.condition, exact))
-            key = (encounter.first, encounter.second, encounter.claim)
-            pairs.setdefault(key, []).append(fixed)
-        for (first, second, _), encounters in pairs.items():
-            sights = [Sight(e.condition, e.event) for e in encounters]
-            shape = self.fleet.watch(first, second, sights)
-            self.watched[first, second, shape] = encounters
-        self._exact = exact
-        self._jumps: dict[tuple[int, int, int, int], Jump] = {}
+            self.fleet.watch(_with_values(encounter, exact) if exact else encounter)
 
-    def jump(self, first: int, second: int, shape: int, sight: int) -> Jump:
-        """The resets of an encounter, compiled when it first happens."""
-        key = (first, second, shape, sight)
-        if key not in self._jumps:
-            assert self.fleet is not None
-            resets = [
-                replace(c, range=c.range.substitute(self._exact))
-                for c in self.watched[first, second, shape][sight].resets
-            ]
-            self._jumps[key] = self.fleet.jump(first, second, resets)
-        return self._jumps[key]
+
+def _with_values(encounter: Encounter, exact: Mapping[str, Expression]) -> Encounter:
+    return replace(
+        encounter,
+        condition=_fixed(encounter.condition, exact),
+        resets=tuple(replace(c, range=c.range.substitute(exact)) for c in encounter.resets),
+    )
 
 
 def _fixed(root: Expression, exact: Mapping[str, Expression]) -> Expression:

@@ -21,12 +21,14 @@ class AgentEvent:
 @dataclass(frozen=True, slots=True)
 class StepRecord:
     """One accepted step of one group: from its clock before to its clock after, and how far
-    the clocks of all groups lay apart then."""
+    the clocks of all groups lay apart then. It was agreed with another group where a meeting
+    was foreseen."""
 
     agent: str
     start: float
     end: float
     spread: float
+    agreed: bool
 
 
 @dataclass(frozen=True, slots=True)

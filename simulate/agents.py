@@ -3,11 +3,13 @@
 The most lagging group is advanced by one step. Its new path is compared with the paths of the
 others where they overlap in time: the conditions on pairs are composed with both dense
 outputs, so that a meeting is found at a common time although the clocks differ, and pairs
-whose bounding boxes keep apart are skipped. Everything that happens is decided in the order of
+that keep apart are skipped. Where a meeting is foreseen the two groups agree on their steps,
+so that guard and clock difference shrink together (g_{k+1} = gamma g_k, tau_{k+1} = gamma
+tau_k); elsewhere clocks drift freely. Everything that happens is decided in the order of
 time: a meeting, when no clock is behind it; a group's own event, when it is the most lagging.
-An event restarts only the groups that take part; a group that has run past an event is cut
-back to it. A path depends on other groups only through such events, so the result does not
-depend on how far clocks drift apart, and clocks are equal exactly where groups meet.
+An event restarts only the groups that take part; a group that has run past an event all the
+same is cut back to it. A path depends on other groups only through such events, so the result
+does not depend on how far clocks drift apart, and clocks are equal exactly where groups meet.
 
 At one instant a group's own events come first (in the order of components), then bad states,
 then interactions.
@@ -15,23 +17,20 @@ then interactions.
 
 from __future__ import annotations
 
-import heapq
 import math
-from array import array
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
 from models.automaton import TIME, Automaton
 from models.source import Diagnostic, ModelError
 from models.trace import Ending, EventType, Outcome
-from simulate.agent_group import AgentGroup, Piece
-from simulate.agent_groups import Encounter
+from simulate.agent_group import AgentGroup
 from simulate.agent_pairs import PreparedAgents
 from simulate.agent_traces import AgentEvent, AgentTraces, StepRecord
-from simulate.execution import Given, RunEnded
+from simulate.execution import INSTANT_LIMIT, Given, RunEnded
 from simulate.fleet import FIRST, SECOND, Fleet, Meeting
 from simulate.jump import Jump
-from simulate.methods import Method
+from simulate.methods import Method, check_method
 from simulate.policy import Decisions, Policy, Switching
 from simulate.program import ExternalError
 from simulate.reaction import arrive
@@ -54,14 +53,21 @@ def simulate_agents(
     stop_on_violation: bool = True,
     max_jumps: int = 100_000,
     synchronous: bool = False,
+    foresee: bool = True,
     record_steps: bool = False,
 ) -> AgentTraces:
     """One run of all agents from time 0 to `until`; see the module's docstring.
 
     With `synchronous` (or where edges are not taken at their earliest) all agents share one
-    clock. The decisions of each
-    group come from a generator of its own, so that they do not depend on the clocks.
+    clock. Without `foresee` no steps are agreed, and groups are cut back instead; the events
+    are the same. The decisions of each group come from a generator of its own, so that they
+    do not depend on the clocks.
     """
+    if not 0.0 <= until < math.inf:
+        raise ModelError(
+            Diagnostic("bad-horizon", f"a run ends at a finite time from 0 on, not at {until}")
+        )
+    check_method(method)
     signals = _signals(inputs)
     if not isinstance(automaton, PreparedAgents):
         one_clock = synchronous or policy.switching is not Switching.EARLIEST
@@ -70,11 +76,8 @@ def simulate_agents(
         raise ModelError(
             Diagnostic("agents-script", "a script of decisions steers one run, not many agents")
         )
-    run = _AgentRun(
-        automaton, until, method, policy, signals, seed, stop_on_violation, max_jumps,
-        record_steps,
-    )  # fmt: skip
-    return run.make(initial or {}, parameters or {})
+    run = _AgentRun(automaton, until, method, policy, signals, seed, stop_on_violation, max_jumps)
+    return run.make(initial or {}, parameters or {}, foresee, record_steps)
 
 
 def prepare_agents(
@@ -109,13 +112,12 @@ class _AgentRun:
         seed: int,
         stop_on_violation: bool,
         max_jumps: int,
-        record_steps: bool,
     ):
         self.prepared = prepared
         self.product, self.grouping = prepared.product, prepared.grouping
         self.names = [g.name for g in prepared.grouping.groups]
         self.until, self.method, self.policy, self.seed = until, method, policy, seed
-        self.stop_on_violation, self.record_steps = stop_on_violation, record_steps
+        self.stop_on_violation = stop_on_violation
         self.groups: list[AgentGroup] = []
         for name, group, known in zip(self.names, prepared.groups, prepared.signals, strict=True):
             mine = {n: s for n, s in signals.items() if n in known}
@@ -126,27 +128,37 @@ class _AgentRun:
                 )
             )
         self.events: list[AgentEvent] = []
-        self.steps: list[StepRecord] = []
-        self.order: list[tuple[float, int, int]] = []
-        self.stamps = [0] * len(self.groups)
-        self.foreseen: list[tuple[float, int, int, int, Meeting, tuple[int, int]]] = []
+        self.fleet: Fleet | None = None
+        self.noted: set[tuple[int, int, str]] = set()
         self.instant = (0.0, 0)
         self.t = 0.0
 
     # The run
 
-    def make(self, initial: Mapping[str, Given], parameters: Mapping[str, float]) -> AgentTraces:
+    def make(
+        self,
+        initial: Mapping[str, Given],
+        parameters: Mapping[str, float],
+        foresee: bool,
+        record: bool,
+    ) -> AgentTraces:
+        """Run to the end; what all groups did."""
         try:
             self.start(initial, parameters)
-            while self.order:
-                self.proceed()
+            if self.fleet is None:
+                self.alone(self.groups[0])
+            else:
+                self.together(self.fleet, foresee, record)
             outcome = Outcome(Ending.HORIZON, self.until, f"The run reached t = {self.until:g}.")
         except RunEnded as ended:
             outcome = ended.outcome
             self.stop_all(outcome.time)
         except ExternalError as failed:
+            if self.fleet is not None:
+                self.t = self.fleet.clock
             outcome = Outcome(Ending.EXTERNAL_FAILED, self.t, f"{failed}.", failed.name)
             self.stop_all(self.t)
+        fleet = self.fleet
         return AgentTraces(
             self.product.name,
             {
@@ -157,30 +169,54 @@ class _AgentRun:
             outcome,
             {g.name: len(g.automaton.components) for g in self.grouping.groups},
             sum(r.cancelled for r in self.groups),
-            (self.fleet.looks if self.fleet is not None else 0) - self.looked,
-            tuple(self.steps),
+            0 if fleet is None else fleet.looks,
+            tuple(
+                StepRecord(self.names[i], start, end, spread, agreed)
+                for i, agreed, start, end, spread in (fleet.records() if fleet and record else ())
+            ),
         )
 
-    fleet: Fleet | None = None
-    looked = 0
+    def alone(self, run: AgentGroup) -> None:
+        """Everything on one clock."""
+        try:
+            while True:
+                before = len(run.events)
+                try:
+                    run.stretch()
+                finally:
+                    self.log_own(0, run, before)
+                self.t = run.t
+        except RunEnded as ended:
+            if ended.outcome.ending is not Ending.HORIZON:
+                raise
+
+    def together(self, fleet: Fleet, foresee: bool, record: bool) -> None:
+        """One thing after another, in the order of time."""
+        fleet.begin(foresee, record)
+        for run in self.groups:
+            run.depart(fleet)
+        while True:
+            due = fleet.run()
+            if due is None:
+                return
+            if isinstance(due, Meeting):
+                self.meet(fleet, due)
+            else:
+                self.own_event(fleet, due)
 
     def start(self, initial: Mapping[str, Given], parameters: Mapping[str, float]) -> None:
+        """Parameters and first states of all groups."""
         values = self.parameters(parameters)
-        self.check_names(initial, values)
-        for run in self.groups:
+        self.check_names(initial)
+        for i, run in enumerate(self.groups):
             known = run.prepared.known
             mine = {n: v for n, v in initial.items() if n in known}
             run.start(mine, None, values)
-            run.open()
-        self.pairs = self.prepared.pairs(self.method, values)
-        self.fleet = self.pairs.fleet
-        self.looked = self.fleet.looks if self.fleet is not None else 0
-        self.noted: set[tuple[int, int, str]] = set()
-        if self.fleet is not None:
-            for i, run in enumerate(self.groups):
-                self.rest(i, run)
-        for i in range(len(self.groups)):
-            self.enqueue(i)
+            run.open(i)
+        pairs = self.prepared.pairs(self.method, values)
+        self.claims, self.fleet = pairs.claims, pairs.fleet
+        self.read = frozenset(n for _, read, _ in self.claims for n in read)
+        self.shared: dict[str, float] = {}
         self.look_at_jump(range(len(self.groups)))
 
     def parameters(self, given: Mapping[str, float]) -> dict[str, float]:
@@ -201,110 +237,38 @@ class _AgentRun:
             raise ModelError(Diagnostic("unknown-name", f"the model has no parameter `{name}`"))
         return values
 
-    def check_names(self, initial: Mapping[str, Given], _: Mapping[str, float]) -> None:
+    def check_names(self, initial: Mapping[str, Given]) -> None:
+        """Refuse names that the model does not have."""
         known = frozenset(n for run in self.groups for n in run.prepared.known)
         for name in initial:
             if name not in known:
                 raise ModelError(Diagnostic("unknown-name", f"the model has no variable `{name}`"))
 
-    def rest(self, i: int, run: AgentGroup) -> None:
-        """A path that has not begun."""
-        assert self.fleet is not None
-        c = array("d", [run.env[n] for n in run.prepared.names])
-        self.fleet.move(i, run.t, run.t, run.t, 0, c)
+    # Events of one group
 
-    # One thing after another
-
-    def enqueue(self, i: int) -> None:
-        self.stamps[i] += 1
-        if not self.groups[i].finished:
-            heapq.heappush(self.order, (self.groups[i].clock, i, self.stamps[i]))
-
-    def proceed(self) -> None:
-        """Do what is next in time: a meeting, a group's own event, or a step."""
-        clock, i, stamp = self.order[0]
-        if stamp != self.stamps[i]:
-            heapq.heappop(self.order)
-            return
+    def own_event(self, fleet: Fleet, i: int) -> None:
+        """The stretch of a group is over, and no other is behind it."""
         run = self.groups[i]
-        meeting = self.next_meeting()
-        if meeting is not None and (
-            meeting[0] < clock or (meeting[0] <= clock and run.ending is None)
-        ):
-            heapq.heappop(self.foreseen)
-            self.meet(meeting[4], meeting[2])
-        elif run.ending is not None:
-            self.own_event(i, run)
-        else:
-            self.advance(i, run)
-
-    def next_meeting(self) -> tuple[float, int, int, int, Meeting, tuple[int, int]] | None:
-        while self.foreseen:
-            entry = self.foreseen[0]
-            _, _, i, j, _, versions = entry
-            if (self.groups[i].version, self.groups[j].version) == versions:
-                return entry
-            heapq.heappop(self.foreseen)
-        return None
-
-    def advance(self, i: int, run: AgentGroup) -> None:
-        start = run.clock
-        piece = run.step()
-        self.enqueue(i)
-        if piece is None:
-            return
-        if self.record_steps:
-            self.note_step(i, start, run.clock)
-        if self.fleet is None:
-            return
-        self.show(i, run, piece, start, run.clock)
-        for found in self.fleet.meetings(i):
-            claim = self.encounters_of(i, found)[0].claim
-            versions = (run.version, self.groups[found.other].version)
-            entry = (found.time, 0 if claim else 1, i, found.other, found, versions)
-            heapq.heappush(self.foreseen, entry)
-
-    def note_step(self, i: int, start: float, end: float) -> None:
-        clocks = [r.clock for r in self.groups if not r.finished]
-        spread = max(clocks) - min(clocks)
-        self.steps.append(StepRecord(self.names[i], start, end, spread))
-
-    def show(self, i: int, run: AgentGroup, piece: Piece, start: float, end: float) -> None:
-        """Tell the fleet the path of a group in a window of time."""
-        assert self.fleet is not None
-        base, degree, c = piece
-        flowing = {n: k for k, n in enumerate(run.place.program.flowing)}
-        width = degree + 1
-        path = array("d")
-        for name in run.prepared.names:
-            k = flowing.get(name)
-            if k is None:
-                path.append(run.env[name])
-                path.extend([0.0] * degree)
-            else:
-                path.extend(c[k * width : (k + 1) * width])
-        self.fleet.move(i, base, start, end, degree, path)
-
-    def encounters_of(self, i: int, found: Meeting) -> list[Encounter]:
-        first, second = min(i, found.other), max(i, found.other)
-        return self.pairs.watched[first, second, found.shape]
-
-    def own_event(self, i: int, run: AgentGroup) -> None:
         before, jumps = len(run.events), run.jumps
-        self.t = run.clock
         try:
-            run.conclude()
+            run.conclude(fleet)
         except RunEnded as ended:
-            if ended.outcome.ending is not Ending.HORIZON:
-                self.log_own(i, run, before)
-                raise
+            self.t = run.t
+            self.log_own(i, run, before)
             run.finished = True
-        self.log_own(i, run, before)
-        self.enqueue(i)
+            if ended.outcome.ending is not Ending.HORIZON:
+                raise
+            fleet.retire(i)
+            return
+        self.t = run.t
+        if len(run.events) > before:
+            self.log_own(i, run, before)
+        run.depart(fleet)
         if run.jumps > jumps:
             self.look_at_jump((i,))
 
     def log_own(self, i: int, run: AgentGroup, before: int) -> None:
+        """Add the group's new jumps and violations to the common log."""
         name = (self.names[i],)
         for event in run.events[before:]:
             if event.type in (EventType.JUMP, EventType.VIOLATION):
@@ -312,27 +276,24 @@ class _AgentRun:
 
     # Meetings
 
-    def meet(self, found: Meeting, i: int) -> None:
-        first, second = min(i, found.other), max(i, found.other)
-        encounters = self.encounters_of(i, found)
-        names = (self.names[first], self.names[second])
+    def meet(self, fleet: Fleet, found: Meeting) -> None:
+        """Two groups meet."""
         self.t = found.time
-        for k in found.fired:
-            encounter = encounters[k]
-            if encounter.claim:
-                self.violated(encounter.name, first, second, names)
-                continue
-            self.tick(encounter.name)
-            self.events.append(AgentEvent(found.time, encounter.name, names))
-            self.interact(
-                encounter.name, self.pairs.jump(first, second, found.shape, k), first, second
-            )
+        encounter = fleet.layers[found.layer].encounter
+        pair = (found.first, found.second)
+        names = (self.names[found.first], self.names[found.second])
+        if encounter.claim:
+            self.violated(encounter.name, pair, names)
             return
+        self.tick(encounter.name)
+        self.events.append(AgentEvent(found.time, encounter.name, names))
+        self.interact(fleet, encounter.name, fleet.jump(found.layer), pair)
 
-    def violated(self, name: str, first: int, second: int, agents: tuple[str, ...]) -> None:
-        if (first, second, name) in self.noted:
+    def violated(self, name: str, pair: tuple[int, int], agents: tuple[str, ...]) -> None:
+        """Note the violation of a property once; end the run if it is to stop there."""
+        if (*pair, name) in self.noted:
             return
-        self.noted.add((first, second, name))
+        self.noted.add((*pair, name))
         self.events.append(AgentEvent(self.t, name, agents))
         if self.stop_on_violation:
             raise RunEnded(
@@ -346,9 +307,10 @@ class _AgentRun:
             )
 
     def tick(self, name: str) -> None:
+        """Count what happens at one instant."""
         count = self.instant[1] + 1 if self.instant[0] == self.t else 0
         self.instant = (self.t, count)
-        if count > 1000:
+        if count > INSTANT_LIMIT:
             raise RunEnded(
                 Outcome(
                     Ending.LIVELOCK,
@@ -358,24 +320,23 @@ class _AgentRun:
                 )
             )
 
-    def interact(self, event: str, jump: Jump, first: int, second: int) -> None:
-        both = (self.groups[first], self.groups[second])
-        for run in both:
-            run.cut(self.t)
+    def interact(self, fleet: Fleet, event: str, jump: Jump, pair: tuple[int, int]) -> None:
+        """The resets of an interaction; both groups restart."""
+        both = (self.groups[pair[0]], self.groups[pair[1]])
         values: dict[str, float] = {TIME: self.t}
         for who, run in zip((FIRST, SECOND), both, strict=True):
+            run.cut(fleet, self.t)
             for i, name in enumerate(run.prepared.names):
                 values[f"{who} {i}"] = run.env[name]
         shares = [both[0].decisions.share() for _ in range(jump.choices)]
         changed = jump(values, shares)
-        for who, run, i in zip((FIRST, SECOND), both, (first, second), strict=True):
+        for who, run in zip((FIRST, SECOND), both, strict=True):
             after = dict(run.env)
             for j, name in enumerate(run.prepared.names):
                 after[name] = changed.get(f"{who} {j}", after[name])
             self.settle(event, run, after)
-            self.enqueue(i)
-            self.rest(i, run)
-        self.look_at_jump((first, second))
+            run.depart(fleet)
+        self.look_at_jump(pair)
 
     def settle(self, name: str, run: AgentGroup, values: dict[str, float]) -> None:
         """One side of an interaction: the state after it must be finite and allowed."""
@@ -394,20 +355,18 @@ class _AgentRun:
 
     def look_at_jump(self, changed: Iterable[int]) -> None:
         """Bad states over discrete variables of several groups."""
-        names = {n for i in changed for n in self.groups[i].prepared.names}
-        for name, read, holds in self.pairs.claims:
-            if not read & names:
-                continue
-            values: dict[str, float] = {TIME: self.t}
-            for run in self.groups:
-                values.update({n: run.env[n] for n in run.prepared.names if n in read})
-            if holds(values)[0]:
-                self.violated(name, -1, -1, (self.product.name,))
+        if not self.claims:
+            return
+        new = {n: self.groups[i].env[n] for i in changed for n in self.groups[i].prepared.names}
+        new = {n: v for n, v in new.items() if n in self.read}
+        self.shared.update(new)
+        self.shared[TIME] = self.t
+        for name, read, holds in self.claims:
+            if not read.isdisjoint(new) and holds(self.shared)[0]:
+                self.violated(name, (-1, -1), (self.product.name,))
 
     def stop_all(self, t: float) -> None:
-        """Bring every group to the time at which the run ended."""
+        """Bring every group to the time at which the run ended; no clock is behind it."""
         for run in self.groups:
-            if run.t < t:
-                while run.ending is None and run.clock < t:
-                    run.step()
-                run.cut(t)
+            if self.fleet is not None and not run.finished and run.t < t:
+                run.cut(self.fleet, t)

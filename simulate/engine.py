@@ -11,10 +11,9 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from models.trace import Counts
 from simulate.methods import Adams, Method
 from simulate.program import Program
-from simulate.stretch import Stop, Stretch
+from simulate.stretch import Stretch
 
 _core: Any
 try:
@@ -52,16 +51,7 @@ class Stepper:
 
             self._reference = reference.Core(program, method, t, x, held)
             return
-        adams = isinstance(method, Adams)
-        options = (
-            not adams,
-            method.max_order if isinstance(method, Adams) else method.order,
-            int(method.detection),
-            method.max_steps,
-            method.rtol,
-            method.atol,
-            method.max_step,
-        )
+        options = core_options(method)
         self._core = _core.open(program.compiled, options, t, array("d", x), array("d", held))
 
     def advance(self, until: float, active: Sequence[int], dense: bool = True) -> Stretch:
@@ -74,21 +64,7 @@ class Stepper:
         """
         if self._core is None:
             return self._reference.advance(until, active)
-        found = _core.advance(self._core, until, array("i", active), dense)
-        stop, t, state, fired, grazing, values, eps, counts, times, degrees, coefficients = found
-        return Stretch(
-            Stop(stop),
-            t,
-            array("d", state),
-            fired,
-            grazing,
-            array("d", values),
-            array("d", eps),
-            Counts(*counts),
-            array("d", times),
-            array("i", degrees),
-            array("d", coefficients),
-        )
+        return Stretch.of(_core.advance(self._core, until, array("i", active), dense))
 
 
 def advance(
@@ -133,6 +109,20 @@ def holds_at(
 
 def _as_dict(given: Mapping[str, float]) -> dict[str, float]:
     return given if isinstance(given, dict) else dict(given)
+
+
+def core_options(method: Method) -> tuple[object, ...]:
+    """A method as the extensions know it."""
+    adams = isinstance(method, Adams)
+    return (
+        not adams,
+        method.max_order if isinstance(method, Adams) else method.order,
+        int(method.detection),
+        method.max_steps,
+        method.rtol,
+        method.atol,
+        method.max_step,
+    )
 
 
 def load_program(program: Program) -> Any:

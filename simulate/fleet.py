@@ -1,23 +1,25 @@
-"""The paths of many agents, and the first times at which two of them meet.
+"""The fleet: agents that advance on clocks of their own, and the pairs that may meet.
 
-Every agent has a path: a polynomial of each of its variables, valid in a window of time. A
-`Shape` is what is watched on a pair: conditions over the variables of a first and a second
-agent. Agents of one kind share their shapes: conditions that differ only in names are
-compiled once. From conditions such as `(a.x - b.x)^2 + (a.y - b.y)^2 <= r^2` necessary bounds
-on the distance of single coordinates are read off, so that pairs whose bounding boxes are
-further apart are skipped (exactly: nothing is missed by this).
+Every agent has a path, a polynomial of each of its variables; the compiled core makes the
+steps, always of the most lagging agent, and looks for meetings on the overlap of paths, until
+something is due: a meeting of two agents, or the end of an agent's own stretch. A condition
+on pairs that differ only in names is compiled once (a *shape*) and watched on all of them (a
+*layer*). From conditions such as `(a.x - b.x)^2 + (a.y - b.y)^2 <= r^2` necessary bounds on
+the distance of single coordinates are read off, so that agents that are further apart are
+skipped: by a grid of cells in space and slices of time, then by boxes (exactly: nothing is
+missed by this). Near a meeting the steps of both agents are agreed (see `core/foresee.c`).
 """
 
 from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from models.automaton import TIME, Constraint, EventKind, Range, primed
+from models.automaton import TIME, Constraint, Range, primed
 from models.expression import (
     COMPARISONS,
     ZERO,
@@ -30,139 +32,151 @@ from models.expression import (
     with_arguments,
 )
 from models.polynomial import Polynomial, PolynomialTooLargeError, polynomial_form
+from simulate.agent_groups import Encounter, Side
 from simulate.condition import split_cases
+from simulate.engine import core_options
 from simulate.jump import Jump
-from simulate.program import compile_program
+from simulate.methods import Method
+from simulate.program import Program, compile_program
+from simulate.stretch import Stretch
 
-_meeting: Any
+_fleet: Any
 try:
-    from simulate import _meeting  # type: ignore[attr-defined,no-redef]
+    from simulate import _fleet  # type: ignore[attr-defined,no-redef]
 except ImportError:  # not built: agents then run with one clock
-    _meeting = None
+    _fleet = None
 
 FIRST, SECOND = "1st", "2nd"
 """In the canonical names `1st 0`, `2nd 3`: whose variable, and its number in its agent."""
 
+Slots = Mapping[str, tuple[int, int]]
+"""Whose variable a slot is (0: of the agent with the smaller number), and which."""
+
 
 def is_available() -> bool:
     """Whether agents can have clocks of their own: this needs the compiled core."""
-    return _meeting is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """A condition on two agents, and its kind."""
-
-    condition: Expression
-    event: EventKind
+    return _fleet is not None
 
 
 class Meeting(NamedTuple):
-    """When, with which other agent, and which sights (numbers in the order given to `watch`)
-    of which shape are true then."""
+    """When which two agents meet (by number, the smaller first), in which layer."""
 
     time: float
-    other: int
-    shape: int
-    fired: tuple[int, ...]
+    first: int
+    second: int
+    layer: int
+
+
+@dataclass(slots=True)
+class Layer:
+    """An encounter as it is watched on some pairs; its jump is compiled when it happens."""
+
+    encounter: Encounter
+    slots: Slots
+    jump: Jump | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Agents alike: the numbers of the slots' variables, and which of these are discrete."""
+
+    places: tuple[int, ...]
+    discrete: tuple[bool, ...]
 
 
 class Fleet:
-    """The paths of agents given by their variables' names; which of these are discrete."""
+    """Agents given by their variables' names; which of these are discrete."""
 
     def __init__(
         self,
         agents: Sequence[Sequence[str]],
         discrete: frozenset[str],
-        rtol: float,
-        atol: float,
+        method: Method,
         symbols: Mapping[str, int],
         externals: Mapping[str, Callable[..., float]],
     ):
-        self.agents = [tuple(agent) for agent in agents]
-        self.discrete = discrete
-        self.symbols, self.externals = symbols, externals
-        self._core = _meeting.fleet(array("i", [len(a) for a in agents]), rtol, atol)
-        self._shapes: dict[object, int] = {}
-        self._kinds = [tuple(n in discrete for n in agent) for agent in self.agents]
-        self._jumps: dict[tuple[Constraint, ...], Jump] = {}
-        self._canonical: dict[str, Expression] = {
-            f"{who} {i}": variable(f"{who} {i}")
-            for who in (FIRST, SECOND)
-            for i in range(max(map(len, agents), default=0))
-        }
-
-    def watch(self, first: int, second: int, sights: Sequence[Sight]) -> int:
-        """Look for these conditions (in the agents' own names) on a pair, first < second; the
-        number of their shape."""
-        slots = {n: (0, i) for i, n in enumerate(self.agents[first])}
-        slots.update({n: (1, i) for i, n in enumerate(self.agents[second])})
-        key = (
-            tuple((_structure(s.condition, slots), s.event) for s in sights),
-            self._kinds[first],
-            self._kinds[second],
+        self.discrete, self.symbols, self.externals = discrete, symbols, externals
+        self.layers: list[Layer] = []
+        self._places = [{n: i for i, n in enumerate(agent)} for agent in agents]
+        self._core = _fleet.fleet(array("i", [len(a) for a in agents]), core_options(method))
+        self._known: dict[object, int] = {}
+        self._canonical = frozenset(
+            f"{who} {i}" for who in (FIRST, SECOND) for i in range(max(map(len, agents), default=0))
         )
-        shape = self._shapes.get(key)
-        if shape is None:
-            renaming = self._renaming(first, second)
-            canonical = tuple(Sight(_renamed(s.condition, renaming), s.event) for s in sights)
-            shape = self._shapes[key] = self._compile(canonical, first, second)
-        _meeting.pair(self._core, first, second, shape)
-        return shape
 
-    def jump(self, first: int, second: int, resets: Sequence[Constraint]) -> Jump:
-        """The resets of an interaction of two agents, over canonical names."""
-        canonical = _renamed_resets(resets, self._renaming(first, second))
-        jump = self._jumps.get(canonical)
-        if jump is None:
-            pairs = [(c.variable, c.range) for c in canonical]
-            known = frozenset(self._canonical)
-            jump = self._jumps[canonical] = Jump(pairs, known, self.symbols, self.externals)
-        return jump
+    # What is watched
 
-    def _renaming(self, first: int, second: int) -> dict[str, Expression]:
-        return {
-            name: self._canonical[f"{who} {i}"]
-            for who, agent in ((FIRST, first), (SECOND, second))
-            for i, name in enumerate(self.agents[agent])
-        }
+    def watch(self, encounter: Encounter) -> None:
+        """Look for an encounter on all its pairs."""
+        ones = self._alike(encounter.first)
+        others = ones if encounter.second is None else self._alike(encounter.second)
+        for one, first in ones.items():
+            for other, second in others.items():
+                self._watch(encounter, (one, first), (other, second), False)
+                if encounter.second is not None:
+                    self._watch(encounter, (one, first), (other, second), True)
 
-    def move(
-        self, agent: int, base: float, start: float, end: float, degree: int, c: array[float]
+    def _alike(self, sides: Sequence[Side]) -> dict[_Kind, array[int]]:
+        found: dict[_Kind, array[int]] = {}
+        for side in sides:
+            places = self._places[side.group]
+            kind = _Kind(
+                tuple([places[n] for n in side.variables]),
+                tuple([n in self.discrete for n in side.variables]),
+            )
+            found.setdefault(kind, array("i")).append(side.group)
+        return found
+
+    def _watch(
+        self,
+        encounter: Encounter,
+        one: tuple[_Kind, array[int]],
+        other: tuple[_Kind, array[int]],
+        swapped: bool,
     ) -> None:
-        """Set the path of an agent in a window: polynomials in the time since `base`, all of
-        the same degree, variable by variable."""
-        _meeting.move(self._core, agent, base, start, end, degree, c)
+        """Watch the pairs in which the one has the smaller number, or the larger."""
+        before, after = (other[1], one[1]) if swapped else (one[1], other[1])
+        if min(before) >= max(after):
+            return
+        slots = {n: (int(swapped), i) for n, i in zip(encounter.slots[0], one[0].places)}  # noqa: B905
+        slots |= {n: (1 - swapped, i) for n, i in zip(encounter.slots[1], other[0].places)}  # noqa: B905
+        discrete = one[0].discrete, other[0].discrete
+        key = (
+            encounter.name,
+            encounter.claim,
+            _structure(encounter.condition, slots),
+            tuple(_reset_structures(encounter.resets, slots)),
+            discrete,
+        )
+        number = self._known.get(key)
+        if number is None:
+            kinds = dict(zip(encounter.slots[0], discrete[0], strict=True))
+            kinds.update(zip(encounter.slots[1], discrete[1], strict=True))
+            shape = self._compile(encounter, slots, kinds)
+            rank = len(self.layers) + (0 if encounter.claim else 1_000_000)
+            number = self._known[key] = _fleet.layer(self._core, shape, rank)
+            self.layers.append(Layer(encounter, slots))
+        _fleet.pairs(self._core, number, before, after)
 
-    def meetings(self, agent: int) -> list[Meeting]:
-        """The first meeting in the overlap of the windows, for each shape that is watched on
-        the agent and another one."""
-        return [Meeting(*found) for found in _meeting.meetings(self._core, agent)]
-
-    @property
-    def looks(self) -> int:
-        """How many pairs were looked at closely so far."""
-        tests, _ = _meeting.work(self._core)
-        return int(tests)
-
-    def _compile(self, sights: tuple[Sight, ...], first: int, second: int) -> int:
-        used = free_variables(*(s.condition for s in sights)) - {TIME}
+    def _compile(self, encounter: Encounter, slots: Slots, discrete: Mapping[str, bool]) -> int:
+        names = {n: _canonical_name(slot) for n, slot in slots.items()}
+        condition = _renamed(encounter.condition, names)
+        used = free_variables(condition) - {TIME}
         moving: list[list[int]] = [[], []]
         held: list[list[int]] = [[], []]
-        for who, agent, side in ((FIRST, first, 0), (SECOND, second, 1)):
-            for i, name in enumerate(self.agents[agent]):
-                if f"{who} {i}" in used:
-                    (held if name in self.discrete else moving)[side].append(i)
+        for name, (side, i) in sorted(slots.items(), key=lambda item: item[1]):
+            if names[name] in used:
+                (held if discrete[name] else moving)[side].append(i)
         program = compile_program(
             flowing=_named(moving),
             held=_named(held),
             flows=[ZERO] * (len(moving[0]) + len(moving[1])),
-            watches=[(s.condition, s.event) for s in sights],
+            watches=[(condition, encounter.event)],
             symbols=self.symbols,
             externals=self.externals,
         )
-        near = distance_bounds([s.condition for s in sights])
-        number: int = _meeting.shape(
+        near = distance_bounds([condition])
+        number: int = _fleet.shape(
             self._core,
             program.compiled,
             (len(moving[0]), len(moving[1]), len(held[0]), len(held[1])),
@@ -172,12 +186,85 @@ class Fleet:
         )
         return number
 
+    def jump(self, layer: int) -> Jump:
+        """The resets of an interaction of two agents, over canonical names."""
+        found = self.layers[layer]
+        if found.jump is None:
+            names = {n: _canonical_name(slot) for n, slot in found.slots.items()}
+            resets = _renamed_resets(found.encounter.resets, names)
+            pairs = [(c.variable, c.range) for c in resets]
+            found.jump = Jump(pairs, self._canonical, self.symbols, self.externals)
+        return found.jump
+
+    # A run
+
+    def begin(self, foresee: bool, record: bool) -> None:
+        """Begin a new run: whether agents agree on steps, and steps are recorded."""
+        _fleet.begin(self._core, foresee, record)
+
+    def depart(
+        self,
+        agent: int,
+        program: Program,
+        t: float,
+        goal: float,
+        x: Sequence[float],
+        held: Sequence[float],
+        watches: Sequence[int],
+        flowing: array[int],
+        values: Sequence[float],
+    ) -> None:
+        """Begin a stretch of an agent (see `simulate.engine.Stepper`); `flowing` gives the
+        place of each of its variables among those that flow, or -1, `values` all values."""
+        _fleet.depart(
+            self._core, agent, program.compiled, t, goal, array("d", x), array("d", held),
+            array("i", watches), flowing, array("d", values),
+        )  # fmt: skip
+
+    def retire(self, agent: int) -> None:
+        """An agent makes no more steps."""
+        _fleet.retire(self._core, agent)
+
+    def run(self) -> Meeting | int | None:
+        """Make steps until a meeting is due, or the end of an agent's stretch (its number);
+        None when nothing is left to do."""
+        due = _fleet.run(self._core)
+        return Meeting(*due) if isinstance(due, tuple) else due
+
+    def stretch(self, agent: int) -> Stretch:
+        """The stretch of an agent that has ended."""
+        return Stretch.of(_fleet.stretch(self._core, agent))
+
+    def cut(self, agent: int, t: float) -> tuple[Stretch, int]:
+        """The stretch of an agent up to t, and how many steps are taken back by that."""
+        found, cancelled = _fleet.cut(self._core, agent, t)
+        return Stretch.of(found), cancelled
+
+    def records(self) -> Iterator[tuple[int, bool, float, float, float]]:
+        """Every step: agent, whether it was agreed, start, end, distance of the clocks."""
+        for agent, agreed, start, end, spread in _fleet.records(self._core):
+            yield agent, bool(agreed), start, end, spread
+
+    @property
+    def looks(self) -> int:
+        """How many pairs were looked at closely so far."""
+        return int(_fleet.work(self._core)[0])
+
+    @property
+    def clock(self) -> float:
+        """The clock of the most lagging agent."""
+        return float(_fleet.work(self._core)[1])
+
+
+def _canonical_name(slot: tuple[int, int]) -> str:
+    return f"{SECOND if slot[0] else FIRST} {slot[1]}"
+
 
 def _named(numbers: list[list[int]]) -> list[str]:
     return [f"{FIRST} {i}" for i in numbers[0]] + [f"{SECOND} {i}" for i in numbers[1]]
 
 
-def _structure(root: Expression, slots: Mapping[str, tuple[int, int]]) -> object:
+def _structure(root: Expression, slots: Slots) -> object:
     """A value that is the same for expressions that differ only in whose variables they
     mention."""
     made: dict[int, int] = {}
@@ -201,32 +288,38 @@ def _structure(root: Expression, slots: Mapping[str, tuple[int, int]]) -> object
     return tuple(rows)
 
 
-def _renamed(root: Expression, renaming: Mapping[str, Expression]) -> Expression:
+def _reset_structures(resets: Sequence[Constraint], slots: Slots) -> Iterator[object]:
+    both = {**slots, **{primed(n): (slot, "after") for n, slot in slots.items()}}
+    for reset in resets:
+        yield both.get(reset.variable, reset.variable)
+        for bound in (reset.range.low, reset.range.high):
+            yield None if bound is None else _structure(bound, both)  # type: ignore[arg-type]
+
+
+def _renamed(root: Expression, names: Mapping[str, str]) -> Expression:
     def change(node: Expression, args: tuple[Expression, ...]) -> Expression:
         if node.op is Op.VARIABLE:
             plain = node.name.removesuffix("'")
-            new = renaming.get(plain)
+            new = names.get(plain)
             if new is None:
                 return node
-            return new if plain == node.name else variable(primed(new.name))
+            return variable(new if plain == node.name else primed(new))
         return with_arguments(node, args)
 
     return rebuild(root, change)
 
 
 def _renamed_resets(
-    resets: Sequence[Constraint], renaming: Mapping[str, Expression]
+    resets: Sequence[Constraint], names: Mapping[str, str]
 ) -> tuple[Constraint, ...]:
     found = []
     for reset in resets:
         given = reset.range
-        low = None if given.low is None else _renamed(given.low, renaming)
+        low = None if given.low is None else _renamed(given.low, names)
         high = low
         if given.high is not given.low:
-            high = None if given.high is None else _renamed(given.high, renaming)
-        new = renaming.get(reset.variable)
-        name = reset.variable if new is None else new.name
-        found.append(Constraint(name, Range(low, high)))
+            high = None if given.high is None else _renamed(given.high, names)
+        found.append(Constraint(names.get(reset.variable, reset.variable), Range(low, high)))
     return tuple(found)
 
 

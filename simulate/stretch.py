@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from models.trace import Counts
 
@@ -41,3 +42,21 @@ class Stretch:
     times: array[float]
     degrees: array[int]
     coefficients: array[float]
+
+    @classmethod
+    def of(cls, found: tuple[Any, ...]) -> Stretch:
+        """What the extension returns, as a value."""
+        stop, t, state, fired, grazing, values, eps, counts, times, degrees, coefficients = found
+        return cls(
+            Stop(stop),
+            t,
+            array("d", state),
+            fired,
+            grazing,
+            array("d", values),
+            array("d", eps),
+            Counts(*counts),
+            array("d", times),
+            array("i", degrees),
+            array("d", coefficients),
+        )

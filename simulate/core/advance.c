@@ -542,6 +542,7 @@ int core_run(Core *core)
             newly_true(core, core->values);
         }
         core->first = 0;
+        core->next = h;
         if (remaining <= least) {
             core->t = core->until;
             return finish(core, STOP_END);

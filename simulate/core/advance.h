@@ -28,7 +28,7 @@ typedef struct {
     int n, active_count, first, order, degree, taylor_order, points;
     int started, stale; /* whether there is a history, and whether it lacks the last state */
     const int *active;
-    double t, until, h, h_before;
+    double t, until, h, h_before, next; /* next: the step that is planned */
     long steps, rejected, evaluations, guard_evaluations, beyond, singular;
     double times[HISTORY], basis[HISTORY + 1][HISTORY + 1];
     /* one block of memory, cut into: */
@@ -67,4 +67,5 @@ int core_begin(Core *core, double shorter, int *good);
 void core_predictor(Core *core);
 extern const double INVERSE[STRIDE]; /* 1/k */
 int all_finite(const double *values, int count);
+PyObject *core_result(const Core *core, int stop); /* a stretch as Python sees it */
 #endif

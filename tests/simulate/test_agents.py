@@ -263,7 +263,10 @@ class TestGroups:
     def test_uncoupled_components_have_their_own(self):
         grouping = group_components(load("bumper_cars").automaton)
         assert [g.name for g in grouping.groups] == [f"car[{i}]" for i in range(1, 21)]
-        assert len(grouping.encounters) == 2 * 190
+        family, *claims = grouping.encounters
+        assert family.name == "bump"
+        assert len(family.first) == 20
+        assert len(claims) == 190
         assert [name for name, _ in grouping.at_jumps] == ["energy never grows"]
 
     def test_condition_on_three_moving_agents_joins_them(self, tmp_path):
