@@ -33,10 +33,13 @@ class AgentGroup(Execution):
     def depart(self, fleet: Fleet) -> None:
         """Begin a stretch from the present state."""
         program, x, held, goal, watches = self.outset()
-        values = [self.env[n] for n in self.prepared.names]
         fleet.depart(
-            self.position, program, self.t, goal, x, held, watches, self._flowing(), values
+            self.position, program, self.t, goal, x, held, watches, self._flowing(), self.values()
         )
+
+    def values(self) -> list[float]:
+        """The present values of all variables, in the order of their names."""
+        return [self.env[n] for n in self.prepared.names]
 
     def conclude(self, fleet: Fleet) -> None:
         """Let the end of the group's own stretch take its effect."""

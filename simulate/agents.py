@@ -28,7 +28,7 @@ from simulate.agent_group import AgentGroup
 from simulate.agent_pairs import PreparedAgents
 from simulate.agent_traces import AgentEvent, AgentTraces, StepRecord
 from simulate.execution import INSTANT_LIMIT, Given, RunEnded
-from simulate.fleet import FIRST, SECOND, Fleet, Meeting
+from simulate.fleet import Fleet, Meeting, canonical_names
 from simulate.jump import Jump
 from simulate.methods import Method, check_method
 from simulate.policy import Decisions, Policy, Switching
@@ -132,6 +132,8 @@ class _AgentRun:
         self.noted: set[tuple[int, int, str]] = set()
         self.instant = (0.0, 0)
         self.t = 0.0
+        most = max(len(g.prepared.names) for g in self.groups)
+        self.sides = canonical_names(most)
 
     # The run
 
@@ -324,28 +326,31 @@ class _AgentRun:
         """The resets of an interaction; both groups restart."""
         both = (self.groups[pair[0]], self.groups[pair[1]])
         values: dict[str, float] = {TIME: self.t}
-        for who, run in zip((FIRST, SECOND), both, strict=True):
+        for who, run in zip(self.sides, both, strict=True):
             run.cut(fleet, self.t)
-            for i, name in enumerate(run.prepared.names):
-                values[f"{who} {i}"] = run.env[name]
+            values.update(zip(who, run.values(), strict=False))
         shares = [both[0].decisions.share() for _ in range(jump.choices)]
         changed = jump(values, shares)
-        for who, run in zip((FIRST, SECOND), both, strict=True):
-            after = dict(run.env)
-            for j, name in enumerate(run.prepared.names):
-                after[name] = changed.get(f"{who} {j}", after[name])
-            self.settle(event, run, after)
+        for who, run in zip(self.sides, both, strict=True):
+            new = {
+                n: changed[c] for n, c in zip(run.prepared.names, who, strict=False) if c in changed
+            }
+            self.settle(event, run, new)
             run.depart(fleet)
         self.look_at_jump(pair)
 
-    def settle(self, name: str, run: AgentGroup, values: dict[str, float]) -> None:
-        """One side of an interaction: the state after it must be finite and allowed."""
+    def settle(self, name: str, run: AgentGroup, new: dict[str, float]) -> None:
+        """One side of an interaction: the state after it must be finite, and allowed as far
+        as the interaction changed what the invariant speaks of."""
         where = run.prepared.base.name
-        if not all(map(math.isfinite, values.values())):
+        if not all(map(math.isfinite, new.values())):
             sentence = f"At t = {self.t:.10g} `{name}` gives `{where}` a value that is not finite."
             raise RunEnded(Outcome(Ending.NOT_FINITE, self.t, sentence, name))
+        values = {**run.env, **new}
         allowed = run.prepared.invariant(run.place.name)
-        if not allowed(values, self.method.rtol, self.method.atol):
+        if not allowed.names.isdisjoint(new) and not allowed(
+            values, self.method.rtol, self.method.atol
+        ):
             sentence = (
                 f"The run blocks at t = {self.t:.10g}: `{name}` would take `{where}` out of"
                 f" the invariant of `{run.place.name}`."

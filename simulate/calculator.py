@@ -42,6 +42,7 @@ class TolerantCondition:
         externals: Externals,
     ):
         names = sorted(free_variables(condition) - {TIME})
+        self.names = frozenset(names)
         flowing = tuple(n for n in names if n in moving)
         held = tuple(n for n in names if n not in moving)
         self._program = compile_program(

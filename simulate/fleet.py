@@ -100,9 +100,8 @@ class Fleet:
         self._places = [{n: i for i, n in enumerate(agent)} for agent in agents]
         self._core = _fleet.fleet(array("i", [len(a) for a in agents]), core_options(method))
         self._known: dict[object, int] = {}
-        self._canonical = frozenset(
-            f"{who} {i}" for who in (FIRST, SECOND) for i in range(max(map(len, agents), default=0))
-        )
+        first, second = canonical_names(max(map(len, agents), default=0))
+        self._canonical = frozenset(first + second)
 
     # What is watched
 
@@ -254,6 +253,12 @@ class Fleet:
     def clock(self) -> float:
         """The clock of the most lagging agent."""
         return float(_fleet.work(self._core)[1])
+
+
+def canonical_names(count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of so many variables of the first and of the second agent of a pair."""
+    sides = [tuple(_canonical_name((side, i)) for i in range(count)) for side in (0, 1)]
+    return sides[0], sides[1]
 
 
 def _canonical_name(slot: tuple[int, int]) -> str:

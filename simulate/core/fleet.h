@@ -27,7 +27,7 @@ typedef struct {
 } Path;
 
 /* Cells in space and slices of time: which agents may be where, and when. */
-typedef struct Cell { long slice, x, y; int agent, next, before, sibling; } Cell;
+typedef struct { long slice, x, y; int agent, ahead, next, before, sibling; } Cell;
 typedef struct {
     int variables[2], dimensions; /* the coordinates */
     double size[2], duration;     /* of a cell and of a slice; not yet tuned: size is 0 */
@@ -79,7 +79,7 @@ typedef struct {
     Record *records;
     int record_count, record_room;
     int *candidates, candidate_count; /* of the last search */
-    long *seen, search;
+    long *seen, search, *tested, test;
     long looks;
 } Fleet;
 
@@ -91,6 +91,7 @@ void path_range(const Path *p, int variable, double from, double to, double *low
 
 /* Conditions on two paths */
 int far_apart(const Shape *s, const Path *a, const Path *b);
+int maybe_near(const Shape *s, const Path *a, const Path *b, double m, double w);
 int narrow(const Shape *s, const Path *a, const Path *b, double *t, double *end);
 void pair_place(Shape *s, const Path *a, const Path *b, double at, double bt);
 int pair_meet(Shape *s, const Path *a, const Path *b, double t, double end, double *when);
@@ -100,7 +101,7 @@ int grid_open(Grid *g, int agents);
 void grid_close(Grid *g);
 void grid_clear(Grid *g, int agents);
 int grid_put(Grid *g, Fleet *f, int agent);
-void grid_search(Fleet *f, const Layer *layer, const Path *p);
+void grid_search(Fleet *f, const Layer *layer, int agent, const Path *p, int ahead);
 
 /* Turns and steps */
 int meeting_before(const Meeting *a, const Meeting *b);

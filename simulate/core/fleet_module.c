@@ -70,6 +70,7 @@ static void free_fleet(Fleet *f)
     PyMem_Free(f->records);
     PyMem_Free(f->candidates);
     PyMem_Free(f->seen);
+    PyMem_Free(f->tested);
     PyMem_Free(f);
 }
 
@@ -81,7 +82,8 @@ static int open_agents(Fleet *f, const int *sizes)
     f->agents = PyMem_Calloc(f->count + 1, sizeof(Agent));
     f->candidates = PyMem_Calloc(f->count + 1, sizeof(int));
     f->seen = PyMem_Calloc(f->count + 1, sizeof(long));
-    if (f->agents == NULL || f->candidates == NULL || f->seen == NULL) {
+    f->tested = PyMem_Calloc(2 * f->count + 1, sizeof(long));
+    if (!f->agents || !f->candidates || !f->seen || !f->tested) {
         PyErr_NoMemory();
         return -1;
     }

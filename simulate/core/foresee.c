@@ -164,11 +164,11 @@ int fleet_foresee(Fleet *f, int agent, double *cap)
     for (l = 0; l < own->layer_count; l++) {
         const Layer *layer = &f->layers[own->layers[l]];
         Shape *s = &f->shapes[layer->shape];
-        grid_search(f, layer, &own->ahead);
+        grid_search(f, layer, agent, &own->ahead, 1);
         for (k = 0; k < f->candidate_count; k++) {
             int other = f->candidates[k], first = agent < other ? agent : other, found;
             double when, mine, theirs;
-            if (other == agent || other == own->partner ||
+            if (other == own->partner ||
                 !layer_has(f, layer, first, agent + other - first))
                 continue;
             found = expected(f, s, agent, other, &when);

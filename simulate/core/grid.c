@@ -24,7 +24,7 @@ static unsigned hash(long slice, long x, long y)
 int grid_open(Grid *g, int agents)
 {
     int size = 64, i;
-    while (size < 8 * agents)
+    while (size < 64 * agents && size < 1 << 20)
         size *= 2;
     g->mask = size - 1;
     g->buckets = PyMem_Malloc(size * sizeof(int));
@@ -119,7 +119,7 @@ static void take_out(Grid *g, int agent)
     g->wide[agent] = 0;
 }
 
-static int enter(Grid *g, int agent, long slice, long x, long y)
+static int enter(Grid *g, int agent, int ahead, long slice, long x, long y)
 {
     unsigned bucket = hash(slice, x, y) & g->mask;
     Cell *cell;
@@ -138,6 +138,7 @@ static int enter(Grid *g, int agent, long slice, long x, long y)
     cell->x = x;
     cell->y = y;
     cell->agent = agent;
+    cell->ahead = ahead;
     cell->before = -1;
     cell->next = g->buckets[bucket];
     if (cell->next >= 0)
@@ -179,7 +180,7 @@ static int slices(const Grid *g, const Path *p, double *first, double *last)
 }
 
 /* Enter a path into its cells; 1 if it is wide. */
-static int put_path(Grid *g, int agent, const Path *p)
+static int put_path(Grid *g, int agent, int ahead, const Path *p)
 {
     static const double none[2] = {0.0, 0.0};
     double slice, last;
@@ -194,7 +195,7 @@ static int put_path(Grid *g, int agent, const Path *p)
             for (y = from[1]; y <= to[1]; y++) {
                 if (count++ > MOST_CELLS)
                     return 1;
-                if (enter(g, agent, (long)slice, x, y) < 0)
+                if (enter(g, agent, ahead, (long)slice, x, y) < 0)
                     return -1;
             }
     }
@@ -205,9 +206,9 @@ static int put_one(Grid *g, Agent *agent, int number)
 {
     int wide;
     take_out(g, number);
-    wide = put_path(g, number, &agent->past);
+    wide = put_path(g, number, 0, &agent->past);
     if (wide == 0 && agent->ahead.end > agent->ahead.start)
-        wide = put_path(g, number, &agent->ahead);
+        wide = put_path(g, number, 1, &agent->ahead);
     if (wide < 0)
         return -1;
     if (wide) {
@@ -235,6 +236,9 @@ int grid_put(Grid *g, Fleet *f, int agent)
     return put_one(g, &f->agents[agent], agent);
 }
 
+/* What is searched: near which path, of the first or second of a pair (role 0 or 1). */
+typedef struct { const Grid *grid; const Shape *shape; const Path *path; int role, ahead; } Search;
+
 static void propose(Fleet *f, int other)
 {
     if (f->seen[other] != f->search) {
@@ -250,24 +254,44 @@ static void everybody(Fleet *f, const Layer *layer)
         propose(f, layer->members[i]);
 }
 
-/* Those in a grid that may be within the layer's distances of a path. */
-static void search_role(Fleet *f, const Layer *layer, const Path *p, int role)
+/* Propose the owner of a cell if it can be near the path within the slice. */
+static void test(Fleet *f, const Search *q, const Cell *cell)
 {
-    const Shape *s = &f->shapes[layer->shape];
-    const Grid *g = &f->grids[layer->grid[1 - role]];
+    const Agent *other = &f->agents[cell->agent];
+    const Path *p = q->path, *found = cell->ahead ? &other->ahead : &other->past;
+    double duration = q->grid->duration, from, to;
+    long *tested = &f->tested[2 * cell->agent + cell->ahead];
+    if ((cell->ahead && !q->ahead) || *tested == f->test || f->seen[cell->agent] == f->search)
+        return;
+    *tested = f->test;
+    from = cell->slice * duration;
+    to = from + duration;
+    from = fmax(fmax(from, p->start), found->start);
+    to = fmin(fmin(to, p->end), found->end);
+    if (from <= to && maybe_near(q->shape, q->role ? found : p, q->role ? p : found,
+                                 0.5 * (from + to), 0.5 * (to - from) * (1.0 + 1e-9)))
+        propose(f, cell->agent);
+}
+
+/* Those in a grid that may be within the layer's distances of a path. */
+static void search_role(Fleet *f, const Layer *layer, Search *q)
+{
+    const Shape *s = q->shape;
+    const Grid *g = q->grid = &f->grids[layer->grid[1 - q->role]];
     int variables[2] = {0, 0}, d, i, at;
     double radii[2] = {0.0, 0.0}, slice, last;
     long from[2], to[2], x, y;
     for (d = 0; d < g->dimensions; d++) {
-        variables[d] = role == 0 ? s->near[d].first : s->near[d].second;
+        variables[d] = q->role == 0 ? s->near[d].first : s->near[d].second;
         radii[d] = s->near[d].radius;
     }
-    if (g->size[0] == 0.0 || !slices(g, p, &slice, &last)) {
+    if (g->size[0] == 0.0 || !slices(g, q->path, &slice, &last)) {
         everybody(f, layer);
         return;
     }
     for (; slice <= last; slice++) {
-        if (!block(g, variables, p, slice, radii, from, to)) {
+        f->test++;
+        if (!block(g, variables, q->path, slice, radii, from, to)) {
             everybody(f, layer);
             return;
         }
@@ -277,23 +301,26 @@ static void search_role(Fleet *f, const Layer *layer, const Path *p, int role)
                      at = g->cells[at].next)
                     if (g->cells[at].slice == (long)slice && g->cells[at].x == x &&
                         g->cells[at].y == y)
-                        propose(f, g->cells[at].agent);
+                        test(f, q, &g->cells[at]);
     }
     for (i = 0; g->wide_count && i < layer->member_count; i++)
         if (g->wide[layer->members[i]])
             propose(f, layer->members[i]);
 }
 
-/* Fill `candidates` with agents that may meet the owner of a path in a layer. */
-void grid_search(Fleet *f, const Layer *layer, const Path *p)
+/* Fill `candidates` with agents that may meet the owner of a path in a layer: on their last
+ * steps or, with `ahead`, on their extrapolations too. */
+void grid_search(Fleet *f, const Layer *layer, int agent, const Path *p, int ahead)
 {
-    f->search++;
+    Search q = {NULL, &f->shapes[layer->shape], p, 0, ahead};
     f->candidate_count = 0;
+    f->seen[agent] = ++f->search;
     if (layer->grid[0] < 0) {
         everybody(f, layer);
         return;
     }
-    search_role(f, layer, p, 0);
+    search_role(f, layer, &q);
+    q.role = 1;
     if (layer->grid[0] != layer->grid[1])
-        search_role(f, layer, p, 1);
+        search_role(f, layer, &q);
 }

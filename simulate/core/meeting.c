@@ -87,14 +87,14 @@ int fleet_meetings(Fleet *f, int agent)
     for (l = 0; l < own->layer_count; l++) {
         const Layer *layer = &f->layers[own->layers[l]];
         Shape *s = &f->shapes[layer->shape];
-        grid_search(f, layer, &own->past);
+        grid_search(f, layer, agent, &own->past, 0);
         for (k = 0; k < f->candidate_count; k++) {
             int other = f->candidates[k], first = agent < other ? agent : other;
             int second = agent < other ? other : agent, found;
             const Path *a = &f->agents[first].past, *b = &f->agents[second].past;
             double start = a->start > b->start ? a->start : b->start;
             double end = a->end < b->end ? a->end : b->end, when;
-            if (other == agent || !(start < end) || !layer_has(f, layer, first, second) ||
+            if (!(start < end) || !layer_has(f, layer, first, second) ||
                 far_apart(s, a, b) || !narrow(s, a, b, &start, &end))
                 continue;
             f->looks++;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PARTS 16
+#define HALVINGS 5
 
 int path_open(Path *p, int n)
 {
@@ -80,7 +80,7 @@ int far_apart(const Shape *s, const Path *a, const Path *b)
 }
 
 /* Whether the agents can be near each other within w of time m. */
-static int maybe_near(const Shape *s, const Path *a, const Path *b, double m, double w)
+int maybe_near(const Shape *s, const Path *a, const Path *b, double m, double w)
 {
     double p[STRIDE], q[STRIDE];
     int i, k, degree = a->degree > b->degree ? a->degree : b->degree;
@@ -102,26 +102,34 @@ static int maybe_near(const Shape *s, const Path *a, const Path *b, double m, do
     return 1;
 }
 
+/* Find the first (or, from behind, the last) part of [t, end] in which the agents can be near
+ * each other, by halving; 0 if there is none, else *edge is where that part begins (ends). */
+static int edge_of(const Shape *s, const Path *a, const Path *b, double t, double end, int depth,
+                   int behind, double *edge)
+{
+    double middle = 0.5 * (t + end);
+    if (!maybe_near(s, a, b, middle, 0.5 * (end - t) * (1.0 + 1e-9)))
+        return 0;
+    *edge = behind ? end : t;
+    if (depth == 0)
+        return 1;
+    if (behind)
+        return edge_of(s, a, b, middle, end, depth - 1, 1, edge) ||
+               edge_of(s, a, b, t, middle, depth - 1, 1, edge);
+    return edge_of(s, a, b, t, middle, depth - 1, 0, edge) ||
+           edge_of(s, a, b, middle, end, depth - 1, 0, edge);
+}
+
 /* Narrow [*t, *end] to the parts in which the agents can be near each other; 0 if nowhere. */
 int narrow(const Shape *s, const Path *a, const Path *b, double *t, double *end)
 {
-    double start = *t, part = (*end - *t) / PARTS;
-    int first, last;
+    double from, to;
     if (s->near_count == 0)
         return 1;
-    if (!maybe_near(s, a, b, 0.5 * (*t + *end), 0.5 * (*end - *t) * (1.0 + 1e-9)))
+    if (!edge_of(s, a, b, *t, *end, HALVINGS, 0, &from) ||
+        !edge_of(s, a, b, *t, *end, HALVINGS, 1, &to))
         return 0;
-    for (first = 0; first < PARTS; first++)
-        if (maybe_near(s, a, b, start + (first + 0.5) * part, 0.5 * part * (1.0 + 1e-9)))
-            break;
-    if (first == PARTS)
-        return 0;
-    for (last = PARTS - 1; last > first; last--)
-        if (maybe_near(s, a, b, start + (last + 0.5) * part, 0.5 * part * (1.0 + 1e-9)))
-            break;
-    if (last < PARTS - 1)
-        *end = start + (last + 1) * part;
-    if (first > 0)
-        *t = start + first * part;
+    *t = from;
+    *end = to;
     return 1;
 }

@@ -17,9 +17,11 @@ from models.automaton import (
     Variable,
 )
 from models.composition import Interaction, Product
-from models.expression import Expression, Op, conjunction, constant, equal, postorder, variable
+from models.expression import Expression, conjunction, constant, equal, variable
+from models.families import Family, Partner, Unrolled
 
 RADIUS, RESTITUTION = Fraction(1, 10), Fraction(9, 10)
+KINDS = ("x", "y", "vx", "vy")
 
 
 def arena(count: int, seed: int = 5) -> Product:
@@ -34,16 +36,15 @@ def arena(count: int, seed: int = 5) -> Product:
         y = spacing * (i // side + 0.5) + random.uniform(-0.3, 0.3) * (spacing - 0.25)
         start = (x, y, random.uniform(-1, 1), random.uniform(-1, 1))
         cars.append(_car(f"car[{i + 1}]", [Fraction(v) for v in start], Fraction(size)))
-    names = [[variable(f"car[{i + 1}].{k}") for k in ("x", "y", "vx", "vy")] for i in range(count)]
-    first, second = ([variable(f"{who}.{k}") for k in range(4)] for who in "ab")
-    pattern = _bump("a", "b", first, second)
-    copy = _Copier(pattern, [*first, *second])
-    bumps = [copy(i, j, names[i], names[j]) for i in range(count) for j in range(i + 1, count)]
-    return Product("arena", tuple(cars), tuple(bumps))
+    first, second = ([variable(f"{who}.{k}") for k in KINDS] for who in "ab")
+    slots = tuple(tuple(v.name for v in side) for side in (first, second))
+    partners = tuple(Partner(c.name, tuple(f"{c.name}.{k}" for k in KINDS)) for c in cars)
+    bumps = Family(_bump("a", "b", first, second), slots, partners)
+    return Product("arena", tuple(cars), Unrolled([bumps]))
 
 
 def _car(name: str, start: list[Fraction], size: Fraction) -> HybridAutomaton:
-    x, y, vx, vy = (variable(f"{name}.{k}") for k in ("x", "y", "vx", "vy"))
+    x, y, vx, vy = (variable(f"{name}.{k}") for k in KINDS)
     low, high = constant(RADIUS), constant(size - RADIUS)
     zero = constant(0)
 
@@ -100,31 +101,3 @@ def _bump(first: str, second: str, a: list[Expression], b: list[Expression]) -> 
         ),
         urgent=True,
     )
-
-
-class _Copier:
-    """Instances of one interaction, made without simplifying each of them again."""
-
-    def __init__(self, pattern: Interaction, variables: list[Expression]):
-        self.pattern = pattern
-        self.roots = [pattern.guard, *(c.range.exact for c in pattern.resets)]
-        self.nodes = list(postorder(*self.roots))
-        self.slots = {v.name: i for i, v in enumerate(variables)}
-
-    def __call__(self, i: int, j: int, a: list[Expression], b: list[Expression]) -> Interaction:
-        own, made = [*a, *b], {}
-        for node in self.nodes:
-            if node.op is Op.VARIABLE:
-                made[id(node)] = own[self.slots[node.name]]
-            elif node.args:
-                args = tuple([made[id(x)] for x in node.args])
-                made[id(node)] = Expression(node.op, args, node.value)
-            else:
-                made[id(node)] = node
-        guard, *changes = (made[id(r)] for r in self.roots)
-        resets = tuple(
-            Constraint(own[self.slots[c.variable]].name, Range.exactly(e))
-            for c, e in zip(self.pattern.resets, changes, strict=True)
-        )
-        who = (f"car[{i + 1}]", f"car[{j + 1}]")
-        return Interaction("bump", who, guard, resets, urgent=True)

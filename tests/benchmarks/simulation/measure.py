@@ -259,11 +259,11 @@ def core_seconds(prepared) -> float:
 
             return call
 
-    engine._core, fleet._meeting = Timed(engine._core), Timed(fleet._meeting)
+    engine._core, fleet._fleet = Timed(engine._core), Timed(fleet._fleet)
     try:
         simulate_agents(prepared, until=100.0)
     finally:
-        engine._core, fleet._meeting = engine._core.module, fleet._meeting.module
+        engine._core, fleet._fleet = engine._core.module, fleet._fleet.module
     return spent[0]
 
 
