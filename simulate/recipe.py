@@ -45,6 +45,7 @@ class Recipe:
     model_parameters: Mapping[str, Fraction] = field(default_factory=dict)
     claim: str | None = None
     formula: str | None = None
+    sliding: bool | None = None
 
     def with_decisions(self, taken: Sequence[float]) -> Recipe:
         """The recipe that repeats a run which took these decisions."""
@@ -76,6 +77,7 @@ def repeat(
         stop_on_violation=stop,
         max_jumps=max_jumps,
         dense=dense,
+        sliding=recipe.sliding,
     )
 
 
@@ -132,6 +134,7 @@ def recipe_out(recipe: Recipe) -> dict[str, Any]:
         "model_parameters": {n: str(v) for n, v in recipe.model_parameters.items()},
         "property": recipe.claim,
         "formula": recipe.formula,
+        "sliding": recipe.sliding,
     }
 
 
@@ -159,6 +162,7 @@ def recipe_in(given: Mapping[str, Any]) -> Recipe:
         },
         claim=_text(given["property"]),
         formula=_text(given.get("formula")),
+        sliding=_choice(given.get("sliding")),
     )
 
 
@@ -166,6 +170,10 @@ def _given(value: object) -> Given:
     if isinstance(value, str | bool | int | float):
         return value
     raise ValueError(f"{value!r} is no initial value")
+
+
+def _choice(value: object) -> bool | None:
+    return None if value is None else bool(value)
 
 
 def _text(value: object) -> str | None:

@@ -128,6 +128,7 @@ class SearchSpace:
             seed=self.seed,
             method=Adams(max_steps=MAX_STEPS),
             stop_on_violation=False,
+            sliding=False,
         )
 
     def _initial(self, x: Sequence[float], parameters: dict[str, float]) -> dict[str, float]:

@@ -15,6 +15,7 @@ from workbench.console import Console
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
+    from models.trace import Trace
     from simulate.methods import Method
     from simulate.policy import Policy
     from simulate.recipe import Recipe
@@ -48,6 +49,7 @@ def read_recipe(
         method=chosen_method(options["method"], options["rtol"], options["atol"]),
         model_parameters=parameters,
         formula=options["formula"],
+        sliding=options["sliding"],
     )
 
 
@@ -81,6 +83,8 @@ def replayed_recipe(
         recipe = replace(recipe, method=method)
     if options["until"] is not None:
         recipe = replace(recipe, until=options["until"])
+    if options["sliding"] is not None:
+        recipe = replace(recipe, sliding=options["sliding"])
     return recipe
 
 
@@ -92,6 +96,16 @@ def chosen_method(name: str, rtol: float, atol: float) -> Method:
         return Taylor(rtol=rtol, atol=atol)
     detection = {"endpoint": Detection.ENDPOINT, "interpolation": Detection.INTERPOLATION}
     return Adams(rtol=rtol, atol=atol, detection=detection.get(name, Detection.EXTRAPOLATION))
+
+
+def read_trace(path: Path | None) -> Trace | None:
+    """The trace of a JSON file or a table."""
+    if path is None:
+        return None
+    from models.trace_files import from_csv, from_json
+
+    text = read_text(path)
+    return from_csv(text) if path.suffix == ".csv" else from_json(text)
 
 
 def read_text(path: Path | str) -> str:
