@@ -116,7 +116,7 @@ WORTH_WORKERS = 1.5
     help="Slide along switching surfaces that attract from both sides.  [default: where the "
     "model says `sliding trans`]",
 )
-@click.option("--plot-vars", metavar="NAMES", help="What to draw: x,y; a pair x:y is one plot.")
+@click.option("--plot-vars", metavar="NAMES", help="What to draw: x,y,z; x:y is a phase plot.")
 @output_options
 @click.pass_obj
 def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
@@ -334,6 +334,8 @@ class _Session:
             if chosen
             else [v.name for v in self.automaton.variables if v.type.name == "real"][:8]
         )
+        if chosen and len(names) == 2 and not any(":" in n for n in names):
+            names.append(":".join(names))  # two variables: also one against the other
         title = f"{self.chosen.label} until {self.recipe.until:g}"
         try:
             svg = plot([t for t in traces if t.segments], names, title)
