@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reach.conic import consequence
+from reach.conic import Premises
 from reach.double_description import TooManyRaysError, Vector, dot, independent
 from reach.polyhedron import Polyhedron, integer_row, point_vector
 
@@ -228,7 +228,7 @@ def test_consequences_multiply_out(data: st.DataObject) -> None:
     follows = all(dot(goal, g) >= 0 for g in p.generators) and all(
         dot(goal, line) == 0 for line in p.lines
     )
-    found = consequence(equations, inequalities, goal)
+    found = Premises(equations, inequalities).factors(goal)
     assert (found is not None) == follows
     if found is not None:
         assert all(factor > 0 for _, factor in found)
