@@ -7,6 +7,7 @@ eliminated first; then one row, two rows, or a linear program give the l_i.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
@@ -15,7 +16,17 @@ from reach.double_description import Vector, coprime
 from reach.linear_program import ExactProgram
 
 Factors: TypeAlias = tuple[tuple[int, Fraction], ...]
-"""Pairs (number of an inequality, positive factor)."""
+"""Pairs (number of a row, factor that is not zero)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """Positive factors of inequalities, and factors of any sign of equations (numbered as in
+    `Premises.equations`), that add up to a goal or less."""
+
+    inequalities: Factors
+    equations: Factors
+
 
 FEW_ROWS = 40
 """With more inequalities than this a linear program is quicker than trying pairs."""
@@ -24,26 +35,40 @@ _CONSTANT = "constant"
 
 
 class Premises:
-    """Equations and inequalities, prepared for many goals."""
+    """Equations and inequalities, prepared for many goals. `equations` are in echelon form,
+    each with its pivot."""
 
     def __init__(self, equations: tuple[Vector, ...], inequalities: tuple[Vector, ...]):
-        self._basis = echelon(equations)
-        self._rows = [_reduced(row, self._basis) for row in inequalities]
+        self.equations = echelon(equations)
+        self.inequalities = inequalities
+        self._rows = [_reduced(row, self.equations) for row in inequalities]
         self._parallel: dict[Vector, list[int]] = {}
         for number, (_, row) in enumerate(self._rows):
             if any(row[1:]):
                 self._parallel.setdefault(coprime(row[1:]), []).append(number)
-        self._known: dict[Vector, Factors | None] = {}
+        self._known: dict[Vector, Derivation | None] = {}
 
-    def factors(self, goal: Vector) -> Factors | None:
-        """The factors of inequalities that, with some multiple of the equations, show the
-        goal; None if none were found."""
+    def derivation(self, goal: Vector) -> Derivation | None:
+        """What shows the goal; None if nothing was found."""
         if goal not in self._known:
-            self._known[goal] = self._found(goal)
+            factors = self._found(goal)
+            self._known[goal] = None if factors is None else self._completed(goal, factors)
         return self._known[goal]
 
+    def _completed(self, goal: Vector, factors: Factors) -> Derivation:
+        """The equations' factors: each alone has its pivot."""
+        found: list[tuple[int, Fraction]] = []
+        for k, (pivot, row) in enumerate(self.equations):
+            left = Fraction(goal[pivot])
+            for i, factor in factors:
+                if a := self.inequalities[i][pivot]:
+                    left -= factor * a
+            if left:
+                found.append((k, left / row[pivot]))
+        return Derivation(factors, tuple(found))
+
     def _found(self, goal: Vector) -> Factors | None:
-        scale, target = _reduced(goal, self._basis)
+        scale, target = _reduced(goal, self.equations)
         if not any(target[1:]):
             return () if target[0] >= 0 else _by_program(scale, target, self._rows)
         found = self._by_one(scale, target)

@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 from operator import mul
 
+from models.automaton import primed
 from models.proof.certificate import PolyhedralProof
 from models.proof.farkas import Multipliers
 from models.proof.linear import Form, Rows
@@ -37,9 +38,9 @@ from reach.double_description import Vector
 from reach.evidence import Unproved, evidence_for
 from reach.polyhedron import Polyhedron
 from reach.rectangular import Node
-from reach.rectangular_goals import Described, NodeRows, Part, Rest
+from reach.rectangular_goals import Described, NodeRows, Part
 from reach.rectangular_moves import Bounds, Move, PackMove
-from reach.rectangular_rows import Resolved
+from reach.rectangular_rows import NOTHING_DEFINED, Resolved
 from reach.rectangular_system import RectangularSystem
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -116,7 +117,10 @@ class _Prover:
             rows = obligation.rows[here.size :]
             bounds = self.system.bounds_of(rows, here.node.place)
             view = NodeRows(
-                here, obligation.rows, Resolved({}, tuple(enumerate(rows))), self.explicit
+                here,
+                obligation.rows,
+                Resolved(NOTHING_DEFINED, tuple(enumerate(rows))),
+                self.explicit,
             )
             return self._impossible(view, bounds)
         if obligation.source is None:
@@ -137,7 +141,9 @@ class _Prover:
             if same is not None:
                 return Kept(FacetReason.INVARIANT, _ZERO, ((size + same, _ONE),))
             further = tuple(enumerate(others))
-            found = NodeRows(here, rows, Resolved({}, further), self.explicit).contradiction()
+            found = NodeRows(
+                here, rows, Resolved(NOTHING_DEFINED, further), self.explicit
+            ).contradiction()
             return None if found is None else Kept(FacetReason.EMPTY, _ZERO, found)
         factors: list[tuple[int, Fraction]] = []
         constant = growth.constant
@@ -159,7 +165,7 @@ class _Prover:
         if found is not None:
             return Impossible(found)
         for number, part in enumerate(view.here.parts):
-            if bounds is not None and bounds[number].rows:
+            if bounds is not None and bounds[number].fits(len(part.names)):
                 falsum = (-1, *([0] * len(part.names)))
                 known = view.premises(part, bounds[number])
                 multipliers = known.derived(falsum, Form({}, _ONE))
@@ -174,8 +180,8 @@ class _Prover:
             self.leaving = here, iter(numbers)
         edge, case = next(self.leaving[1])
         place = here.node.place
-        relation = self.system.relation(place, edge, case)
-        view = NodeRows(here, obligation.rows, relation, self.explicit)
+        further = self.system.resolved(place, edge, case)
+        view = NodeRows(here, obligation.rows, further, self.explicit)
         move = next((m for m in self.system.moves(place) if (m.edge, m.case) == (edge, case)), None)
         if move is None:
             found = view.contradiction()
@@ -212,27 +218,27 @@ class _Prover:
         self, view: NodeRows, move: Move, target: Described
     ) -> Iterator[Multipliers | None]:
         goals = target.region.after
-        for goal in goals[: 2 * len(self.explicit)]:
-            yield view.completed(Rest(view.rows, goal), None)
+        for name in self.explicit:
+            yield from view.new_value(primed(name))
         for pack, source, part in zip(move.packs, view.here.parts, target.parts, strict=True):
+            if pack.extra:
+                yield None  # values chosen in the jump are left to the general search
+                continue
             known = view.premises(source, pack.bounds)
             denominator = 1 if pack.image is None else pack.image[0][0]
             for vector, goal in zip(part.vectors, goals[part.first_equation :], strict=False):
-                before = _before(vector, pack)
-                yield None if before is None else known.derived(before, goal, denominator)
+                yield known.derived(_before(vector, pack), goal, denominator)
         others = _Others(view.rows[view.here.size :])
         for goal in goals[target.parts[-1].end :]:
             same = others.same(goal)
             yield None if same is None else ((view.here.size + same, _ONE),)
 
 
-def _before(vector: Vector, pack: PackMove) -> Vector | None:
+def _before(vector: Vector, pack: PackMove) -> Vector:
     """A constraint on the values after a jump as one on those before, times the image's
     denominator."""
     if pack.image is None:
         return vector
-    if pack.extra:
-        return None
     return tuple([sum(map(mul, vector, column)) for column in zip(*pack.image, strict=True)])
 
 
