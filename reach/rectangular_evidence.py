@@ -140,22 +140,26 @@ class _Prover:
             same = self.flow.same(rows[obligation.own].form)
             if same is not None:
                 return Kept(FacetReason.INVARIANT, _ZERO, ((size + same, _ONE),))
-            further = tuple(enumerate(others))
-            found = NodeRows(
-                here, rows, Resolved(NOTHING_DEFINED, further), self.explicit
-            ).contradiction()
-            return None if found is None else Kept(FacetReason.EMPTY, _ZERO, found)
+            return self._empty(rows, here)
         factors: list[tuple[int, Fraction]] = []
         constant = growth.constant
         for name, a in growth.coefficients.items():
             number = self.flow.bounds.get((name, a > 0))
             if number is None:
-                return None
+                return self._empty(rows, here)
             bound = others[number].form
             factor = a / bound.coefficients[name]
             factors.append((size + number, factor))
             constant -= factor * bound.constant
-        return Kept(FacetReason.INWARD, _ZERO, tuple(factors)) if constant <= 0 else None
+        if constant <= 0:
+            return Kept(FacetReason.INWARD, _ZERO, tuple(factors))
+        return self._empty(rows, here)
+
+    def _empty(self, rows: Rows, here: Described) -> Kept | None:
+        """The discrete values of the node contradict the invariant or enable an urgent edge."""
+        further = Resolved(NOTHING_DEFINED, tuple(enumerate(rows[here.size :])))
+        found = NodeRows(here, rows, further, self.explicit).contradiction()
+        return None if found is None else Kept(FacetReason.EMPTY, _ZERO, found)
 
     # Jumps and bad states
 
@@ -217,7 +221,7 @@ class _Prover:
     def _each_proof(
         self, view: NodeRows, move: Move, target: Described
     ) -> Iterator[Multipliers | None]:
-        goals = target.region.after
+        goals = [row.form for row in target.region.after(0)]
         for name in self.explicit:
             yield from view.new_value(primed(name))
         for pack, source, part in zip(move.packs, view.here.parts, target.parts, strict=True):

@@ -320,32 +320,27 @@ def obligations(problem: LinearProblem, regions: tuple[Region, ...]) -> Iterator
 
 def _flow(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
     present = {cell: number for number, cell in enumerate(region.cells)}
+    invariants, corners = problem.flowing(region.location), problem.dynamics(region.location)
     for number, cell in enumerate(region.cells):
-        for p in range(len(region.rows(number))):
+        own = region.rows(number)
+        for p in range(len(own)):
             beyond: Part | None = None
             if p < len(cell):
                 flip = (*cell[:p], -cell[p], *cell[p + 1 :])
                 if flip in present:
                     beyond = region.part(present[flip])
-            if beyond != ():
-                yield from _facets(problem, region, number, p, beyond)
-
-
-def _facets(
-    problem: LinearProblem, region: Region, number: int, p: int, beyond: Part | None
-) -> Iterator[Obligation]:
-    own = region.rows(number)
-    invariants, corners = problem.flowing(region.location), problem.dynamics(region.location)
-    for case, invariant in enumerate(invariants):
-        for corner, dynamics in enumerate(corners):
-            title = (
-                f"flow in {region.location}: cell {number + 1}, predicate {p + 1}, "
-                f"case {case + 1}, corner {corner + 1}"
-            )
-            rows = own + invariant + dynamics.rows
-            sizes = len(own), len(invariant)
-            growth = dynamics.along(own[p].form)
-            yield FacetObligation(title, rows, *sizes, p, growth, beyond, region)
+            if beyond == ():
+                continue
+            for case, invariant in enumerate(invariants):
+                for corner, dynamics in enumerate(corners):
+                    title = (
+                        f"flow in {region.location}: cell {number + 1}, predicate {p + 1}, "
+                        f"case {case + 1}, corner {corner + 1}"
+                    )
+                    rows = own + invariant + dynamics.rows
+                    sizes = len(own), len(invariant)
+                    growth = dynamics.along(own[p].form)
+                    yield FacetObligation(title, rows, *sizes, p, growth, beyond, region)
 
 
 def _jumps(
