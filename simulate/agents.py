@@ -274,7 +274,7 @@ class _AgentRun:
         name = (self.names[i],)
         for event in run.events[before:]:
             if event.type in (EventType.JUMP, EventType.VIOLATION):
-                self.events.append(AgentEvent(event.time, event.name, name))
+                self.events.append(AgentEvent(event.time, event.name, name, event.type))
 
     # Meetings
 
@@ -296,7 +296,7 @@ class _AgentRun:
         if (*pair, name) in self.noted:
             return
         self.noted.add((*pair, name))
-        self.events.append(AgentEvent(self.t, name, agents))
+        self.events.append(AgentEvent(self.t, name, agents, EventType.VIOLATION))
         if self.stop_on_violation:
             raise RunEnded(
                 Outcome(

@@ -50,6 +50,7 @@ def read_recipe(
         model_parameters=parameters,
         formula=options["formula"],
         sliding=options["sliding"],
+        own_clocks=_own_clocks(options),
     )
 
 
@@ -90,10 +91,12 @@ def replayed_recipe(
 
 def chosen_method(name: str, rtol: float, atol: float) -> Method:
     """The stepping method of that name."""
-    from simulate.methods import Adams, Detection, Taylor
+    from simulate.methods import Adams, Detection, Multirate, Taylor
 
     if name == "taylor":
         return Taylor(rtol=rtol, atol=atol)
+    if name == "multirate":
+        return Multirate(rtol=rtol, atol=atol)
     detection = {"endpoint": Detection.ENDPOINT, "interpolation": Detection.INTERPOLATION}
     return Adams(rtol=rtol, atol=atol, detection=detection.get(name, Detection.EXTRAPOLATION))
 
@@ -173,6 +176,23 @@ def _signals(automaton: Automaton, given: Iterable[str]) -> dict[str, Signal]:
             raise click.UsageError(f"--input: {name!r} is given twice")
         signals[name] = parse_signal(name, text.strip(), read_text)
     return signals
+
+
+def _own_clocks(options: Mapping[str, Any]) -> bool:
+    if not options.get("own_clocks"):
+        return False
+    for name, said in (
+        ("location", "--location"),
+        ("script", "--script"),
+        ("validated", "--validated"),
+    ):
+        if options.get(name):
+            raise click.UsageError(f"--own-clocks and {said} do not go together")
+    if options["method"] in ("endpoint", "interpolation"):
+        raise click.UsageError(
+            f"--own-clocks needs a method that looks ahead, not {options['method']}"
+        )
+    return True
 
 
 def _policy(options: Mapping[str, Any]) -> Policy:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simulate.recipe import Recipe
     from simulate.stl import Formula
 
-METHODS = ("adams", "taylor", "endpoint", "interpolation")
+METHODS = ("adams", "taylor", "multirate", "endpoint", "interpolation")
 POLICIES = ("earliest", "latest", "random", "script")
 LEVELS = ("low", "mid", "high", "random")
 SHOWN_RUNS = 20
@@ -75,6 +75,11 @@ WORTH_WORKERS = 1.5
 )
 @click.option("--script", metavar="NUMBERS", help="Decisions in [0, 1), for --policy script.")
 @click.option("--method", type=click.Choice(METHODS), default="adams", show_default=True)
+@click.option(
+    "--own-clocks",
+    is_flag=True,
+    help="Every group of coupled agents advances on a clock of its own.",
+)
 @click.option("--rtol", type=click.FloatRange(1e-14, 1e-1), default=1e-6, show_default=True)
 @click.option("--atol", type=click.FloatRange(1e-300, 1e-1), default=1e-9, show_default=True)
 @click.option(
