@@ -83,6 +83,7 @@ class RunMaker:
             parameters=recipe.parameters,
             seed=seed,
             stop_on_violation=recipe.stop_on_violation,
+            sliding=recipe.sliding,
         )
         return merged(self._agents.product, self._agents.grouping, found, dense)
 

@@ -281,3 +281,44 @@ def test_workers_change_nothing(workbench: Callable[..., Any]) -> None:
         return workbench("simulate", "platoon", *options).data["runs"]
 
     assert rows(2) == rows(1)
+
+
+class TestOwnClocks:
+    def test_the_same_events_as_on_one_clock(self, workbench: Callable, tmp_path: Path) -> None:
+        own, one = tmp_path / "own.json", tmp_path / "one.json"
+        words = ("simulate", "bumper_cars", "--until", 8)
+        assert workbench(*words, "--own-clocks", "--trace", own).code == 0
+        assert workbench(*words, "--trace", one).code == 0
+        logs = [
+            [(e["name"], round(e["time"], 4)) for e in json.loads(p.read_text())["events"]
+             if e["type"] == "jump"]
+            for p in (own, one)
+        ]  # fmt: skip
+        assert logs[0] == logs[1] and len(logs[0]) > 5
+        again = workbench("simulate", "bumper_cars", "--replay", own)
+        assert again.code == 0 and "reached t = 8" in again.out
+
+    def test_violation_table_and_plot(self, workbench: Callable, tmp_path: Path) -> None:
+        table, plot = tmp_path / "run.csv", tmp_path / "run.svg"
+        result = workbench(
+            "simulate", "spiral_cars", "--own-clocks", "--csv", table, "--plot", plot,
+            "--plot-vars", "x1,x2",
+        )  # fmt: skip
+        assert result.code == 10
+        assert "`cars apart` is violated at t = 9.802" in result.out
+        rows = list(csv.DictReader(io.StringIO(table.read_text())))
+        assert float(rows[-1]["time"]) == pytest.approx(9.80237, abs=1e-4)
+        ElementTree.fromstring(plot.read_text())
+
+    def test_what_does_not_go_together(self, workbench: Callable) -> None:
+        for words in (("--validated",), ("--method", "endpoint"), ("--location", "car[1]")):
+            result = workbench("simulate", "bumper_cars", "--own-clocks", *words)
+            assert result.code == 2 and "--own-clocks" in result.err
+
+    def test_two_rates(self, workbench: Callable, ball: Path) -> None:
+        plain = workbench("simulate", ball, "--until", 3, "--json").data
+        two = workbench("simulate", ball, "--until", 3, "--method", "multirate", "--json").data
+        assert two["runs"][0]["jumps"] == plain["runs"][0]["jumps"]
+        assert two["runs"][0]["final"]["height"] == pytest.approx(
+            plain["runs"][0]["final"]["height"], abs=1e-4
+        )
