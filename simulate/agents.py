@@ -137,7 +137,7 @@ class _AgentRun:
                     max_jumps,
                     True,
                     sliding,
-                )  # fmt: skip
+                )
             )
         self.events: list[AgentEvent] = []
         self.fleet: Fleet | None = None
