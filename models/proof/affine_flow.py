@@ -50,6 +50,15 @@ class AffineFlow:
         """The number of each name."""
         return {name: j for j, name in enumerate(self.names)}
 
+    @cached_property
+    def reads(self) -> list[set[int]]:
+        """For each name the names that its derivative reads."""
+        found: list[set[int]] = [set() for _ in self.names]
+        for j, column in enumerate(self.columns):
+            for i in column:
+                found[i].add(j)
+        return found
+
 
 def affine_flow(problem: LinearProblem, location: str) -> AffineFlow | str:
     """The flow of a location; a reason where the linear view has no single affine one."""
