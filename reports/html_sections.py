@@ -12,6 +12,9 @@ from reports.svg import STYLE
 
 Data = Mapping[str, Any]
 
+OPEN_LINES = 120
+"""The inequalities of a certificate are folded away if they would take more lines."""
+
 WORDS = {
     "verified": ("✓", "Verified"),
     "falsified": ("✗", "Falsified"),
@@ -103,7 +106,7 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
             "div",
             _points("What this says", claim["claimed"]),
             _points(
-                "What to do" if outcome == "unknown" else "What this does not say",
+                "Why, and what to do" if outcome == "unknown" else "What this does not say",
                 claim["not_claimed"],
             ),
             class_="says",
@@ -367,7 +370,9 @@ def _certificate(claim: Data, index: int, label: str) -> Markup:
         result = tag("p", f"Rejected: {check['why']}", class_="alarm")
     kilobytes = f"{check['bytes'] / 1000:.0f} kB"
     invariant = claim["invariant"]
-    modes = [_mode_card(name, cells) for name, cells in invariant["locations"].items()]
+    places = invariant["locations"]
+    lines = sum(_height(line) for cells in places.values() for cell in cells for line in cell)
+    modes = [_mode_card(name, cells, lines <= OPEN_LINES) for name, cells in places.items()]
     left = invariant["left_out"]
     return tag(
         "article",
@@ -391,7 +396,12 @@ def _certificate(claim: Data, index: int, label: str) -> Markup:
     )
 
 
-def _mode_card(location: str, cells: list[list[str]]) -> Markup:
+def _height(line: str) -> int:
+    """How many lines a text takes, roughly."""
+    return 1 + len(line) // 70
+
+
+def _mode_card(location: str, cells: list[list[str]], is_open: bool) -> Markup:
     shown = []
     for number, lines in enumerate(cells):
         if len(cells) > 1:
@@ -403,7 +413,7 @@ def _mode_card(location: str, cells: list[list[str]]) -> Markup:
         shown,
         class_="mode-card",
         data_location=location,
-        open=True,
+        open=is_open,
     )
 
 
