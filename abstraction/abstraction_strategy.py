@@ -11,7 +11,7 @@ from abstraction.certified import certify
 from abstraction.predicate_abstraction import AbstractionResult, PredicateAbstraction, abstract
 from abstraction.predicates import NotAPredicateError, Origin
 from abstraction.refinement_history import RefinementRound
-from abstraction.strategy import Task
+from abstraction.strategy import HISTORY_READER, Task
 from models.expression import Expression
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
@@ -24,8 +24,6 @@ PREDICATES = "predicates"
 """The option of a task with further predicates: a tuple of conditions."""
 GRAPH_READER = "abstract graph"
 """The option of a task with a function that is given the abstract graph (networkx)."""
-HISTORY_READER = "refinement history"
-"""The option of a task with a function that is given the rounds (`RefinementRound`s)."""
 
 
 @dataclass(frozen=True)

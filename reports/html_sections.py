@@ -299,6 +299,7 @@ def _margin_cell(run: int, margin: Data | None) -> Markup:
 def graph(data: Data) -> Markup:
     """The abstract states of proofs, where they are made of cells."""
     blocks = [_graph(p, data["locations"]) for p in data["properties"] if p["certificate_check"]]
+    blocks += [_rounds(p) for p in data["properties"] if p["rounds"]]
     empty = tag(
         "p", "No property of this report is verified, so no verdict rests on abstract states."
     )
@@ -337,6 +338,55 @@ def _graph(claim: Data, locations: Data) -> Markup:
         tag("p", words, class_="small"),
         tag("div", drawn, class_="diagram graph", tabindex=0),
         class_="certificate",
+    )
+
+
+def _rounds(claim: Data) -> Markup:
+    """How the predicates came about, round by round."""
+    rows = [
+        tag(
+            "tr",
+            tag("td", str(r["number"]), class_="number"),
+            tag("td", str(r["states"]), class_="number"),
+            tag("td", _path(r) if r["path"] else "no bad state"),
+            tag("td", [tag("div", tag("code", p)) for p in r["learned"]] or "nothing"),
+        )
+        for r in claim["rounds"]
+    ]
+    table = tag(
+        "table",
+        tag("thead", _heads("Round", "Abstract states", "Path to a bad state", "Learned")),
+        tag("tbody", rows),
+    )
+    return tag(
+        "article",
+        tag("h3", f"{claim['name']}: refinement history"),
+        tag(
+            "p",
+            f"Predicate abstraction took {_many(len(rows), 'round')}. Each explores the abstract "
+            "states of its predicates; a path to a bad state teaches it further ones.",
+            class_="small",
+        ),
+        tag("div", table, class_="scroll"),
+        class_="certificate",
+    )
+
+
+def _path(made: Data) -> Markup:
+    """An abstract path, folded: where it goes, and inside every cell."""
+    steps = made["path"]
+    total = len(steps) + made["left_out"]
+    return tag(
+        "details",
+        tag("summary", f"{_many(total, 'state')}, from {steps[0]['location']}"),
+        tag(
+            "ol",
+            (
+                tag("li", f"{s['entered']}: {s['location']} ", tag("code", ", ".join(s["cell"])))
+                for s in steps
+            ),
+        ),
+        tag("p", f"and {made['left_out']} more", class_="small") if made["left_out"] else None,
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from abstraction.refinement_history import RefinementRound
 from models.automaton import Automaton, Kind, Property
 from models.catalogue import find
 from models.expression import TRUE, free_variables
@@ -243,6 +244,7 @@ def _property(
         "invariant": None,
         "certificate_check": None,
         "certificate_sha256": None,
+        "rounds": [_round(r) for r in findings.rounds.get(verdict.claim, ())],
     }
     if isinstance(verdict, Verified) and checked is not None:
         flowing = [v.name for v in automaton.variables if v.kind is Kind.ANALOG]
@@ -272,6 +274,21 @@ def _property(
         }
         data["certificate_sha256"] = hashlib.sha256(checked.text.encode()).hexdigest()
     return data
+
+
+def _round(made: RefinementRound) -> dict[str, Any]:
+    """One round of predicate abstraction."""
+    path = [
+        {"location": s.location, "entered": s.entered, "cell": list(s.comparisons)}
+        for s in made.path[:MAX_NODES]
+    ]
+    return {
+        "number": made.number,
+        "states": made.states,
+        "path": path,
+        "left_out": max(0, len(made.path) - MAX_NODES),
+        "learned": [str(p) for p in made.learned],
+    }
 
 
 def _graph(findings: Findings, verdict: Verified) -> dict[str, Any] | None:
