@@ -62,10 +62,7 @@ class Cells:
         system: TemplateSystem,
         predicates: tuple[Predicate, ...],
         runs: SampledRuns | None = None,
-        before: Cells | None = None,
     ):
-        """`before` are cells of fewer predicates, these ones' first: what is known of a cell
-        there helps to decide about its parts."""
         self.system = system
         self.predicates = {
             location: tuple(
@@ -82,7 +79,6 @@ class Cells:
             for location in system.locations
         }
         self._zones: dict[tuple[str, int], _Zone] = {}
-        self._before = before
         self._crossings: dict[AbstractState, frozenset[int]] = {}
         self._leaps: dict[AbstractState, tuple[tuple[AbstractState, int], ...]] = {}
 
@@ -97,17 +93,8 @@ class Cells:
     def switched(self, state: AbstractState) -> tuple[tuple[AbstractState, int], ...]:
         """The cells that switches lead to, with the number of the switch."""
         if state not in self._leaps:
-            known = None
-            if self._before is not None and self._same_around(state.location):
-                known = self._before._leaps.get(state)
-            self._leaps[state] = tuple(self._switched(state)) if known is None else known
+            self._leaps[state] = tuple(self._switched(state))
         return self._leaps[state]
-
-    def _same_around(self, location: str) -> bool:
-        """Whether a location and all that it switches to have the predicates they had."""
-        assert self._before is not None
-        around = {location} | {s.target for s in self.system.switches if s.source == location}
-        return all(self.predicates[name] == self._before.predicates[name] for name in around)
 
     def _switched(self, state: AbstractState) -> Iterator[tuple[AbstractState, int]]:
         for k, switch in enumerate(self.system.switches):
@@ -158,23 +145,10 @@ class Cells:
         """The predicates over whose hyperplane the flow can leave the cell: somewhere on the
         facet, within the invariant, d/dt(s_p h_p) > 0."""
         if state not in self._crossings:
-            self._crossings[state] = self._crossed(state)
+            self._crossings[state] = frozenset(self._crossed(state))
         return self._crossings[state]
 
-    def _crossed(self, state: AbstractState) -> frozenset[int]:
-        """A part of a cell is left through no facet through which the cell was not left."""
-        size = len(state.signs)
-        candidates = frozenset(range(size))
-        if self._before is not None:
-            old = len(self._before.predicates[state.location])
-            whole = self._before._crossings.get(AbstractState(state.location, state.signs[:old]))
-            if whole is not None:
-                if old == size:
-                    return whole
-                candidates = whole | frozenset(range(old, size))
-        return frozenset(self._tested(state, candidates))
-
-    def _tested(self, state: AbstractState, candidates: frozenset[int]) -> Iterator[int]:
+    def _crossed(self, state: AbstractState) -> Iterator[int]:
         normals, levels = self._planes[state.location]
         for k, flow in enumerate(self.system.flows):
             if flow.location != state.location:
@@ -182,8 +156,7 @@ class Cells:
             zone = self._flow_zone(k, flow)
             bound = zone.bound.copy()
             _restrict(bound, 0, levels, state.signs)
-            for p in sorted(candidates):
-                sign = state.signs[p]
+            for p, sign in enumerate(state.signs):
                 on_facet = bound.copy()
                 on_facet[2 * p], on_facet[2 * p + 1] = levels[p], -levels[p]
                 zone.oracle.rebound(on_facet)
@@ -192,42 +165,6 @@ class Cells:
                 value = self._support(zone, objective)
                 if value is not None and value + growth @ flow.constant > CLOSE:
                     yield p
-
-    def leaving_points(self, state: AbstractState, p: int, directions: Array) -> list[Array]:
-        """Extreme points of the part of a facet where the flow points outwards."""
-        normals, levels = self._planes[state.location]
-        sign = state.signs[p]
-        found: list[Array] = []
-        for flow in self.system.flows:
-            if flow.location != state.location:
-                continue
-            growth = sign * normals[p]
-            outward = np.concatenate([-(growth @ flow.state), -(growth @ flow.rest)])
-            n = len(self.system.names)
-            padding = np.zeros((len(normals), len(flow.domain.names) - n))
-            sides = np.array(state.signs, dtype=float)
-            matrix = np.vstack(
-                [
-                    np.hstack([normals * sides[:, None], padding]),
-                    np.concatenate([-sign * normals[p], padding[0]])[None, :],
-                    outward[None, :],
-                    flow.domain.matrix,
-                ]
-            )
-            bound = np.concatenate(
-                [
-                    sides * levels,
-                    [-sign * levels[p], float(growth @ flow.constant)],
-                    flow.domain.bound,
-                ]
-            )
-            oracle = SupportOracle(matrix, bound)
-            for direction in directions:
-                self.effort.programs += 1
-                point = oracle.maximiser(np.concatenate([direction, padding[0]]))
-                if point is not None:
-                    found.append(point[:n])
-        return found
 
     def bad(self, state: AbstractState) -> bool:
         """Whether the cell has a bad state."""
@@ -247,6 +184,12 @@ class Cells:
                 return True
         return False
 
+    def half_spaces(self, state: AbstractState) -> tuple[Array, Array]:
+        """The cell as rows a x <= b, one for each predicate, in order."""
+        normals, levels = self._planes[state.location]
+        sides = np.array(state.signs, dtype=float)
+        return normals * sides[:, None], levels * sides
+
     def inside(
         self, state: AbstractState, points: Array, slack: float = CLOSE
     ) -> NDArray[np.bool_]:
@@ -256,27 +199,6 @@ class Cells:
         room = slack * np.maximum(1.0, np.abs(levels))
         inside: NDArray[np.bool_] = np.all((points @ normals.T - levels) * sides <= room, axis=1)
         return inside
-
-    def switching_points(
-        self, state: AbstractState, k: int, target: AbstractState, directions: Array
-    ) -> list[Array]:
-        """Extreme points of the part of a cell from which a switch leads into another cell."""
-        switch = self.system.switches[k]
-        zone = self._switch_zone(k, switch)
-        bound = zone.bound.copy()
-        _restrict(bound, 0, self._planes[state.location][1], state.signs)
-        _restrict(bound, 2 * len(state.signs), self._planes[target.location][1], target.signs)
-        zone.oracle.rebound(bound)
-        found: list[Array] = []
-        n = len(self.system.names)
-        for direction in directions:
-            self.effort.programs += 1
-            objective = np.zeros(zone.columns)
-            objective[:n] = direction
-            point = zone.oracle.maximiser(objective)
-            if point is not None:
-                found.append(point[:n])
-        return found
 
     def containing(self, location: str, point: Array) -> Signs:
         """The signs of a point; on a hyperplane the side below is taken."""

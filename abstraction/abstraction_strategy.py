@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from abstraction.certified import certify
+from abstraction.falsification_strategy import SimulationStrategy
 from abstraction.predicate_abstraction import AbstractionResult, PredicateAbstraction, abstract
 from abstraction.predicates import NotAPredicateError, Origin
 from abstraction.refinement_history import RefinementRound
-from abstraction.strategy import HISTORY_READER, Task
+from abstraction.strategy import Task
 from models.expression import Expression
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
-from models.verdict import Effort, Unknown, Verdict
+from models.verdict import Effort, Falsified, Unknown, Verdict
 
 if TYPE_CHECKING:
     import networkx
@@ -24,6 +25,12 @@ PREDICATES = "predicates"
 """The option of a task with further predicates: a tuple of conditions."""
 GRAPH_READER = "abstract graph"
 """The option of a task with a function that is given the abstract graph (networkx)."""
+ADVICE = "give predicates (--predicate), more time (--time-limit), or another --method"
+SIMULATION_SECONDS, RESERVED = 10.0, 0.2
+"""What simulation gets of the time, if a path was not excluded: seconds at most, and the part
+of the whole that is kept for it."""
+HISTORY_READER = "refinement history"
+"""The option of a task with a function that is given the rounds (`RefinementRound`s)."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,8 @@ class AbstractionStrategy:
         method = replace(self.method, given=(*self.method.given, *given), seed=task.seed)
         try:
             problem = linear_problem(task.automaton, task.claim)
-            result = abstract(problem, method, lambda: task.expired, task.progress)
+            end = _reserved(task)
+            result = abstract(problem, method, lambda: time.monotonic() >= end, task.progress)
         except (TooManyCasesError, NotAPredicateError) as error:
             why = str(error)
             if isinstance(error, NotAPredicateError):
@@ -54,11 +62,26 @@ class AbstractionStrategy:
             advice = "give linear predicates, or try another --method"
             return Unknown(task.claim.name, self.name, why, advice, Effort())
         self._show(task, result)
-        effort = Effort({"search": time.perf_counter() - begun}, _counts(result))
+        effort = Effort(_phases(result, time.perf_counter() - begun), _counts(result))
         if result.proof is None:
-            advice = "give predicates (--predicate), more time (--time-limit), or another --method"
-            return Unknown(task.claim.name, self.name, result.reason, advice, effort)
+            return self._realised(task, effort) or Unknown(
+                task.claim.name, self.name, result.reason, ADVICE, effort
+            )
         return certify(task, self.name, result.proof, effort)
+
+    def _realised(self, task: Task, effort: Effort) -> Falsified | None:
+        """The simulator's answer to an abstract path that was not excluded."""
+        if task.expired:
+            return None
+        task.progress("looking for a run along the abstract path")
+        verdict = SimulationStrategy().attempt(task.within(SIMULATION_SECONDS))
+        if not isinstance(verdict, Falsified):
+            return None
+        spent = Effort(
+            {**effort.seconds, "simulation": sum(verdict.effort.seconds.values())},
+            {**effort.counts, **verdict.effort.counts},
+        )
+        return replace(verdict, method=self.name, effort=spent)
 
     def _show(self, task: Task, result: AbstractionResult) -> None:
         reader = task.options.get(GRAPH_READER)
@@ -69,12 +92,23 @@ class AbstractionStrategy:
             cast("Callable[[tuple[RefinementRound, ...]], None]", listener)(result.history)
 
 
+def _reserved(task: Task) -> float:
+    """When the search for a proof ends, so that time is left for simulation."""
+    left = task.deadline - time.monotonic()
+    return task.deadline - min(SIMULATION_SECONDS, RESERVED * left) if left > 0 else task.deadline
+
+
+def _phases(result: AbstractionResult, total: float) -> dict[str, float]:
+    """Seconds by phase; what belongs to none is called preparation."""
+    return {"preparation": max(0.0, total - sum(result.seconds.values())), **result.seconds}
+
+
 def _counts(result: AbstractionResult) -> dict[str, int]:
     return {
         "predicates given": result.count(Origin.GIVEN),
         "predicates mined": result.count(Origin.MINED),
         "predicates refined": result.count(Origin.REFINED),
-        "rounds": result.rounds + 1,
-        "abstract states": 0 if result.graph is None else len(result.graph.found),
+        "rounds": len(result.history),
+        "abstract states": result.states,
         "linear programs": result.programs,
     }

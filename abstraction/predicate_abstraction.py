@@ -1,24 +1,40 @@
-"""Predicate abstraction with refinement: reachable cells of predicates as an invariant.
+"""Predicate abstraction: reachable cells of predicates, and the reached parts inside them.
 
-The abstract states reachable from the initial ones, with flow decided facet by facet, are a set
-of cells that no behaviour leaves; if none of them is bad it is an invariant for unbounded time,
-in just the form that the trusted checker takes. Where a bad cell is reached, a predicate is
-learned from the path (`counterexample_analysis`) and the search starts again.
+First the abstract states reachable by whole cells are explored, with flow decided facet by
+facet; if none of them is bad, the cells are an invariant for unbounded time as they are.
+Otherwise the part of every abstract state that is really reached is sought (`part_search`):
+predicates are learned from states that growing parts would have to take in although no run
+seems to get there, and from bad states that they reach. Locations are first taken whole, then
+divided by the predicates of the author and the model, then in halves where a convex part did
+not do. What is found is proved exactly, in the form that the trusted checker takes.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
 from abstraction import simple_rationals
-from abstraction.abstract_cells import AbstractState, Cells
+from abstraction.abstract_cells import Cells
 from abstraction.abstract_search import AbstractGraph, explore
-from abstraction.counterexample_analysis import first_unvisited, learned
-from abstraction.directions import fastest_rate
+from abstraction.directions import (
+    SHORT,
+    axes,
+    bad_normals,
+    chain_template,
+    fastest_rate,
+    model_normals,
+    template,
+)
+from abstraction.eigen_directions import eigen_directions
+from abstraction.hull_directions import outline_normals
+from abstraction.part_proof import proved_parts, rational_parts
+from abstraction.part_search import Learned, PartOutcome, PartPlan, PartSearch
 from abstraction.predicates import (
     Origin,
     Predicate,
@@ -29,15 +45,26 @@ from abstraction.predicates import (
 )
 from abstraction.refinement_history import PathStep, RefinementRound
 from abstraction.sampled_runs import SampledRuns, sampled_runs
-from abstraction.template_system import TemplateSystem, TooManyLocationsError, template_system
+from abstraction.split_system import SplitSystem, split_system
+from abstraction.template_system import (
+    Array,
+    TemplateSystem,
+    TooManyLocationsError,
+    template_system,
+)
 from models.expression import Expression
 from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.polyhedral import Region
 from models.proof.problem import LinearProblem
-from reach.evidence import Unproved, prove
+from reach.evidence import prove
 
 PACE = 0.1
+PLANS = (PartPlan(2.0), PartPlan(0.2), PartPlan(0.05))
+"""Growth of parts is first accepted, then questioned, then questioned in small matters too."""
+MOST_PARTS = 120
+"""Abstract states whose parts are sought together."""
+OUTLINE_EDGES, OUTLINE_VARIABLES = 12, 4
 
 
 @dataclass(frozen=True)
@@ -48,23 +75,23 @@ class PredicateAbstraction:
     given: tuple[Expression, ...] = ()
     mine: bool = True
     refine: bool = True
-    rounds: int = 60
     states: int = 3000
     seed: int = 0
 
 
 @dataclass(frozen=True)
 class AbstractionResult:
-    """The last abstract graph, its predicates, the number of refinements, a proof or the
-    reason why there is none, and what every round saw and learned."""
+    """The last abstract graph, its predicates, a proof or the reason why there is none, what
+    every round saw and learned, seconds by phase, and how much was computed."""
 
     graph: AbstractGraph | None
     predicates: tuple[Predicate, ...]
-    rounds: int
-    programs: int
     proof: PolyhedralProof | None
     reason: str = ""
     history: tuple[RefinementRound, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    programs: int = 0
+    states: int = 0
 
     @property
     def suspicion(self) -> tuple[PathStep, ...]:
@@ -76,76 +103,251 @@ class AbstractionResult:
         return sum(predicate.origin is origin for predicate in self.predicates)
 
 
-@dataclass
-class _Progress:
-    """What the rounds share."""
-
-    system: TemplateSystem
-    runs: SampledRuns
-    predicates: tuple[Predicate, ...]
-    rounds: int = 0
-    programs: int = 0
-    graph: AbstractGraph | None = field(default=None)
-    history: list[RefinementRound] = field(default_factory=list)
-
-    def result(self, proof: PolyhedralProof | None, reason: str = "") -> AbstractionResult:
-        return AbstractionResult(
-            self.graph,
-            self.predicates,
-            self.rounds,
-            self.programs,
-            proof,
-            reason,
-            tuple(self.history),
-        )
-
-    def note(self, graph: AbstractGraph, learned: tuple[Predicate, ...] = ()) -> None:
-        """Write a round down."""
-        path = () if graph.bad is None else graph.path_steps(graph.bad)
-        self.history.append(RefinementRound(self.rounds + 1, len(graph.found), path, learned))
-
-
 def abstract(
     problem: LinearProblem,
     method: PredicateAbstraction,
     stop: Callable[[], bool] = lambda: False,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AbstractionResult:
-    """Explore, refine, and prove."""
+    """Explore whole cells, look for reached parts, and prove."""
+    begun = time.perf_counter()
     try:
         system = template_system(problem)
     except TooManyLocationsError as error:
-        return AbstractionResult(None, (), 0, 0, None, f"the model has {error}")
+        return AbstractionResult(None, (), None, f"the model has {error}")
     generator = np.random.default_rng(method.seed)
     runs = sampled_runs(system, PACE / fastest_rate(system), generator)
-    given = (*problem.automaton.predicates, *method.given)
-    predicates = [*given_predicates(problem, given)]
-    if method.mine:
-        predicates.extend(mined_predicates(problem, system.locations))
+    given = [*given_predicates(problem, (*problem.automaton.predicates, *method.given))]
+    mined = [*mined_predicates(problem, system.locations)] if method.mine else []
     if runs is None:
-        return AbstractionResult(None, tuple(predicates), 0, 0, None, "there are no initial states")
+        return AbstractionResult(None, (*given, *mined), None, "there are no initial states")
     if method.refine:
-        predicates.extend(_margins(system, runs))
-    state = _Progress(system, runs, distinct(predicates))
-    for state.rounds in range(method.rounds):
-        progress(f"round {state.rounds + 1}: {len(state.predicates)} predicates")
-        before = None if state.graph is None else state.graph.cells
-        cells = Cells(system, state.predicates, runs, before)
-        graph = state.graph = explore(cells, method.states, stop)
-        state.programs += cells.effort.programs
-        if graph.bad is None:
-            state.note(graph)
-            if graph.complete:
-                return _proved(problem, state, stop)
-            return state.result(None, _unfinished(graph, stop()))
-        known = len(state.predicates)
-        reason = _refined(state, graph.bad, method, generator)
-        state.note(graph, state.predicates[known:])
-        if reason is not None:
-            return state.result(None, reason)
-        if stop():
-            return state.result(None, f"the time limit ended the search; {_suspicion(graph)}")
-    return state.result(None, f"no proof after {method.rounds} refinements")
+        mined.extend(_margins(system, runs))
+    predicates = distinct([*given, *mined])
+    search = _Search(problem, system, runs, predicates, stop, progress)
+    search.seconds["sampling"] = time.perf_counter() - begun
+    return search.whole_cells(method) or search.parts(distinct(given))
+
+
+@dataclass
+class _Search:
+    """What the steps share."""
+
+    problem: LinearProblem
+    system: TemplateSystem
+    runs: SampledRuns
+    predicates: tuple[Predicate, ...]
+    stop: Callable[[], bool]
+    progress: Callable[[str], None]
+    history: list[RefinementRound] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    programs: int = 0
+    graph: AbstractGraph | None = None
+    learned: list[Predicate] = field(default_factory=list)
+    reason: str = ""
+    states: int = 0
+
+    def result(self, proof: PolyhedralProof | None, reason: str = "") -> AbstractionResult:
+        return AbstractionResult(
+            self.graph,
+            (*self.predicates, *self.learned),
+            proof,
+            reason,
+            tuple(self.history),
+            self.seconds,
+            self.programs,
+            self.states,
+        )
+
+    # Whole cells
+
+    def whole_cells(self, method: PredicateAbstraction) -> AbstractionResult | None:
+        """The result if whole cells decide, or if nothing else shall be tried."""
+        begun = time.perf_counter()
+        self.progress(f"whole cells of {len(self.predicates)} predicates")
+        self.graph = self._explored(self.predicates, method.states, stop_at_bad=method.refine)
+        graph = self.graph
+        self.states = len(graph.found)
+        path = () if graph.bad is None else graph.path_steps(graph.bad)
+        self.history.append(RefinementRound(1, len(graph.found), path))
+        self.seconds["cells"] = time.perf_counter() - begun
+        if graph.complete and graph.bad is None:
+            proof = prove(self.problem, _whole(graph))
+            self.seconds["proof"] = time.perf_counter() - begun - self.seconds["cells"]
+            if isinstance(proof, PolyhedralProof):
+                return self.result(proof)
+            self.reason = f"no exact proof of: {proof.obligation.title}"
+        elif graph.bad is not None:
+            self.reason = f"whole cells reach a bad state {in_path(path)}"
+        else:
+            why = "the time limit" if self.stop() else "the limit of abstract states"
+            self.reason = f"{why} ended the search with {len(graph.found)} abstract states"
+        return None if method.refine else self.result(None, self.reason)
+
+    def _explored(
+        self, predicates: tuple[Predicate, ...], most: int, *, stop_at_bad: bool
+    ) -> AbstractGraph:
+        cells = Cells(self.system, predicates, self.runs)
+        graph = explore(cells, most, self.stop, stop_at_bad=stop_at_bad)
+        self.programs += cells.effort.programs
+        return graph
+
+    # Reached parts
+
+    def parts(self, given: tuple[Predicate, ...]) -> AbstractionResult:
+        """The first division of the locations whose reached parts are proved to be safe."""
+        for number, (predicates, outlines) in enumerate(self._divisions(given)):
+            if self.stop():
+                break
+            graph = self._explored(predicates, MOST_PARTS, stop_at_bad=False)
+            if not graph.complete:
+                continue
+            self.progress(f"parts of {len(graph.found)} abstract states, division {number + 1}")
+            proof = self._parts_of(graph, outlines)
+            if proof is not None:
+                return self.result(proof)
+        ended = "the time limit ended the search; " if self.stop() else ""
+        return self.result(None, f"{ended}{self.reason}")
+
+    def _divisions(
+        self, given: tuple[Predicate, ...]
+    ) -> Iterator[tuple[tuple[Predicate, ...], bool]]:
+        """Predicates to divide locations by, and whether outlines of runs give directions."""
+        yield (), False
+        yield (), True
+        if given:
+            yield given, False
+        yield self.predicates, False
+        for predicate in self._halves():
+            yield (predicate,), True
+
+    def _halves(self) -> Iterator[Predicate]:
+        """Through the middle of the runs of each location, the widest extents first."""
+        for location in self.system.locations:
+            points = self.runs.points([location])
+            if points is None:
+                continue
+            for j in np.argsort(-np.ptp(points, axis=0))[:OUTLINE_VARIABLES]:
+                low, high = float(points[:, j].min()), float(points[:, j].max())
+                if high - low > 1e-6:
+                    form = Form(
+                        {self.system.names[j]: Fraction(1)}, -simple_rationals.between(low, high)
+                    )
+                    yield Predicate(form, Origin.REFINED, location)
+
+    def _parts_of(self, graph: AbstractGraph, outlines: bool) -> PolyhedralProof | None:
+        split = split_system(graph)
+        search = PartSearch(
+            split.system,
+            split.runs(graph, self.runs),
+            self._directions(split, outlines),
+            fastest_rate(self.system),
+            self.stop,
+        )
+        for plan in PLANS:
+            begun = time.perf_counter()
+            outcome = search.search(plan)
+            searched = time.perf_counter()
+            self._spend("parts", searched - begun)
+            self._note(graph, split, search, outcome)
+            if not outcome.reason:
+                regions = split.regions(graph, rational_parts(outcome.reached))
+                proof = proved_parts(self.problem, regions, self.stop)
+                self._spend("proof", time.perf_counter() - searched)
+                if isinstance(proof, PolyhedralProof):
+                    return proof
+                self.reason = f"no exact proof of: {proof.obligation.title}"
+            if self.stop():
+                break
+        return None
+
+    def _directions(self, split: SplitSystem, outlines: bool) -> dict[str, Array]:
+        """Axes, normals of the model and the property, predicates and eigenvectors; with
+        outlines also chains from the property and outlines of the runs."""
+        system = self.system
+        common = [*axes(system), *bad_normals(system), *model_normals(system)]
+        common += [_normal(system, p.form, s) for p in self.predicates for s in (1, -1)]
+        common += eigen_directions(system)
+        if outlines:
+            common += list(chain_template(system, list(system.flows), SHORT).matrix)
+        found: dict[str, Array] = {}
+        for name, state in split.states.items():
+            points = self.runs.points([state.location])
+            own: list[Array] = []
+            if outlines and points is not None and len(system.names) <= OUTLINE_VARIABLES:
+                own = outline_normals(points, OUTLINE_EDGES)
+            found[name] = template([*common, *own], 0.02 if own else 1e-3, 1.0).matrix
+        return found
+
+    def _note(
+        self, graph: AbstractGraph, split: SplitSystem, search: PartSearch, outcome: PartOutcome
+    ) -> None:
+        """Write down what the search saw and learned."""
+        for name, states, learned in search.rounds:
+            predicates = tuple(self._predicate(split, cut) for cut in learned)
+            path = graph.path_steps(split.states[name])
+            number = len(self.history) + 1
+            self.history.append(RefinementRound(number, states, path, predicates))
+            self.learned.extend(predicates)
+        search.rounds.clear()
+        self.programs += search.programs
+        search.programs = 0
+        self.graph = graph
+        self.states = sum(not part.empty for part in outcome.reached.parts.values())
+        path = () if outcome.bad is None else graph.path_steps(split.states[outcome.bad])
+        self.history.append(RefinementRound(len(self.history) + 1, self.states, path))
+        self.reason = outcome.reason
+        if outcome.bad is not None:
+            met = outcome.reached.bad()
+            shown = (
+                "" if met is None else f"; its last part reaches {_in_words(self.system, met[1])}"
+            )
+            known = path if path[-1].cell else (self.history[0].path or path)
+            self.reason = (
+                f"an abstract path could be neither realised nor excluded: {in_path(known)}{shown}"
+            )
+
+    def _predicate(self, split: SplitSystem, learned: Learned) -> Predicate:
+        cut = learned.half_space
+        form = Form(
+            {
+                v: Fraction(float(a)).limit_denominator(10**6)
+                for v, a in zip(self.system.names, cut.normal, strict=True)
+                if a
+            },
+            -Fraction(cut.level).limit_denominator(10**4),
+        )
+        return Predicate(form, Origin.REFINED, split.states[learned.location].location)
+
+    def _spend(self, phase: str, seconds: float) -> None:
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
+
+
+def _whole(graph: AbstractGraph) -> tuple[Region, ...]:
+    return tuple(
+        Region(location, graph.cells.predicates[location], tuple(cells))
+        for location, cells in graph.regions().items()
+    )
+
+
+def _normal(system: TemplateSystem, form: Form, sign: int) -> Array:
+    return np.array([sign * float(form.coefficients.get(v, 0)) for v in system.names])
+
+
+def _in_words(system: TemplateSystem, state: Array) -> str:
+    return ", ".join(f"{v} = {x:.4g}" for v, x in zip(system.names, state, strict=True))
+
+
+def in_path(path: tuple[PathStep, ...]) -> str:
+    """An abstract path in words: how each state is entered, and the last one's comparisons."""
+    if not path:
+        return "without a path"
+    ways = [path[0].location]
+    for before, step in pairwise(path):
+        ways.append(step.location if step.location != before.location else step.entered)
+    last = path[-1]
+    cell = f", which ends in {last}" if last.cell else ""
+    return f"by the path {' -> '.join(ways)}{cell}"
 
 
 def _margins(system: TemplateSystem, runs: SampledRuns) -> Iterator[Predicate]:
@@ -173,66 +375,3 @@ def _margins(system: TemplateSystem, runs: SampledRuns) -> Iterator[Predicate]:
                 scaled = normalised(form)
                 if scaled is not None:
                     yield Predicate(scaled, Origin.MINED, location)
-
-
-def _refined(
-    state: _Progress,
-    bad: AbstractState,
-    method: PredicateAbstraction,
-    generator: np.random.Generator,
-) -> str | None:
-    """Learn a predicate from the path to a bad cell; a reason if there is none to learn."""
-    graph = state.graph
-    assert graph is not None
-    path = graph.path(bad)
-    if not method.refine:
-        return f"the abstraction reaches a bad state, {_suspicion(graph)}"
-    suspect = first_unvisited(graph, path, state.runs)
-    if suspect is None:
-        return f"sampled runs follow the abstract path, which may be real: {_suspicion(graph)}"
-    known = frozenset(
-        str(p.form)
-        for p in state.predicates
-        if p.location is None or p.location == suspect.source.location
-    )
-    predicate = learned(graph, suspect, known, generator)
-    if predicate is None:
-        return f"nothing separates the abstract path from the runs: {_suspicion(graph)}"
-    state.predicates = (*state.predicates, predicate)
-    return None
-
-
-def _proved(
-    problem: LinearProblem, state: _Progress, stop: Callable[[], bool]
-) -> AbstractionResult:
-    """Exact evidence for the reached cells."""
-    graph = state.graph
-    assert graph is not None
-    regions = tuple(
-        Region(location, graph.cells.predicates[location], tuple(cells))
-        for location, cells in graph.regions().items()
-    )
-    proof = prove(problem, regions)
-    if isinstance(proof, Unproved):
-        return state.result(None, f"no exact proof of: {proof.obligation.title}")
-    return state.result(proof)
-
-
-def _unfinished(graph: AbstractGraph, expired: bool) -> str:
-    why = "the time limit" if expired else "the limit of abstract states"
-    return f"{why} ended the search with {len(graph.found)} abstract states"
-
-
-def _suspicion(graph: AbstractGraph) -> str:
-    """The abstract path to the bad cell, in words."""
-    if graph.bad is None:
-        return f"{len(graph.found)} abstract states were reached"
-    path = graph.path(graph.bad)
-    places = [path[0].target.location]
-    for step in path[1:]:
-        if step.predicate is not None and step.source is not None:
-            form = graph.cells.predicates[step.source.location][step.predicate]
-            places.append(str(Predicate(form, Origin.MINED)).replace("<=", "="))
-        else:
-            places.append(step.target.location)
-    return f"by the path {' -> '.join(places)}, which ends in {graph.in_words(graph.bad)}"

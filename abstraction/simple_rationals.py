@@ -34,12 +34,13 @@ def direction(normal: Array, closeness: float) -> tuple[Fraction, ...]:
     """The normal scaled to a largest entry of 1, each entry a near fraction with a small
     denominator."""
     scaled = normal / np.abs(normal).max()
-    return tuple(_near(float(v), closeness) for v in scaled)
+    return tuple(near(float(v), closeness) for v in scaled)
 
 
-def _near(value: float, closeness: float) -> Fraction:
+def near(value: float, closeness: float) -> Fraction:
+    """A fraction with a small denominator, no further away than `closeness`."""
     for denominator in DENOMINATORS:
         found = Fraction(value).limit_denominator(denominator)
         if abs(float(found) - value) <= closeness:
             return found
-    return Fraction(value)
+    return Fraction(value).limit_denominator(10**6)

@@ -86,16 +86,18 @@ def refutation(rows: Rows) -> Multipliers | None:
 
 
 def implication(rows: Rows, goal: Row) -> Multipliers | None:
-    """Multipliers from which a goal that is not strict follows."""
-    program = ExactProgram(_column(goal.form))
-    for row in rows:
-        program.add(_column(row.form), 1)
-    slack = program.add({CONSTANT: Fraction(-1)})
-    solution = program.solve()
-    if solution is None:
-        return None
-    solution.pop(slack, None)
-    return tuple(sorted(solution.items()))
+    """Multipliers from which a goal that is not strict follows: the smallest ones, or, where
+    rounding hides how close the goal is, those with the most slack."""
+    for cost, price in ((1, 0), (0, -1)):
+        program = ExactProgram(_column(goal.form))
+        for row in rows:
+            program.add(_column(row.form), cost)
+        slack = program.add({CONSTANT: Fraction(-1)}, price)
+        solution = program.solve()
+        if solution is not None:
+            solution.pop(slack, None)
+            return tuple(sorted(solution.items()))
+    return None
 
 
 def kept(obligation: FacetObligation) -> Kept | HandedOver | None:

@@ -75,4 +75,8 @@ class SupportOracle:
         """A point that attains the support, or None if the set is empty or unbounded there."""
         if (supported := self(direction)) is None or not np.isfinite(supported.value):
             return None
+        return self.point()
+
+    def point(self) -> Array:
+        """Where the last support was attained."""
         return np.array(self._solver.getSolution().col_value)

@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from abstraction.refinement_history import RefinementRound
-from abstraction.strategy import HISTORY_READER, Task
+from abstraction.strategy import Task
 from abstraction.verification import deadline, verify
 from models.automaton import Automaton, Property
 from models.model import Model
@@ -78,8 +77,6 @@ class Findings:
     until: float
     seconds: dict[str, float] = field(default_factory=dict)
     command: str = ""
-    rounds: dict[str, tuple[RefinementRound, ...]] = field(default_factory=dict)
-    """What predicate abstraction saw and learned, by property."""
 
     @property
     def automaton(self) -> Automaton:
@@ -102,8 +99,7 @@ def analyse(
     """Decide every claim, recheck every certificate, simulate, and compare."""
     automaton = model.automaton
     clock = _Clock()
-    rounds: dict[str, tuple[RefinementRound, ...]] = {}
-    verdicts = tuple(_decide(automaton, claim, settings, progress, rounds) for claim in claims)
+    verdicts = tuple(_decide(automaton, claim, settings, progress) for claim in claims)
     clock.lap("verify")
     certificates = {v.claim: _rechecked(automaton, v) for v in verdicts if isinstance(v, Verified)}
     clock.lap("recheck")
@@ -129,7 +125,6 @@ def analyse(
         until,
         clock.seconds,
         command,
-        rounds,
     )
 
 
@@ -145,19 +140,10 @@ class _Clock:
 
 
 def _decide(
-    automaton: Automaton,
-    claim: Property,
-    settings: Settings,
-    progress: Callable[[str], None],
-    rounds: dict[str, tuple[RefinementRound, ...]],
+    automaton: Automaton, claim: Property, settings: Settings, progress: Callable[[str], None]
 ) -> Verdict:
     progress(f"verifying {claim.name}")
-
-    def keep(history: tuple[RefinementRound, ...]) -> None:
-        rounds[claim.name] = history
-
-    limit = deadline(settings.time_limit)
-    task = Task(automaton, claim, limit, settings.seed, progress, {HISTORY_READER: keep})
+    task = Task(automaton, claim, deadline(settings.time_limit), settings.seed, progress)
     return verify(task, settings.method)
 
 
@@ -210,13 +196,7 @@ def _simulated(
         how, policy = _CORNERS[i] if corner else ("random choices", Policy.random())
         seed = settings.seed * 1_000_003 + i
         trace = simulate(
-            prepared,
-            until=until,
-            method=METHOD,
-            policy=policy,
-            seed=seed,
-            max_jumps=MAX_JUMPS,
-            sliding=False,  # to compare with proofs: runs of the automaton alone
+            prepared, until=until, method=METHOD, policy=policy, seed=seed, max_jumps=MAX_JUMPS
         )
         found.append(Run(trace, "simulated", how if corner else f"{how}, seed {seed}"))
     return tuple(found)

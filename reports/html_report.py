@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from reports import html_evidence as evidence
 from reports import html_sections as sections
 from reports.analysis import Findings
 from reports.diagram import draw_agent, draw_automaton
@@ -65,8 +64,8 @@ def render(data: Mapping[str, Any], picture: Markup, certificates: Mapping[str, 
             sections.assumptions(data),
             sections.plots(data),
             sections.crosscheck(data),
-            evidence.graph(data),
-            evidence.certificate(data),
+            sections.graph(data),
+            sections.certificate(data),
             sections.replay(data),
             sections.coverage(data),
             sections.provenance(data),

@@ -35,7 +35,7 @@ from models.expression_text import parse_expression
 from models.load import load
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
-from models.verdict import Unknown, Verified
+from models.verdict import Falsified, Verified
 from reports.abstract_graph import WRITERS
 
 Array = NDArray[np.float64]
@@ -72,27 +72,38 @@ def test_the_walker_is_proved() -> None:
     assert verdict.effort.counts["abstract states"] >= 2
 
 
-def test_a_broken_property_is_not_proved_and_the_path_is_told() -> None:
+def test_a_broken_property_is_refuted_by_a_run() -> None:
     model = rectangle_walker()
-    task = Task(model, model.properties[1], deadline(20))
+    task = Task(model, model.properties[1], deadline(60))
     verdict = strategy("abstraction").attempt(task)
-    assert isinstance(verdict, Unknown)
-    assert "path" in verdict.reason
-    assert "x >= 7/4" in verdict.reason
+    assert isinstance(verdict, Falsified)
+    assert verdict.confirmations
+    assert verdict.method == "abstraction"
 
 
-def test_the_history_tells_every_round() -> None:
+def test_the_path_that_was_not_excluded_is_told() -> None:
     model = rectangle_walker()
+    result = abstract(linear_problem(model, model.properties[1]), PredicateAbstraction())
+    assert result.proof is None
+    assert "could be neither realised nor excluded" in result.reason
+    assert "x >= 7/4" in result.reason
+    (first, *_) = result.history
+    assert [r.number for r in result.history] == list(range(1, len(result.history) + 1))
+    assert first.path[0].entered == "start"
+    assert first.path[0].location == "up"
+    assert "x >= 7/4" in first.path[-1].comparisons
+
+
+def test_the_history_is_handed_out() -> None:
+    model = load("thermostat_timer").automaton
     told: list[tuple[RefinementRound, ...]] = []
-    task = Task(model, model.properties[1], deadline(20), options={HISTORY_READER: told.append})
-    strategy("abstraction").attempt(task)
+    task = Task(model, model.properties[0], deadline(60), options={HISTORY_READER: told.append})
+    assert isinstance(strategy("abstraction").attempt(task), Verified)
     (history,) = told
-    assert [r.number for r in history] == list(range(1, len(history) + 1))
-    assert all(r.learned for r in history[:-1])
-    path = history[-1].path
-    assert path[0].entered == "start"
-    assert path[0].location == "up"
-    assert "x >= 7/4" in path[-1].comparisons
+    learned = [p for r in history for p in r.learned]
+    assert learned
+    assert {p.location for p in learned} <= {"heat", "cool", "check"}
+    assert all(p.origin is Origin.REFINED for p in learned)
 
 
 def test_predicates_of_the_user_count_and_the_graph_is_handed_out() -> None:
