@@ -37,10 +37,11 @@ test: lint ## lint and the quick tests
 test-all: lint ## lint and every test, the slow ones included
 	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -n $(WORKERS)
 
-bench: $(INSTALLED) ## measure beside other tools; prints tables, writes docs/benchmarks.md
+bench: $(INSTALLED) ## measure beside other tools; prints tables, writes docs/benchmarks*.md
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/pytest tests/benchmarks -s
 	$(BIN)/python tests/benchmarks/simulation/measure.py
+	$(BIN)/python tests/benchmarks/falsification/measure.py
 
 demo: $(INSTALLED) ## prove the platoon safe, break its saturated twin; reports in out/demo
 	@mkdir -p out/demo

@@ -24,6 +24,7 @@ def simulation(name: str, *sources: str) -> Extension:
 EXTENSIONS: list[Extension] = [
     simulation("simulate._core", "module"),
     simulation("simulate._fleet", *FLEET),
+    simulation("simulate._multirate", "multirate"),
 ]
 
 setup(ext_modules=EXTENSIONS)

@@ -12,7 +12,7 @@ from abstraction.falsification_strategy import SimulationStrategy
 from abstraction.predicate_abstraction import AbstractionResult, PredicateAbstraction, abstract
 from abstraction.predicates import NotAPredicateError, Origin
 from abstraction.refinement_history import RefinementRound
-from abstraction.strategy import Task
+from abstraction.strategy import HISTORY_READER, Task
 from models.expression import Expression
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
@@ -29,8 +29,6 @@ ADVICE = "give predicates (--predicate), more time (--time-limit), or another --
 SIMULATION_SECONDS, RESERVED = 10.0, 0.2
 """What simulation gets of the time, if a path was not excluded: seconds at most, and the part
 of the whole that is kept for it."""
-HISTORY_READER = "refinement history"
-"""The option of a task with a function that is given the rounds (`RefinementRound`s)."""
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING, cast
 
-from abstraction.strategy import Task
+from abstraction.strategy import SEEDS, Task
 from models.verdict import Effort, Falsified, Unknown, Verdict
+
+if TYPE_CHECKING:
+    from simulate.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,10 @@ class SimulationStrategy:
         limit = task.options.get("simulations", self.simulations)
         workers = task.options.get("workers", 1)
         budget = Budget(int(str(limit)), task.deadline)
-        options = Options(seed=task.seed, workers=int(str(workers)), until=_until(task))
+        seeds = cast("tuple[Recipe, ...]", task.options.get(SEEDS, ()))
+        options = Options(
+            seed=task.seed, workers=int(str(workers)), until=_until(task), seeds=seeds
+        )
         outcome = falsify(task.automaton, task.claim, budget, options, show)
         if outcome.interrupted:
             raise KeyboardInterrupt

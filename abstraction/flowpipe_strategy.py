@@ -6,11 +6,14 @@ import time
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from abstraction.affine_counterexample import Replayer
 from abstraction.certified import certify
 from abstraction.strategy import Task
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
-from models.verdict import Effort, Unknown, Verdict
+from models.verdict import Effort, Falsified, Unknown, Verdict
+from reach.crossings import suggested_runs
+from reach.flowpipe import Exploration
 from reach.flowpipe_parts import FlowpipeMethod, NotFound
 from reach.flowpipe_refinement import search_flowpipe
 
@@ -37,9 +40,12 @@ class FlowpipeStrategy:
         method = replace(self.method, step=step) if isinstance(step, Fraction) else self.method
         try:
             problem = linear_problem(task.automaton, task.claim)
+            refuter = _Refuter(task, self.name, begun)
             found = search_flowpipe(
-                problem, _horizon(task), method, lambda: task.expired, task.progress
+                problem, _horizon(task), method, lambda: task.expired, task.progress, refuter
             )
+            if refuter.verdict is not None:
+                return refuter.verdict
         except TooManyCasesError as error:
             found = NotFound(str(error))
         seconds = {"search": time.perf_counter() - begun}
@@ -52,6 +58,28 @@ class FlowpipeStrategy:
             return Unknown(task.claim.name, self.name, found.reason, advice, effort)
         effort = Effort(seconds, {**counts, "nodes": len(found.proof.nodes)})
         return certify(task, self.name, found.proof, effort)
+
+
+class _Refuter:
+    """Asked by the search whether bad states that a flowpipe meets are met by runs."""
+
+    def __init__(self, task: Task, method: str, begun: float):
+        self.verdict: Falsified | None = None
+        self._task, self._method, self._begun = task, method, begun
+        self._suggested = 0
+
+    def __call__(self, tried: Exploration) -> bool:
+        replayer = None
+        for suggestion in suggested_runs(tried):
+            self._task.progress(f"replaying a run to bad states at time {suggestion.time:.4g}")
+            replayer = replayer or Replayer(self._task, _horizon(self._task))
+            self._suggested += 1
+            counts = {"suggested runs": self._suggested, "steps": tried.step_count}
+            effort = Effort({"search": time.perf_counter() - self._begun}, counts)
+            self.verdict = replayer.falsified(suggestion, self._method, effort)
+            if self.verdict is not None or self._task.expired:
+                break
+        return self.verdict is not None
 
 
 def _horizon(task: Task) -> Fraction | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,11 +21,11 @@ from reach.exact_replay import objection
 from reach.rectangular import Explored, Node, explore_exactly, explore_hulls
 from reach.rectangular_evidence import prove_nodes
 from reach.rectangular_moves import Move, Place
-from reach.rectangular_system import NotRectangularError, RectangularSystem
+from reach.rectangular_system import NotRectangularError, Packing, RectangularSystem
 from reach.rectangular_witness import Path, Run, run_along
 
-MANY_DIMENSIONS = 6
-"""With more dimensions than this, small packs of them are tried first."""
+FEW_DIMENSIONS, MANY_DIMENSIONS = 3, 6
+"""With few dimensions packs do not help; with many even bounds of single names may."""
 
 ADVICE = "give it more time (--time-limit), or try another --method"
 
@@ -56,6 +58,10 @@ class RectangularStrategy:
 
     def attempt(self, task: Task) -> Verdict:
         """Prove, refute, or say what is in the way."""
+        with _few_collections():
+            return self._attempt(task)
+
+    def _attempt(self, task: Task) -> Verdict:
         work = _Work(task)
         try:
             problem = linear_problem(task.automaton, task.claim)
@@ -72,13 +78,32 @@ class RectangularStrategy:
         return Unknown(task.claim.name, self.name, work.reason, ADVICE, work.effort)
 
 
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """Sets and proofs are many small objects without circles: looking for circles among them
+    again and again would take a third of the time."""
+    before = gc.get_threshold()
+    gc.set_threshold(1_000_000, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 Explore = Callable[[RectangularSystem, "_Work"], Explored]
 
 
 def _stages(problem: LinearProblem) -> Iterator[tuple[str, Explore, RectangularSystem]]:
     whole = RectangularSystem(problem)
-    if len(whole.names) > MANY_DIMENSIONS:
-        yield "hulls in packs", _hulls, RectangularSystem(problem, in_packs=True)
+    size = len(whole.names)
+    if size > FEW_DIMENSIONS:
+        tried = [whole.packs]
+        for packing in (Packing.LINKED, Packing.PAIRED):
+            packed = RectangularSystem(problem, packing)
+            largest = max(map(len, packed.packs))
+            if packed.packs not in tried and (largest > 1 or size > MANY_DIMENSIONS):
+                yield f"hulls in packs of {largest}", _hulls, packed
+            tried.append(packed.packs)
     yield "hulls", _hulls, whole
     yield "exact sets", _exactly, whole
 

@@ -10,6 +10,12 @@ from typing import Protocol
 from models.automaton import Automaton, Property
 from models.verdict import Verdict
 
+HISTORY_READER = "refinement history"
+"""The option of a task with a function that is given the rounds (`RefinementRound`s) of
+predicate abstraction."""
+SEEDS = "seeds"
+"""The option of a task with runs (`Recipe`s) at which a search for violations looks first."""
+
 
 @dataclass(frozen=True)
 class Task:

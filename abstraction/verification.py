@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
-from abstraction.strategy import Strategy, Task
+from abstraction.strategy import HISTORY_READER, SEEDS, Strategy, Task
 from models.verdict import Effort, Unknown, Verdict
+
+if TYPE_CHECKING:
+    from abstraction.refinement_history import RefinementRound
 
 STRATEGIES: dict[str, tuple[str, str]] = {
     "rectangular": ("abstraction.rectangular_strategy", "RectangularStrategy"),
@@ -42,6 +46,8 @@ def verify(task: Task, method: str = "auto") -> Verdict:
     if method != "auto":
         return strategy(method).attempt(task)
     undecided: list[Unknown] = []
+    rounds: list[RefinementRound] = []
+    task = _remembering(task, rounds)
     for chosen, why in _suitable(task):
         if task.expired:
             break
@@ -51,11 +57,32 @@ def verify(task: Task, method: str = "auto") -> Verdict:
             return verdict
         undecided.append(verdict)
     if not task.expired:
-        verdict = strategy("simulation").attempt(task)
+        verdict = strategy("simulation").attempt(_seeded(task, rounds))
         if not isinstance(verdict, Unknown):
             return verdict
         undecided = [u for u in undecided if u.method != verdict.method] + [verdict]
     return _summary(task, undecided)
+
+
+def _remembering(task: Task, rounds: list[RefinementRound]) -> Task:
+    """The task whose rounds of abstraction are kept, beside whoever else wants them."""
+    listener = task.options.get(HISTORY_READER)
+
+    def read(history: tuple[RefinementRound, ...]) -> None:
+        rounds.extend(history)
+        if listener is not None:
+            cast("Callable[[tuple[RefinementRound, ...]], None]", listener)(history)
+
+    return replace(task, options={**task.options, HISTORY_READER: read})
+
+
+def _seeded(task: Task, rounds: list[RefinementRound]) -> Task:
+    """The task for a search that begins where abstract counterexamples do."""
+    if not any(r.path for r in rounds):
+        return task
+    from abstraction.abstract_seeds import seeds_of
+
+    return replace(task, options={**task.options, SEEDS: seeds_of(task.automaton, rounds)})
 
 
 def _share(task: Task, method: str) -> Task:

@@ -62,12 +62,14 @@ class EventKind(StrEnum):
     """How closely a simulator must approach a guard (see docs/simulation.md).
 
     `UNILATERAL`: never evaluate beyond it; `BILATERAL`: land on it, from either side;
-    `CROSSING`: land just beyond it, so that the state does not stick to it.
+    `CROSSING`: land just beyond it, so that the state does not stick to it; `SLIDING`: as
+    unilateral, and where the edge back leads onto the guard again, slide along it.
     """
 
     UNILATERAL = "unilateral"
     BILATERAL = "bilateral"
     CROSSING = "crossing"
+    SLIDING = "sliding"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ class EventType(StrEnum):
     GRAZING = "grazing"  # a guard was touched without being crossed
     HELD = "held"  # an inclusion gives way to keep the invariant
     RELEASED = "released"
+    SLIDES = "slides"  # the state goes on along a switching surface
+    LEAVES = "leaves"  # the surface
     VIOLATION = "violation"  # a property was violated
 
 
@@ -135,6 +137,8 @@ class Segment:
     (powers of the time since the start of the piece, lowest first) stand in `coefficients`
     variable by variable, in the order of `flowing`. `times` has one entry more, the end.
     `held` are the values that did not change; `derived` the variables that equations define.
+    `sliding` is the switching surface along which the state moves, if it does: there the run is
+    the limit of faster and faster switching between the location and its neighbour.
     """
 
     location: str
@@ -145,6 +149,12 @@ class Segment:
     held: Mapping[str, Scalar]
     final: array[float]
     derived: Mapping[str, Expression] = field(default_factory=dict)
+    sliding: str = ""
+
+    @property
+    def stay(self) -> str:
+        """Where the state is, in words."""
+        return f"{self.location}, sliding along {self.sliding}" if self.sliding else self.location
 
     @property
     def start(self) -> float:
@@ -258,6 +268,11 @@ class Trace:
     def samples(self, step: float | None = None) -> Iterator[tuple[float, str, dict[str, Scalar]]]:
         """Rows (time, location, values) at the ends of all pieces, or every `step` and at
         both ends of every segment."""
+        for t, segment, values in self.rows(step):
+            yield t, segment.location, values
+
+    def rows(self, step: float | None = None) -> Iterator[tuple[float, Segment, dict[str, Scalar]]]:
+        """The samples, each with its segment."""
         for segment in self.segments:
             if step is None:
                 times: Sequence[float] = list(dict.fromkeys(segment.times))
@@ -267,7 +282,7 @@ class Trace:
                 if times[-1] < segment.end:
                     times.append(segment.end)
             for t in times:
-                yield t, segment.location, self._listed(segment, t)
+                yield t, segment, self._listed(segment, t)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +319,8 @@ def compare_traces(first: Trace, second: Trace, samples: int = 1000) -> Differen
 
 
 def _parting(first: Trace, second: Trace) -> int:
+    if not first.events or not second.events:  # a table has no log
+        return -1
     a = [(e.name, e.target) for e in first.jumps]
     b = [(e.name, e.target) for e in second.jumps]
     for i, (x, y) in enumerate(zip(a, b, strict=False)):

@@ -6,8 +6,9 @@ import csv
 import io
 import json
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 from models.expression_text import parse_expression
@@ -16,6 +17,8 @@ from models.source import Diagnostic, ModelError
 from models.trace import Counts, Ending, Event, EventType, Outcome, Segment, Trace
 
 SCHEMA = "charon-trace/1"
+TIME_COLUMN, LOCATION_COLUMN, SLIDING_COLUMN = "time", "location", "sliding"
+_MARKS = {LOCATION_COLUMN, SLIDING_COLUMN}
 
 
 def to_json(trace: Trace) -> str:
@@ -60,14 +63,91 @@ def from_json(text: str) -> Trace:
 
 def to_csv(trace: Trace, step: float | None = None, names: Sequence[str] = ()) -> str:
     """Rows time, location, variables: at the ends of all integration steps, or every `step`;
-    both values are given where a jump changes them. Enumerations are written as stored."""
-    chosen = tuple(names) or trace.variables
+    both values are given where a jump changes them. Enumerations are written as stored. A
+    column `sliding` names the surface where a run slides along one."""
+    chosen = [n for n in tuple(names) or trace.variables if n != TIME_COLUMN]
+    slides = [SLIDING_COLUMN] if any(s.sliding for s in trace.segments) else []
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["time", "location", *(n for n in chosen if n != "time")])
-    for t, location, values in trace.samples(step):
-        writer.writerow([repr(t), location, *(_cell(values[n]) for n in chosen if n != "time")])
+    writer.writerow([TIME_COLUMN, LOCATION_COLUMN, *slides, *chosen])
+    for t, segment, values in trace.rows(step):
+        marks = [segment.sliding] if slides else []
+        writer.writerow([repr(t), segment.location, *marks, *(_cell(values[n]) for n in chosen)])
     return out.getvalue()
+
+
+def from_csv(text: str, model: str = "") -> Trace:
+    """A trace with straight lines between the rows of a table, as `to_csv` or another tool wrote
+    it: a column `time`, columns with numbers or words, and perhaps `location` and `sliding`.
+    Where the time stands still or a word changes a new segment begins. Raises ModelError."""
+    head, *rows = [row for row in csv.reader(text.splitlines()) if row] or [[]]
+    if TIME_COLUMN not in head or len(set(head)) != len(head):
+        raise _not_a_trace("the table needs a header of different names with a column `time`")
+    table: dict[str, list[float]] = {}
+    words: dict[str, list[str]] = {}
+    for i, name in enumerate(head):
+        try:
+            cells = [row[i] for row in rows]
+        except IndexError:
+            raise _not_a_trace("a line of the table is too short") from None
+        numbers = [_number(cell) for cell in cells]
+        if name in (LOCATION_COLUMN, SLIDING_COLUMN) or None in numbers:
+            words[name] = cells
+        else:
+            table[name] = [v for v in numbers if v is not None]
+    times = table.pop(TIME_COLUMN, None)
+    if times is None or any(not a <= b for a, b in pairwise(times)):
+        raise _not_a_trace("the column `time` needs numbers that grow")
+    variables = tuple(n for n in head if n in table or n in words.keys() - _MARKS)
+    segments = tuple(_straight(times, table, words))
+    end = segments[-1].end if segments else 0.0
+    outcome = Outcome(Ending.HORIZON, end, "The run was read from a table.")
+    return Trace(model, variables, segments, (), outcome)
+
+
+def _straight(
+    times: Sequence[float], table: Mapping[str, list[float]], words: Mapping[str, list[str]]
+) -> Iterator[Segment]:
+    """Segments of straight lines between rows."""
+    first = 0
+    for i in range(1, len(times) + 1):
+        if i < len(times) and times[i] > times[i - 1] and _same(words, i):
+            continue
+        held = {n: cells[first] for n, cells in words.items()}
+        location, sliding = held.pop(LOCATION_COLUMN, ""), held.pop(SLIDING_COLUMN, "")
+        coefficients = array("d")
+        for k in range(first, i - 1):
+            for values in table.values():
+                slope = (values[k + 1] - values[k]) / (times[k + 1] - times[k])
+                coefficients.extend((values[k], slope))
+        yield Segment(
+            location,
+            tuple(table),
+            array("d", times[first:i]),
+            array("i", [1] * (i - 1 - first)),
+            coefficients,
+            held,
+            array("d", [values[i - 1] for values in table.values()]),
+            sliding=sliding,
+        )
+        first = i
+
+
+def _same(words: Mapping[str, list[str]], i: int) -> bool:
+    return all(cells[i] == cells[i - 1] for cells in words.values())
+
+
+def _number(cell: str) -> float | None:
+    if cell in ("True", "False"):
+        return float(cell == "True")
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _not_a_trace(why: str) -> ModelError:
+    return ModelError(Diagnostic("trace-file", f"this is not a trace: {why}"))
 
 
 def _cell(value: float | bool | str) -> str:
@@ -84,6 +164,7 @@ def _segment_out(segment: Segment) -> dict[str, Any]:
         "held": dict(segment.held),
         "final": list(segment.final),
         "derived": {name: to_text(e) for name, e in segment.derived.items()},
+        "sliding": segment.sliding,
     }
 
 
@@ -100,8 +181,9 @@ def _segment_in(given: Mapping[str, Any]) -> Segment:
     if len(final) != len(flowing):
         raise ValueError("a segment lacks its final state")
     held = {str(k): v for k, v in given["held"].items()}
+    sliding = str(given.get("sliding", ""))
     return Segment(
-        str(given["location"]), flowing, times, degrees, coefficients, held, final, derived
+        str(given["location"]), flowing, times, degrees, coefficients, held, final, derived, sliding
     )
 
 

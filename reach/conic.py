@@ -7,6 +7,7 @@ eliminated first; then one row, two rows, or a linear program give the l_i.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
@@ -15,27 +16,82 @@ from reach.double_description import Vector, coprime
 from reach.linear_program import ExactProgram
 
 Factors: TypeAlias = tuple[tuple[int, Fraction], ...]
-"""Pairs (number of an inequality, positive factor)."""
+"""Pairs (number of a row, factor that is not zero)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """Positive factors of inequalities, and factors of any sign of equations (numbered as in
+    `Premises.equations`), that add up to a goal or less."""
+
+    inequalities: Factors
+    equations: Factors
+
+
+FEW_ROWS = 40
+"""With more inequalities than this a linear program is quicker than trying pairs."""
 
 _CONSTANT = "constant"
 
 
-@lru_cache(maxsize=200_000)
-def consequence(
-    equations: tuple[Vector, ...], inequalities: tuple[Vector, ...], goal: Vector
-) -> Factors | None:
-    """The factors of inequalities that, with some multiple of the equations, show the goal;
-    None if none were found."""
-    basis = echelon(equations)
-    scale, target = _reduced(goal, basis)
-    if not any(target[1:]):
-        return () if target[0] >= 0 else _by_program(scale, target, _rows(inequalities, basis))
-    rows = _rows(inequalities, basis)
-    return (
-        _by_one(scale, target, rows)
-        or _by_two(scale, target, rows)
-        or _by_program(scale, target, rows)
-    )
+class Premises:
+    """Equations and inequalities, prepared for many goals. `equations` are in echelon form,
+    each with its pivot."""
+
+    def __init__(self, equations: tuple[Vector, ...], inequalities: tuple[Vector, ...]):
+        self.equations = echelon(equations)
+        self.inequalities = inequalities
+        self._rows = [_reduced(row, self.equations) for row in inequalities]
+        self._parallel: dict[Vector, list[int]] = {}
+        for number, (_, row) in enumerate(self._rows):
+            if any(row[1:]):
+                self._parallel.setdefault(coprime(row[1:]), []).append(number)
+        self._known: dict[Vector, Derivation | None] = {}
+
+    def derivation(self, goal: Vector) -> Derivation | None:
+        """What shows the goal; None if nothing was found."""
+        if goal not in self._known:
+            factors = self._found(goal)
+            self._known[goal] = None if factors is None else self._completed(goal, factors)
+        return self._known[goal]
+
+    def _completed(self, goal: Vector, factors: Factors) -> Derivation:
+        """The equations' factors: each alone has its pivot."""
+        found: list[tuple[int, Fraction]] = []
+        for k, (pivot, row) in enumerate(self.equations):
+            left = Fraction(goal[pivot])
+            for i, factor in factors:
+                if a := self.inequalities[i][pivot]:
+                    left -= factor * a
+            if left:
+                found.append((k, left / row[pivot]))
+        return Derivation(factors, tuple(found))
+
+    def _found(self, goal: Vector) -> Factors | None:
+        scale, target = _reduced(goal, self.equations)
+        if not any(target[1:]):
+            return () if target[0] >= 0 else _by_program(scale, target, self._rows)
+        found = self._by_one(scale, target)
+        if found is None and len(self._rows) <= FEW_ROWS:
+            found = _by_two(scale, target, self._rows)
+        return _by_program(scale, target, self._rows) if found is None else found
+
+    def _by_one(self, scale: Fraction, goal: Vector) -> Factors | None:
+        """goal = l*row + (s, 0)."""
+        direction = coprime(goal[1:])
+        at = next(i for i, a in enumerate(direction) if a)
+        for number in self._parallel.get(direction, ()):
+            factor, row = self._rows[number]
+            ratio = Fraction(goal[at + 1], row[at + 1])
+            if ratio * row[0] <= goal[0]:
+                return ((number, ratio * factor / scale),)
+        return None
+
+
+@lru_cache(maxsize=20_000)
+def premises(equations: tuple[Vector, ...], inequalities: tuple[Vector, ...]) -> Premises:
+    """The same object for the same rows: many places share them."""
+    return Premises(equations, inequalities)
 
 
 def echelon(equations: tuple[Vector, ...]) -> list[tuple[int, Vector]]:
@@ -71,26 +127,6 @@ def _reduced(row: Vector, basis: list[tuple[int, Vector]]) -> tuple[Fraction, Ve
             step, row = _eliminated(row, pivot, equation)
             factor *= step
     return factor, row
-
-
-def _rows(
-    inequalities: tuple[Vector, ...], basis: list[tuple[int, Vector]]
-) -> list[tuple[Fraction, Vector]]:
-    return [_reduced(row, basis) for row in inequalities]
-
-
-def _by_one(scale: Fraction, goal: Vector, rows: list[tuple[Fraction, Vector]]) -> Factors | None:
-    """goal = l*row + (s, 0)."""
-    at = next(i for i in range(1, len(goal)) if goal[i])
-    for number, (factor, row) in enumerate(rows):
-        a, b = row[at], goal[at]
-        if a * b <= 0:
-            continue
-        if b * row[0] * (1 if a > 0 else -1) > goal[0] * abs(a):
-            continue
-        if all(a * y == b * x for x, y in zip(row[1:], goal[1:], strict=True)):
-            return ((number, Fraction(b, a) * factor / scale),)
-    return None
 
 
 def _by_two(scale: Fraction, goal: Vector, rows: list[tuple[Fraction, Vector]]) -> Factors | None:

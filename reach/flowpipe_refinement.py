@@ -83,9 +83,10 @@ def search_flowpipe(
     method: FlowpipeMethod,
     expired: Callable[[], bool] = lambda: False,
     progress: Callable[[str], None] = lambda text: None,
+    is_real: Callable[[Exploration], bool] = lambda tried: False,
 ) -> Found | NotFound:
     """A flowpipe that proves the property up to the horizon (for all time without one), or
-    why the last attempt failed."""
+    why the last attempt failed. Where one meets bad states `is_real` may say that runs do."""
     total = attempts = 0
     flows: dict[str, AffineFlow] = {}
     outcome = NotFound("the time limit was reached")
@@ -113,6 +114,8 @@ def search_flowpipe(
             if planned or expired() or not any(e.unsafe for e in tried.nodes):
                 break
             outcome = _at_first_crossing(tried)
+            if is_real(tried):
+                return replace(outcome, steps=total, attempts=attempts)
             planned = not any(e.unsafe_at_first for e in tried.nodes)
             plans = _plans(tried, expired) if planned else _shorter(tried)
             if not plans:

@@ -11,11 +11,12 @@ search (`reach.evidence`), and all of it is checked again by the trusted checker
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
+from functools import cached_property
 from operator import mul
 
+from models.automaton import primed
 from models.proof.certificate import PolyhedralProof
 from models.proof.farkas import Multipliers
 from models.proof.linear import Form, Rows
@@ -30,56 +31,19 @@ from models.proof.polyhedral import (
     Kept,
     Obligation,
     Region,
-    after,
     obligations,
 )
-from reach.conic import consequence, echelon
+from reach.conic import echelon
 from reach.double_description import Vector
 from reach.evidence import Unproved, evidence_for
 from reach.polyhedron import Polyhedron
 from reach.rectangular import Node
+from reach.rectangular_goals import Described, NodeRows, Part
 from reach.rectangular_moves import Bounds, Move, PackMove
-from reach.rectangular_rows import Resolved
+from reach.rectangular_rows import NOTHING_DEFINED, Resolved
 from reach.rectangular_system import RectangularSystem
 
-
-@dataclass(frozen=True)
-class _Part:
-    """A pack of a node's region: its constraints, and where their rows are. Equation k has
-    a pivot dimension of its own and the rows `first_equation` + 2k and + 2k + 1."""
-
-    names: tuple[str, ...]
-    equations: tuple[tuple[int, Vector], ...]
-    first_equation: int
-    inequalities: tuple[Vector, ...]
-    first_inequality: int
-
-    @property
-    def end(self) -> int:
-        """The number of the row after its last."""
-        return self.first_inequality + len(self.inequalities)
-
-    def vector(self, predicate: int) -> Vector:
-        """The constraint that a predicate states, as c + a*x >= 0."""
-        if predicate >= self.first_inequality:
-            return self.inequalities[predicate - self.first_inequality]
-        number, is_second = divmod(predicate - self.first_equation, 2)
-        row = self.equations[number][1]
-        return tuple([-a for a in row]) if is_second else row
-
-
-@dataclass(frozen=True)
-class _Described:
-    """A node and its region; explicit variable k has the rows 2k and 2k + 1."""
-
-    node: Node
-    region: Region
-    parts: tuple[_Part, ...]
-
-    @property
-    def size(self) -> int:
-        """The number of the region's rows."""
-        return len(self.region.predicates)
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def prove_nodes(
@@ -101,7 +65,7 @@ def prove_nodes(
     return PolyhedralProof(regions, tuple(found))
 
 
-def _described(system: RectangularSystem, node: Node) -> _Described:
+def _described(system: RectangularSystem, node: Node) -> Described:
     predicates: list[Form] = []
     for name, value in zip(system.explicit, node.place.values, strict=True):
         predicates.append(Form({name: Fraction(1)}, -value))
@@ -114,19 +78,18 @@ def _described(system: RectangularSystem, node: Node) -> _Described:
     invariant = [row.form for row in system.invariant_rows(node.place)]
     predicates += [h for h in invariant if h.coefficients and h.coefficients.keys() <= known]
     region = Region(node.place.location, tuple(predicates), ((1,) * len(predicates),))
-    return _Described(node, region, parts)
+    return Described(node, region, parts)
 
 
-def _part(predicates: list[Form], names: tuple[str, ...], polyhedron: Polyhedron) -> _Part:
+def _part(predicates: list[Form], names: tuple[str, ...], polyhedron: Polyhedron) -> Part:
     """The constraints of a pack, appended to the predicates."""
     first_equation = len(predicates)
     equations = tuple(echelon(polyhedron.equations))
     for _, row in equations:
         form = _form(names, row)
         predicates.extend((form, -form))
-    first_inequality = len(predicates)
     predicates.extend(_form(names, row) for row in polyhedron.inequalities)
-    return _Part(names, equations, first_equation, polyhedron.inequalities, first_inequality)
+    return Part(names, equations, first_equation, polyhedron.inequalities)
 
 
 def _form(names: tuple[str, ...], row: Vector) -> Form:
@@ -138,11 +101,12 @@ def _form(names: tuple[str, ...], row: Vector) -> Form:
 class _Prover:
     """Evidence for the obligations of the regions, asked for in their order."""
 
-    def __init__(self, system: RectangularSystem, described: list[_Described]):
+    def __init__(self, system: RectangularSystem, described: list[Described]):
         self.system = system
         self.explicit = {name: i for i, name in enumerate(system.explicit)}
         self.described = {id(d.region): d for d in described}
-        self.leaving: dict[int, Iterator[tuple[int, int]]] = {}
+        self.leaving: tuple[Described, Iterator[tuple[int, int]]] | None = None
+        self.flow: _Others | None = None
 
     def evidence(self, obligation: Obligation) -> Evidence | None:
         """Evidence by construction; None where it does not apply."""
@@ -152,7 +116,12 @@ class _Prover:
             here = self.described[id(obligation.region)]
             rows = obligation.rows[here.size :]
             bounds = self.system.bounds_of(rows, here.node.place)
-            view = _View(here, obligation.rows, Resolved({}, tuple(enumerate(rows))), self.explicit)
+            view = NodeRows(
+                here,
+                obligation.rows,
+                Resolved(NOTHING_DEFINED, tuple(enumerate(rows))),
+                self.explicit,
+            )
             return self._impossible(view, bounds)
         if obligation.source is None:
             return None
@@ -160,59 +129,63 @@ class _Prover:
 
     # Flow
 
-    def _kept(self, obligation: FacetObligation, here: _Described) -> Kept | None:
+    def _kept(self, obligation: FacetObligation, here: Described) -> Kept | None:
         growth, rows, size = obligation.growth, obligation.rows, here.size
         if not growth.coefficients and growth.constant <= 0:
-            return Kept(FacetReason.INWARD, Fraction(0), ())
+            return Kept(FacetReason.INWARD, _ZERO, ())
+        others = rows[size:]
+        if self.flow is None or self.flow.rows != others:
+            self.flow = _Others(others)
         if obligation.own >= here.parts[-1].end:
-            own = rows[obligation.own].form
-            same = _row_with(own, rows, size)
+            same = self.flow.same(rows[obligation.own].form)
             if same is not None:
-                return Kept(FacetReason.INVARIANT, Fraction(0), ((same, Fraction(1)),))
+                return Kept(FacetReason.INVARIANT, _ZERO, ((size + same, _ONE),))
             return self._empty(rows, here)
         factors: list[tuple[int, Fraction]] = []
         constant = growth.constant
         for name, a in growth.coefficients.items():
-            number = _rate_bound(rows, size, name, is_upper=a > 0)
+            number = self.flow.bounds.get((name, a > 0))
             if number is None:
                 return self._empty(rows, here)
-            factor = a / rows[number].form.coefficients[name]
-            factors.append((number, factor))
-            constant -= factor * rows[number].form.constant
+            bound = others[number].form
+            factor = a / bound.coefficients[name]
+            factors.append((size + number, factor))
+            constant -= factor * bound.constant
         if constant <= 0:
-            return Kept(FacetReason.INWARD, Fraction(0), tuple(factors))
+            return Kept(FacetReason.INWARD, _ZERO, tuple(factors))
         return self._empty(rows, here)
 
-    def _empty(self, rows: Rows, here: _Described) -> Kept | None:
+    def _empty(self, rows: Rows, here: Described) -> Kept | None:
         """The discrete values of the node contradict the invariant or enable an urgent edge."""
-        further = tuple(enumerate(rows[here.size :]))
-        found = _View(here, rows, Resolved({}, further), self.explicit).contradiction()
-        return None if found is None else Kept(FacetReason.EMPTY, Fraction(0), found)
+        further = Resolved(NOTHING_DEFINED, tuple(enumerate(rows[here.size :])))
+        found = NodeRows(here, rows, further, self.explicit).contradiction()
+        return None if found is None else Kept(FacetReason.EMPTY, _ZERO, found)
 
     # Jumps and bad states
 
-    def _impossible(self, view: _View, bounds: tuple[Bounds, ...] | None) -> Impossible | None:
+    def _impossible(self, view: NodeRows, bounds: tuple[Bounds, ...] | None) -> Impossible | None:
         """Why the rows of a node and further ones have no common solution."""
         found = view.contradiction()
         if found is not None:
             return Impossible(found)
         for number, part in enumerate(view.here.parts):
-            if bounds is not None and bounds[number].rows:
+            if bounds is not None and bounds[number].fits(len(part.names)):
                 falsum = (-1, *([0] * len(part.names)))
-                multipliers = view.derived(part, bounds[number], falsum, Form({}, Fraction(1)))
+                known = view.premises(part, bounds[number])
+                multipliers = known.derived(falsum, Form({}, _ONE))
                 if multipliers is not None:
                     return Impossible(multipliers)
         return None
 
-    def _jump(self, obligation: CoverObligation, here: _Described) -> Evidence | None:
-        leaving = self.leaving.get(id(here.region))
-        if leaving is None:
+    def _jump(self, obligation: CoverObligation, here: Described) -> Evidence | None:
+        if self.leaving is None or self.leaving[0] is not here:
             jumps = self.system.problem.jumps(here.node.place.location)
             numbers = [(e, c) for e, jump in enumerate(jumps) for c in range(len(jump.cases))]
-            leaving = self.leaving[id(here.region)] = iter(numbers)
-        edge, case = next(leaving)
+            self.leaving = here, iter(numbers)
+        edge, case = next(self.leaving[1])
         place = here.node.place
-        view = _View(here, obligation.rows, self.system.relation(place, edge, case), self.explicit)
+        further = self.system.resolved(place, edge, case)
+        view = NodeRows(here, obligation.rows, further, self.explicit)
         move = next((m for m in self.system.moves(place) if (m.edge, m.case) == (edge, case)), None)
         if move is None:
             found = view.contradiction()
@@ -221,7 +194,7 @@ class _Prover:
             return self._impossible(view, tuple(pack.bounds for pack in move.packs))
         return self._arrival(obligation, view, move)
 
-    def _arrival(self, obligation: CoverObligation, view: _View, move: Move) -> InCell | None:
+    def _arrival(self, obligation: CoverObligation, view: NodeRows, move: Move) -> InCell | None:
         """The node of the target that contains all successors."""
         targets = [
             (number, found)
@@ -235,163 +208,69 @@ class _Prover:
         return None
 
     def _proofs(
-        self, view: _View, move: Move, target: _Described
+        self, view: NodeRows, move: Move, target: Described
     ) -> tuple[Multipliers, ...] | None:
-        """Why each predicate of the target holds after the jump."""
-        goals = [after(h) for h in target.region.predicates]
-        values = goals[: 2 * len(self.explicit)]
-        proofs = [view.completed({}, goal, None) for goal in values]
-        for number, (pack, part) in enumerate(zip(move.packs, target.parts, strict=True)):
-            for predicate in range(part.first_equation, part.end):
-                vector, denominator = _before(part.vector(predicate), pack)
-                if vector is None:
-                    return None
-                proofs.append(
-                    view.derived(
-                        view.here.parts[number], pack.bounds, vector, goals[predicate], denominator
-                    )
-                )
-                if proofs[-1] is None:
-                    return None
+        """Why each predicate of the target holds after the jump; None if one may not."""
+        proofs: list[Multipliers] = []
+        for multipliers in self._each_proof(view, move, target):
+            if multipliers is None:
+                return None
+            proofs.append(multipliers)
+        return tuple(proofs)
+
+    def _each_proof(
+        self, view: NodeRows, move: Move, target: Described
+    ) -> Iterator[Multipliers | None]:
+        goals = [row.form for row in target.region.after(0)]
+        for name in self.explicit:
+            yield from view.new_value(primed(name))
+        for pack, source, part in zip(move.packs, view.here.parts, target.parts, strict=True):
+            if pack.extra:
+                yield None  # values chosen in the jump are left to the general search
+                continue
+            known = view.premises(source, pack.bounds)
+            denominator = 1 if pack.image is None else pack.image[0][0]
+            for vector, goal in zip(part.vectors, goals[part.first_equation :], strict=False):
+                yield known.derived(_before(vector, pack), goal, denominator)
+        others = _Others(view.rows[view.here.size :])
         for goal in goals[target.parts[-1].end :]:
-            same = _row_with(goal, view.rows, view.here.size)
-            proofs.append(None if same is None else ((same, Fraction(1)),))
-        found = tuple(p for p in proofs if p is not None)
-        return found if len(found) == len(goals) else None
+            same = others.same(goal)
+            yield None if same is None else ((view.here.size + same, _ONE),)
 
 
-@dataclass(frozen=True)
-class _View:
-    """The rows of an obligation as one node sees them: those of its region, then others,
-    which `relation` sorts out (its numbers count from the first of the others)."""
-
-    here: _Described
-    rows: Rows
-    relation: Resolved
-    explicit: Mapping[str, int]
-
-    def contradiction(self) -> Multipliers | None:
-        """A row that fails at the node's discrete values, with what shows it."""
-        values = self.here.node.place.values
-        for number, row in self.relation.rows:
-            names = row.form.coefficients
-            if names.keys() <= self.explicit.keys():
-                value = row.form.constant + sum(
-                    (a * values[self.explicit[n]] for n, a in names.items()), Fraction(0)
-                )
-                if value > 0 or (row.strict and value == 0):
-                    goal = Form({}, value)
-                    return self.completed({self.here.size + number: Fraction(1)}, goal, None)
-        return None
-
-    def derived(
-        self, part: _Part, bounds: Bounds, vector: Vector, goal: Form, denominator: int = 1
-    ) -> Multipliers | None:
-        """Multipliers from which a goal follows that is `vector` >= 0, divided by the
-        denominator, in terms of the values before; None if none were found."""
-        equations = tuple(row for _, row in part.equations)
-        found = consequence(equations, (*part.inequalities, *bounds.rows), vector)
-        if found is None:
-            return None
-        known = len(part.inequalities)
-        factors: dict[int, Fraction] = {}
-        for i, factor in found:
-            if i < known:
-                number, scale = part.first_inequality + i, Fraction(1)
-            else:
-                number = self.here.size + bounds.numbers[i - known]
-                scale = self._scale(bounds.rows[i - known], bounds.numbers[i - known], part)
-            factors[number] = factors.get(number, Fraction(0)) + factor * scale / denominator
-        return self.completed(factors, goal, part)
-
-    def _scale(self, vector: Vector, number: int, part: _Part) -> Fraction:
-        """By how much a row was multiplied to make it a vector of integers."""
-        form = next(row.form for i, row in self.relation.rows if i == number)
-        at = next(i for i, a in enumerate(vector[1:]) if a)
-        return -vector[at + 1] / form.coefficients[part.names[at]]
-
-    def completed(
-        self, factors: dict[int, Fraction], goal: Form, part: _Part | None
-    ) -> Multipliers | None:
-        """The multipliers with those of definitions, equations and discrete values that
-        make up the difference; None if a difference is left."""
-        rest = _Rest(self.rows, goal)
-        for number, factor in factors.items():
-            rest.subtract(number, factor)
-        size = self.here.size
-        for name in [n for n in rest.coefficients if n in self.relation.definitions]:
-            known = self.relation.definitions[name]
-            rest.cancel(name, size + known.upper, size + known.lower)
-        if part is not None:
-            for k, (pivot, row) in enumerate(part.equations):
-                first = part.first_equation + 2 * k
-                pair = (first, first + 1) if row[pivot] < 0 else (first + 1, first)
-                rest.cancel(part.names[pivot - 1], *pair)
-        for name in [n for n in rest.coefficients if n in self.explicit]:
-            first = 2 * self.explicit[name]
-            rest.cancel(name, first, first + 1)
-        if rest.coefficients or rest.constant > 0:
-            return None
-        return tuple(sorted(rest.factors.items()))
-
-
-class _Rest:
-    """A goal minus a growing combination of rows."""
-
-    def __init__(self, rows: Rows, goal: Form):
-        self.rows = rows
-        self.coefficients = dict(goal.coefficients)
-        self.constant = goal.constant
-        self.factors: dict[int, Fraction] = {}
-
-    def subtract(self, number: int, factor: Fraction) -> None:
-        """Take away a row, times a positive factor."""
-        known = self.factors.get(number)
-        self.factors[number] = factor if known is None else known + factor
-        form = self.rows[number].form
-        unit = factor == 1
-        if form.constant:
-            self.constant -= form.constant if unit else factor * form.constant
-        for name, a in form.coefficients.items():
-            term = a if unit else factor * a
-            value = self.coefficients.get(name)
-            left = -term if value is None else value - term
-            if left:
-                self.coefficients[name] = left
-            else:
-                del self.coefficients[name]
-
-    def cancel(self, name: str, upper: int, lower: int) -> None:
-        """Remove a name by one of two opposite rows: in `upper` its factor is positive."""
-        a = self.coefficients.get(name)
-        if a is not None:
-            number = upper if a > 0 else lower
-            self.subtract(number, a / self.rows[number].form.coefficients[name])
-
-
-def _before(vector: Vector, pack: PackMove) -> tuple[Vector | None, int]:
-    """A constraint on the values after a jump as one on those before, times a number."""
+def _before(vector: Vector, pack: PackMove) -> Vector:
+    """A constraint on the values after a jump as one on those before, times the image's
+    denominator."""
     if pack.image is None:
-        return vector, 1
-    if pack.extra:
-        return None, 1
-    columns = zip(*pack.image, strict=True)
-    return tuple([sum(map(mul, vector, column)) for column in columns]), pack.image[0][0]
+        return vector
+    return tuple([sum(map(mul, vector, column)) for column in zip(*pack.image, strict=True)])
 
 
-def _row_with(form: Form, rows: Rows, first: int) -> int | None:
-    """The number of the row with that form, from `first` on."""
-    for i in range(first, len(rows)):
-        other = rows[i].form
-        if len(other.coefficients) == len(form.coefficients) and other == form:
-            return i
-    return None
+class _Others:
+    """The rows after those of a region, by what they say; numbers count from their first."""
+
+    def __init__(self, rows: Rows):
+        self.rows = rows
+
+    @cached_property
+    def bounds(self) -> dict[tuple[str, bool], int]:
+        """The rows that bound one name by a number, by name and whether from above."""
+        found: dict[tuple[str, bool], int] = {}
+        for i, row in enumerate(self.rows):
+            if len(row.form.coefficients) == 1:
+                ((name, a),) = row.form.coefficients.items()
+                found.setdefault((name, a > 0), i)
+        return found
+
+    @cached_property
+    def _numbers(self) -> dict[Hashable, int]:
+        return {_content(row.form): i for i, row in enumerate(self.rows)}
+
+    def same(self, form: Form) -> int | None:
+        """The number of a row with that form."""
+        return self._numbers.get(_content(form))
 
 
-def _rate_bound(rows: Rows, first: int, name: str, *, is_upper: bool) -> int | None:
-    """A row that bounds a derivative by a number."""
-    for i in range(first, len(rows)):
-        names = rows[i].form.coefficients
-        if len(names) == 1 and name in names and (names[name] > 0) == is_upper:
-            return i
-    return None
+def _content(form: Form) -> Hashable:
+    denominator, coefficients, constant = form.integral
+    return denominator, frozenset(coefficients.items()), constant

@@ -35,6 +35,10 @@ class Bounds:
     strict: tuple[int, ...] = ()
     numbers: tuple[int, ...] = ()
 
+    def fits(self, dimension: int) -> bool:
+        """Whether there are rows, in that many dimensions."""
+        return bool(self.rows) and len(self.rows[0]) == dimension + 1
+
     def on(self, polyhedron: Polyhedron) -> Polyhedron | None:
         """The points of a polyhedron that satisfy the rows, with those at the edge of strict
         ones; None if no point satisfies them all."""

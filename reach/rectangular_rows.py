@@ -5,69 +5,90 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
 from typing import TypeAlias
 
 from models.automaton import BOOL, Constraint, Kind
-from models.expression import COMPARISONS, free_variables, postorder
+from models.expression import COMPARISONS, Expression, free_variables, postorder
 from models.proof.linear import Form, Row, Rows, affine, combination
 from models.proof.problem import LinearProblem
+
+ONE = Fraction(1)
+"""The commonest factor; one object, so that it is quickly recognised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """x' = form, and the numbers of the rows x' - form <= 0 and form - x' <= 0 (each possibly
-    scaled)."""
+    """x' = form, by the rows x' - form <= 0 and form - x' <= 0, each divided by `factor`;
+    `upper` and `lower` are their numbers, counted back from the end of a jump's rows."""
 
     form: Form
     upper: int
     lower: int
+    factor: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """One case of how resets determine the values after a jump: `definitions` of primed names
+    by plain ones, and the other rows with their numbers, counted back from the end."""
+
+    size: int
+    definitions: Mapping[str, Definition]
+    others: tuple[tuple[int, Row], ...]
+
+    @cached_property
+    def forms(self) -> dict[str, Form]:
+        """What primed names are equal to."""
+        return {name: definition.form for name, definition in self.definitions.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The rows of a jump sorted out: `definitions` of primed names by plain ones, and the
-    other rows with these substituted, with their numbers (trivial ones are left out)."""
+    """The rows of a jump sorted out: its `relation`, and the other rows, with definitions
+    substituted, with their numbers (trivial ones are left out)."""
 
-    definitions: Mapping[str, Definition]
+    relation: Relation
     rows: tuple[tuple[int, Row], ...]
 
 
-KnownPairs: TypeAlias = dict[tuple[int, int], tuple[Row, Row, tuple[str, Form] | None]]
-"""What pairs of row objects define, by their identities (the rows are kept, so that these
-stay theirs): the linear view uses the same objects for many jumps."""
+NOTHING_DEFINED = Relation(0, {}, ())
 
 
-def resolved(rows: Rows, known: KnownPairs) -> Resolved:
-    """Which values after a jump follow from those before it."""
+def relation(rows: Rows) -> Relation:
+    """Which values after a jump follow from those before it, by the rows of its resets."""
     definitions: dict[str, Definition] = {}
-    others: list[int] = []
-    i = 0
-    while i < len(rows):
-        found = _known_definition(rows[i], rows[i + 1], known) if i + 1 < len(rows) else None
+    others: list[tuple[int, Row]] = []
+    i, size = 0, len(rows)
+    while i < size:
+        found = _definition(rows[i], rows[i + 1]) if i + 1 < size else None
         if found is not None and found[0] not in definitions:
             name, form = found
-            upper = i if rows[i].form.coefficients[name] > 0 else i + 1
-            definitions[name] = Definition(form, upper, 2 * i + 1 - upper)
+            a = rows[i].form.coefficients[name]
+            first, second = i - size, i + 1 - size
+            upper, lower = (first, second) if a > 0 else (second, first)
+            factor = ONE if a in (1, -1) else 1 / abs(a)
+            definitions[name] = Definition(form, upper, lower, factor)
             i += 2
         else:
-            others.append(i)
+            others.append((i - size, rows[i]))
             i += 1
-    forms = {name: definition.form for name, definition in definitions.items()}
+    return Relation(size, definitions, tuple(others))
+
+
+def resolved(rows: Rows, known: Relation) -> Resolved:
+    """The rows of a jump that end with those of its relation."""
+    size = len(rows)
     left: list[tuple[int, Row]] = []
-    for i in others:
-        row = rows[i]
-        form = substituted(row.form, forms)
+    for i, row in (
+        *enumerate(rows[: size - known.size]),
+        *((size + i, row) for i, row in known.others),
+    ):
+        form = substituted(row.form, known.forms)
         if form.coefficients or form.constant > 0 or (row.strict and form.constant == 0):
             left.append((i, row if form is row.form else Row(form, row.strict)))
-    return Resolved(definitions, tuple(left))
-
-
-def _known_definition(first: Row, second: Row, known: KnownPairs) -> tuple[str, Form] | None:
-    key = (id(first), id(second))
-    entry = known.get(key)
-    if entry is None:
-        entry = known[key] = (first, second, _definition(first, second))
-    return entry[2]
+    return Resolved(known, tuple(left))
 
 
 def _definition(first: Row, second: Row) -> tuple[str, Form] | None:
@@ -137,26 +158,67 @@ def relevant_names(problem: LinearProblem) -> frozenset[str]:
             return frozenset(found)
 
 
-def linked_names(problem: LinearProblem, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Groups of names that belong together: those that one component's edges and invariants
-    mention, and those in one comparison of the property. Every name is in some group, and no
-    group is part of another."""
-    automaton = problem.automaton
+SMALL_PACK = 4
+"""A component that mentions more names than this is taken apart by its comparisons."""
+
+
+MAX_PACKS = 100
+
+Packs: TypeAlias = tuple[tuple[str, ...], ...]
+
+
+def linked_names(problem: LinearProblem, names: tuple[str, ...]) -> Packs:
+    """Groups of names that belong together: those in one comparison of the property, and
+    those that one component's edges and invariants mention, or, where these are many, those
+    in one of its comparisons. Every name is in some group, and no group is part of another."""
     groups: set[frozenset[str]] = {frozenset((n,)) for n in names}
-    for part in automaton.components:
-        mentioned = {v.name for v in part.variables}
-        for location in part.locations:
-            mentioned |= free_variables(location.invariant)
-        for edge in part.edges:
-            mentioned |= free_variables(edge.guard)
-            mentioned |= {n for reset in edge.resets for n in _plain_names(reset)}
-        groups.add(frozenset(mentioned & set(names)))
-    for node in postorder(problem.claim.condition):
-        if node.op in COMPARISONS:
-            groups.add(frozenset(free_variables(node) & set(names)))
+    groups |= _compared(problem.claim.condition)
+    for part in problem.automaton.components:
+        conditions = [location.invariant for location in part.locations]
+        conditions += [edge.guard for edge in part.edges]
+        resets = [reset for edge in part.edges for reset in edge.resets]
+        mentioned = {v.name for v in part.variables} | free_variables(*conditions)
+        mentioned |= {n for reset in resets for n in _plain_names(reset)}
+        if len(mentioned & set(names)) <= SMALL_PACK:
+            groups.add(frozenset(mentioned))
+        else:
+            groups |= _taken_apart(conditions, resets, set(names))
+    return _packs({group & frozenset(names) for group in groups}, names)
+
+
+def paired(packs: Packs, names: tuple[str, ...]) -> Packs:
+    """The unions of two packs, where they are small: the second may bound how long the first
+    moves. No union where that gives too many."""
+    unions = {frozenset(a) | frozenset(b) for a, b in combinations(packs, 2)}
+    small = {union for union in unions if len(union) <= SMALL_PACK}
+    return packs if len(small) > MAX_PACKS else _packs(small | set(map(frozenset, packs)), names)
+
+
+def _packs(groups: set[frozenset[str]], names: tuple[str, ...]) -> Packs:
+    """The largest groups, in the order of the names."""
     maximal = [g for g in groups if g and not any(g < other for other in groups)]
     order = {n: i for i, n in enumerate(names)}
     return tuple(sorted(tuple(sorted(g, key=order.__getitem__)) for g in maximal))
+
+
+def _compared(*conditions: Expression) -> set[frozenset[str]]:
+    """The names of each comparison."""
+    nodes = (node for node in postorder(*conditions) if node.op in COMPARISONS)
+    return {frozenset(free_variables(node)) for node in nodes}
+
+
+def _taken_apart(
+    conditions: list[Expression], resets: list[Constraint], names: set[str]
+) -> set[frozenset[str]]:
+    """The names of each comparison and each reset, with those that are compared with numbers
+    only (clocks) joined to all others if there are few."""
+    groups = {group & names for group in _compared(*conditions)}
+    groups |= {frozenset({reset.variable} | _plain_names(reset)) & names for reset in resets}
+    related = {n for group in groups if len(group) > 1 for n in group}
+    clocks = {n for group in groups for n in group} - related
+    if len(clocks) > SMALL_PACK // 2:
+        return groups
+    return {group | clocks for group in groups if len(group) > 1} | {frozenset(clocks)}
 
 
 def largest_constants(problem: LinearProblem) -> dict[str, Fraction]:

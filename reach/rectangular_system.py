@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor, lcm
@@ -32,17 +33,28 @@ from reach.double_description import Vector, coprime
 from reach.polyhedron import Polyhedron, integer_row
 from reach.rectangular_moves import Bounds, Generators, Move, PackMove, Place, Values
 from reach.rectangular_rows import (
-    KnownPairs,
+    Packs,
+    Relation,
     Resolved,
     explicit_names,
     largest_constants,
     linked_names,
+    paired,
+    relation,
     relevant_names,
     resolved,
 )
 
 MAX_VALUES = 64
 """An initial value that is only known to be one of more whole numbers is not counted out."""
+
+
+class Packing(Enum):
+    """How the dimensions of a system are kept."""
+
+    WHOLE = auto()
+    LINKED = auto()
+    PAIRED = auto()
 
 
 class NotRectangularError(Exception):
@@ -61,7 +73,21 @@ class _Split:
 
     def at(self, values: Values) -> Fraction:
         """The part that explicit values determine."""
-        return self.constant + sum((a * values[i] for i, a in self.explicit), Fraction(0))
+        total = self.constant
+        for i, a in self.explicit:
+            value = values[i] if a == 1 else a * values[i]
+            total = total + value if total else value
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """What resets do: new values of the explicit variables, in their order, and images of
+    those dimensions that do not stay as they are."""
+
+    relation: Relation
+    new_values: tuple[_Split, ...]
+    images: Mapping[str, _Split]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +99,18 @@ class _Case:
     name: str
     target: str
     rows: tuple[_Split, ...]
-    new_values: tuple[_Split, ...]
-    images: Mapping[str, _Split]
-    relation: Resolved
+    arrival: _Arrival
+    resolved: Resolved
 
 
 class RectangularSystem:
     """The places of a rectangular system, asked for one at a time.
 
-    With `in_packs` the dimensions are kept in packs of names that belong together.
+    The dimensions are kept in one pack, or in packs of names that belong together, or in
+    unions of two of these.
     """
 
-    def __init__(self, problem: LinearProblem, *, in_packs: bool = False):
+    def __init__(self, problem: LinearProblem, packing: Packing = Packing.WHOLE):
         self.problem = problem
         automaton = problem.automaton
         relevant = relevant_names(problem)
@@ -92,12 +118,16 @@ class RectangularSystem:
         counted = set(self.explicit)
         ordered = [v.name for v in automaton.variables] + [p.name for p in automaton.parameters]
         self.names = tuple(n for n in ordered if n not in counted and n in relevant)
-        self.packs = linked_names(problem, self.names) if in_packs else (self.names,)
+        self.packs: Packs = (self.names,)
+        if packing is not Packing.WHOLE:
+            self.packs = linked_names(problem, self.names)
+        if packing is Packing.PAIRED:
+            self.packs = paired(self.packs, self.names)
         self._positions = [{name: i for i, name in enumerate(pack)} for pack in self.packs]
         self._explicit = {name: i for i, name in enumerate(self.explicit)}
         self.largest = largest_constants(problem)
         self._types = {v.name: v.type for v in automaton.variables}
-        self._pairs: KnownPairs = {}
+        self._relations: dict[int, tuple[Rows, _Arrival]] = {}
         self._cases: dict[str, tuple[_Case, ...]] = {}
         self._rows: dict[str, tuple[tuple[_Split, ...], ...]] = {}
         self._flowing: dict[str, tuple[tuple[_Split, ...], ...]] = {}
@@ -162,11 +192,11 @@ class RectangularSystem:
         found = self._weakest(self._rows[place.location], place)
         return () if found is None else self.problem.invariant(place.location)[found]
 
-    def relation(self, place: Place, edge: int, case: int) -> Resolved:
+    def resolved(self, place: Place, edge: int, case: int) -> Resolved:
         """How the rows of a jump's case determine the values after it."""
         self.moves(place)
         return next(
-            c.relation for c in self._cases[place.location] if (c.edge, c.case) == (edge, case)
+            c.resolved for c in self._cases[place.location] if (c.edge, c.case) == (edge, case)
         )
 
     def bounds_of(self, rows: Rows, place: Place) -> tuple[Bounds, ...] | None:
@@ -258,10 +288,12 @@ class RectangularSystem:
             if rows is None:
                 continue
             packs = tuple(
-                _pack_move(case, rows, place.values, pack, position)
+                _pack_move(case.arrival.images, rows, place.values, pack, position)
                 for pack, position in zip(self.packs, self._positions, strict=True)
             )
-            target = Place(case.target, tuple(v.at(place.values) for v in case.new_values))
+            target = Place(
+                case.target, tuple([v.at(place.values) for v in case.arrival.new_values])
+            )
             yield Move(case.edge, case.case, case.name, target, packs)
 
     # Reading the linear view
@@ -273,26 +305,40 @@ class RectangularSystem:
         return tuple(_pack_flow(location, corners[0], pack) for pack in self.packs)
 
     def _prepared(self, location: str) -> Iterator[_Case]:
-        for edge, jump in enumerate(self.problem.jumps(location)):
-            for number, rows in enumerate(jump.cases):
-                yield self._case(edge, number, jump.name, jump.target, rows)
+        edges = self.problem.automaton.edges_from(location)
+        for number, (edge, jump) in enumerate(
+            zip(edges, self.problem.jumps(location), strict=True)
+        ):
+            relations = self.problem.relation(edge.resets)
+            for case, rows in enumerate(jump.cases):
+                last = relations[case % len(relations)]
+                assert rows[len(rows) - len(last) :] == last, "a jump's rows end with its relation"
+                arrival = self._arrival(jump.name, last)
+                found = resolved(rows, arrival.relation)
+                splits = tuple(self._split(row, i) for i, row in found.rows)
+                yield _Case(number, case, jump.name, jump.target, splits, arrival, found)
 
-    def _case(self, edge: int, number: int, name: str, target: str, rows: Rows) -> _Case:
-        relation = resolved(rows, self._pairs)
+    def _arrival(self, name: str, rows: Rows) -> _Arrival:
+        """Kept by the identity of the rows: the linear view uses them for many jumps."""
+        known = self._relations.get(id(rows))
+        if known is None:
+            known = self._relations[id(rows)] = rows, self._built_arrival(name, rows)
+        return known[1]
+
+    def _built_arrival(self, name: str, rows: Rows) -> _Arrival:
+        found = relation(rows)
         new_values: list[_Split] = []
         for n in self.explicit:
-            known = relation.definitions.get(primed(n))
-            if known is None or not known.form.coefficients.keys() <= self._explicit.keys():
+            form = found.forms.get(primed(n))
+            if form is None or not form.coefficients.keys() <= self._explicit.keys():
                 raise NotRectangularError(f"the new value of {n} at {name} is not known")
-            new_values.append(self._split_form(known.form))
+            new_values.append(self._split_form(form))
         images: dict[str, _Split] = {}
         for n in self.names:
-            known = relation.definitions.get(primed(n))
-            form = Form({primed(n): Fraction(1)}) if known is None else known.form
+            form = found.forms.get(primed(n)) or Form({primed(n): Fraction(1)})
             if form.constant or len(form.coefficients) != 1 or form.coefficients.get(n) != 1:
                 images[n] = self._split_form(form)
-        splits = tuple(self._split(row, i) for i, row in relation.rows)
-        return _Case(edge, number, name, target, splits, tuple(new_values), images, relation)
+        return _Arrival(found, tuple(new_values), images)
 
     def _start(self, location: str, rows: Rows) -> Iterator[tuple[Place, list[Generators]]]:
         """The initial states of one case; the values before entry resets are projected away."""
@@ -347,19 +393,19 @@ def _fitting(rows: Sequence[tuple[Fraction, _Split]], position: Mapping[str, int
 
 
 def _pack_move(
-    case: _Case,
+    images: Mapping[str, _Split],
     rows: Sequence[tuple[Fraction, _Split]],
     values: Values,
     pack: tuple[str, ...],
     position: Mapping[str, int],
 ) -> PackMove:
     """A jump as one pack sees it. New values that depend on other packs may be anything."""
-    if case.images.keys().isdisjoint(pack):
+    if images.keys().isdisjoint(pack):
         return PackMove(_fitting(rows, position))
     known = dict(position)
     forms: list[tuple[Fraction, Mapping[str, Fraction]]] = []
     for n in pack:
-        image = case.images.get(n)
+        image = images.get(n)
         if image is None:
             forms.append((Fraction(0), {n: Fraction(1)}))
         elif image.free.keys() <= position.keys():

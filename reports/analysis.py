@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from abstraction.strategy import Task
+from abstraction.refinement_history import RefinementRound
+from abstraction.strategy import HISTORY_READER, Task
 from abstraction.verification import deadline, verify
 from models.automaton import Automaton, Property
 from models.model import Model
@@ -77,6 +78,8 @@ class Findings:
     until: float
     seconds: dict[str, float] = field(default_factory=dict)
     command: str = ""
+    rounds: dict[str, tuple[RefinementRound, ...]] = field(default_factory=dict)
+    """What predicate abstraction saw and learned, by property."""
 
     @property
     def automaton(self) -> Automaton:
@@ -99,7 +102,8 @@ def analyse(
     """Decide every claim, recheck every certificate, simulate, and compare."""
     automaton = model.automaton
     clock = _Clock()
-    verdicts = tuple(_decide(automaton, claim, settings, progress) for claim in claims)
+    rounds: dict[str, tuple[RefinementRound, ...]] = {}
+    verdicts = tuple(_decide(automaton, claim, settings, progress, rounds) for claim in claims)
     clock.lap("verify")
     certificates = {v.claim: _rechecked(automaton, v) for v in verdicts if isinstance(v, Verified)}
     clock.lap("recheck")
@@ -125,6 +129,7 @@ def analyse(
         until,
         clock.seconds,
         command,
+        rounds,
     )
 
 
@@ -140,10 +145,19 @@ class _Clock:
 
 
 def _decide(
-    automaton: Automaton, claim: Property, settings: Settings, progress: Callable[[str], None]
+    automaton: Automaton,
+    claim: Property,
+    settings: Settings,
+    progress: Callable[[str], None],
+    rounds: dict[str, tuple[RefinementRound, ...]],
 ) -> Verdict:
     progress(f"verifying {claim.name}")
-    task = Task(automaton, claim, deadline(settings.time_limit), settings.seed, progress)
+
+    def keep(history: tuple[RefinementRound, ...]) -> None:
+        rounds[claim.name] = history
+
+    limit = deadline(settings.time_limit)
+    task = Task(automaton, claim, limit, settings.seed, progress, {HISTORY_READER: keep})
     return verify(task, settings.method)
 
 
@@ -196,7 +210,13 @@ def _simulated(
         how, policy = _CORNERS[i] if corner else ("random choices", Policy.random())
         seed = settings.seed * 1_000_003 + i
         trace = simulate(
-            prepared, until=until, method=METHOD, policy=policy, seed=seed, max_jumps=MAX_JUMPS
+            prepared,
+            until=until,
+            method=METHOD,
+            policy=policy,
+            seed=seed,
+            max_jumps=MAX_JUMPS,
+            sliding=False,  # to compare with proofs: runs of the automaton alone
         )
         found.append(Run(trace, "simulated", how if corner else f"{how}, seed {seed}"))
     return tuple(found)

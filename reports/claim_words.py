@@ -91,7 +91,7 @@ def not_claimed(verdict: Verdict) -> list[str]:
             "by a rigorous enclosure."
         ]
     return [
-        *(f"Reason: {reason}." for reason in verdict.reason.splitlines()),
+        *(f"{reason}." for reason in verdict.reason.splitlines()),
         f"What to try: {verdict.advice}.",
         "That no simulated run breaks the property would be no proof.",
     ]

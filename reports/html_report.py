@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from reports import html_evidence as evidence
 from reports import html_sections as sections
 from reports.analysis import Findings
 from reports.diagram import draw_agent, draw_automaton
@@ -64,8 +65,8 @@ def render(data: Mapping[str, Any], picture: Markup, certificates: Mapping[str, 
             sections.assumptions(data),
             sections.plots(data),
             sections.crosscheck(data),
-            sections.graph(data),
-            sections.certificate(data),
+            evidence.graph(data),
+            evidence.certificate(data),
             sections.replay(data),
             sections.coverage(data),
             sections.provenance(data),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import quote
 
 from reports.markup import Content, Markup, tag
-from reports.proof_graph import draw_proof_graph
 from reports.svg import STYLE
 
 Data = Mapping[str, Any]
@@ -103,7 +101,7 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
             "div",
             _points("What this says", claim["claimed"]),
             _points(
-                "What to do" if outcome == "unknown" else "What this does not say",
+                "Why, and what to do" if outcome == "unknown" else "What this does not say",
                 claim["not_claimed"],
             ),
             class_="says",
@@ -189,7 +187,7 @@ def assumptions(data: Data) -> Markup:
         )
         for a in data["assumptions"]
     ]
-    table = tag("table", tag("thead", _heads("What", "Statement", "Basis")), tag("tbody", rows))
+    table = tag("table", tag("thead", heads("What", "Statement", "Basis")), tag("tbody", rows))
     return section(
         "assumptions",
         "Assumptions",
@@ -198,7 +196,8 @@ def assumptions(data: Data) -> Markup:
     )
 
 
-def _heads(*names: str) -> Markup:
+def heads(*names: str) -> Markup:
+    """The row of column names."""
     return tag("tr", (tag("th", name, scope="col") for name in names))
 
 
@@ -224,20 +223,20 @@ def crosscheck(data: Data) -> Markup:
     """The table of runs and margins."""
     check = data["crosscheck"]
     claims = [p["name"] for p in data["properties"]]
-    heads = ["Run", "Choices", "Ended", *claims, *(f"inside: {n}" for n in check["sets"])]
+    columns = ["Run", "Choices", "Ended", *claims, *(f"inside: {n}" for n in check["sets"])]
     rows = [_run_row(data, i, claims) for i in range(len(check["runs"]))]
     points = f"{check['points']:,}".replace(",", "\u202f")
     if check["contradictions"]:
-        text = f"{_many(len(check['contradictions']), 'contradiction')}. See the top of the page."
+        text = f"{many(len(check['contradictions']), 'contradiction')}. See the top of the page."
         verdict_line = tag("p", badge("contradiction"), f" {text}", class_="row")
     else:
-        tested = f" and {_many(len(check['sets']), 'claimed set')}" if check["sets"] else ""
+        tested = f" and {many(len(check['sets']), 'claimed set')}" if check["sets"] else ""
         verdict_line = tag(
             "p",
-            f"{_many(len(check['runs']), 'run')} with {points} points, and every moment between "
-            f"them, tested against {_many(len(claims), 'property')}{tested}: no contradiction.",
+            f"{many(len(check['runs']), 'run')} with {points} points, and every moment between "
+            f"them, tested against {many(len(claims), 'property')}{tested}: no contradiction.",
         )
-    table = tag("table", tag("thead", _heads(*heads)), tag("tbody", rows), class_="runs")
+    table = tag("table", tag("thead", heads(*columns)), tag("tbody", rows), class_="runs")
     return section(
         "crosscheck",
         "Cross-check",
@@ -249,7 +248,8 @@ def crosscheck(data: Data) -> Markup:
     )
 
 
-def _many(count: int, noun: str) -> str:
+def many(count: int, noun: str) -> str:
+    """A number of things."""
     if count == 1:
         return f"1 {noun}"
     return f"{count} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
@@ -291,120 +291,6 @@ def _margin_cell(run: int, margin: Data | None) -> Markup:
         else f"t = {place['t']:.6g} in {place['location']}: {place['predicate']}",
     )
     return tag("td", button, class_="number broken" if margin["broken"] else "number")
-
-
-def graph(data: Data) -> Markup:
-    """The abstract states of proofs, where they are made of cells."""
-    blocks = [_graph(p, data["locations"]) for p in data["properties"] if p["certificate_check"]]
-    empty = tag(
-        "p", "No property of this report is verified, so no verdict rests on abstract states."
-    )
-    return section(
-        "graph",
-        "Abstract states",
-        blocks or empty,
-        note="Each node is a cell of the proved invariant with its predicates; an arrow leads to "
-        "every cell that the proof needs for the initial states, for a jump, or (without a "
-        "label) for the passing of time.",
-    )
-
-
-def _graph(claim: Data, locations: Data) -> Markup:
-    title = tag("h3", claim["name"])
-    found = claim["graph"]
-    if found is None:
-        return tag(
-            "article",
-            title,
-            tag(
-                "p",
-                "The invariant has too many cells to be drawn; they are listed below."
-                if claim["invariant"]["kind"] == "polyhedral"
-                else f"A {claim['invariant']['kind']} proof has no abstract states.",
-            ),
-            class_="certificate",
-        )
-    tags = {name: quote(f"state:{name}") for name in locations}
-    drawn = without_style(draw_proof_graph(found, tags, f"Abstract states of {claim['name']}"))
-    count = len(found["nodes"])
-    words = f"{_many(count, 'abstract state')}, {_many(len(found['arrows']), 'arrow')}."
-    return tag(
-        "article",
-        title,
-        tag("p", words, class_="small"),
-        tag("div", drawn, class_="diagram graph", tabindex=0),
-        class_="certificate",
-    )
-
-
-def certificate(data: Data) -> Markup:
-    """The invariants in readable inequalities, and the checker's word."""
-    blocks = [
-        _certificate(p, i, data["model"]["label"])
-        for i, p in enumerate(data["properties"])
-        if p["certificate_check"]
-    ]
-    empty = tag("p", "No property of this report is verified, so there is no certificate.")
-    return section(
-        "certificate",
-        "Certificate",
-        blocks or empty,
-        note="A set that contains every initial state, that no behaviour leaves, and that "
-        "contains no bad state. Numbers are rounded here and exact in the file.",
-    )
-
-
-def _certificate(claim: Data, index: int, label: str) -> Markup:
-    check = claim["certificate_check"]
-    if check["accepted"]:
-        result = tag(
-            "p",
-            tag("span", "✓ accepted", class_="basis proved"),
-            f" by the trusted checker while this report was made: {check['obligations']} "
-            f"obligations in {check['seconds']:.3g} s of exact arithmetic.",
-        )
-    else:
-        result = tag("p", f"Rejected: {check['why']}", class_="alarm")
-    kilobytes = f"{check['bytes'] / 1000:.0f} kB"
-    invariant = claim["invariant"]
-    modes = [_mode_card(name, cells) for name, cells in invariant["locations"].items()]
-    left = invariant["left_out"]
-    return tag(
-        "article",
-        tag("h3", claim["name"]),
-        result,
-        tag(
-            "p",
-            tag(
-                "button",
-                f"Save certificate ({kilobytes})",
-                type="button",
-                class_="save",
-                data_claim=index,
-            ),
-            " then repeat the check: ",
-            tag("code", f"workbench recheck {label} certificate.json"),
-        ),
-        tag("div", modes, class_="modes"),
-        tag("p", f"{left} more are in the file.", class_="small") if left else None,
-        class_="certificate",
-    )
-
-
-def _mode_card(location: str, cells: list[list[str]]) -> Markup:
-    shown = []
-    for number, lines in enumerate(cells):
-        if len(cells) > 1:
-            shown.append(tag("p", f"{'or ' if number else ''}cell {number + 1}", class_="small"))
-        shown.append(tag("ul", (tag("li", tag("code", line)) for line in lines), class_="rows"))
-    return tag(
-        "details",
-        tag("summary", tag("span", class_="swatch"), location),
-        shown,
-        class_="mode-card",
-        data_location=location,
-        open=True,
-    )
 
 
 def replay(data: Data) -> Markup:
@@ -496,7 +382,7 @@ def coverage(data: Data) -> Markup:
                 tag("h3", f"Modes: {_share(found['locations'])}"),
                 tag(
                     "table",
-                    tag("thead", _heads("Component", "Mode", "Visits")),
+                    tag("thead", heads("Component", "Mode", "Visits")),
                     tag("tbody", places),
                 ),
                 class_="scroll",
@@ -506,7 +392,7 @@ def coverage(data: Data) -> Markup:
                 tag("h3", f"Transitions: {_share(found['transitions'])}"),
                 tag(
                     "table",
-                    tag("thead", _heads("Component", "Transition", "Guard", "Taken")),
+                    tag("thead", heads("Component", "Transition", "Guard", "Taken")),
                     tag("tbody", edges),
                 )
                 if edges

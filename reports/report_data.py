@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from models.automaton import Automaton, Property
+from abstraction.refinement_history import RefinementRound
+from models.automaton import Automaton, Kind, Property
 from models.catalogue import find
 from models.expression import TRUE, free_variables
 from models.printing import to_text
@@ -39,11 +40,13 @@ SCHEMA = "charon-workbench/report/1"
 MAX_PLOTTED = 24
 """So many variables are offered as axes, those of the properties first."""
 
-MAX_NUMBERS = 90_000
+MAX_NUMBERS = 60_000
 """All plotted runs together; more runs get fewer points each."""
 
 MAX_INEQUALITIES = 400
 MAX_NODES = 30
+MAX_TEXT = 240
+"""Longer predicates (of ellipsoids, for example) are cut where a place is described."""
 
 _UNSPOKEN = re.compile(r'//.*|"(?:[^"\\]|\\.)*"')
 
@@ -241,9 +244,11 @@ def _property(
         "invariant": None,
         "certificate_check": None,
         "certificate_sha256": None,
+        "rounds": [_round(r) for r in findings.rounds.get(verdict.claim, ())],
     }
     if isinstance(verdict, Verified) and checked is not None:
-        first = sorted(_mentioned(claim))
+        flowing = [v.name for v in automaton.variables if v.kind is Kind.ANALOG]
+        first = sorted(_mentioned(claim)) + [n for n in _plotted(automaton) if n in flowing][:2]
         data["set"] = set_data(
             automaton,
             verdict.certificate,
@@ -269,6 +274,21 @@ def _property(
         }
         data["certificate_sha256"] = hashlib.sha256(checked.text.encode()).hexdigest()
     return data
+
+
+def _round(made: RefinementRound) -> dict[str, Any]:
+    """One round of predicate abstraction."""
+    path = [
+        {"location": s.location, "entered": s.entered, "cell": list(s.comparisons)}
+        for s in made.path[:MAX_NODES]
+    ]
+    return {
+        "number": made.number,
+        "states": made.states,
+        "path": path,
+        "left_out": max(0, len(made.path) - MAX_NODES),
+        "learned": [str(p) for p in made.learned],
+    }
 
 
 def _graph(findings: Findings, verdict: Verified) -> dict[str, Any] | None:
@@ -375,12 +395,16 @@ def _place_data(place: Place) -> dict[str, Any]:
     return {
         "t": short(place.time, 9),
         "location": place.location,
-        "predicate": place.predicate,
+        "predicate": _cut(place.predicate),
         "values": {
-            n: short(v, 9) if isinstance(v, float) and abs(v) < float("inf") else str(v)
+            n: short(v) if isinstance(v, float) and abs(v) < float("inf") else str(v)
             for n, v in place.values.items()
         },
     }
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} ..."
 
 
 def _contradiction(found: Contradiction) -> dict[str, Any]:

@@ -253,13 +253,13 @@ def _places(trace: Trace, time: Axis, y: float) -> list[str]:
 
 
 def _merged(segments: Sequence[Segment]) -> Iterator[tuple[str, float, float]]:
-    """Stays in locations: neighbouring segments of one location joined."""
+    """Stays in locations, or on surfaces: neighbouring segments of one of them joined."""
     name, start, end = "", 0.0, 0.0
     for segment in segments:
-        if segment.location != name:
+        if segment.stay != name:
             if name:
                 yield name, start, end
-            name, start = segment.location, segment.start
+            name, start = segment.stay, segment.start
         end = segment.end
     if name:
         yield name, start, end

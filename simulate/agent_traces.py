@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.trace import Counts, Outcome, Scalar, Trace
+from models.trace import Counts, EventType, Outcome, Scalar, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,7 @@ class AgentEvent:
     time: float
     name: str
     agents: tuple[str, ...]
+    type: EventType = EventType.JUMP
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ def simulate_agents(
     externs: Mapping[str, Callable[..., float]] | None = None,
     stop_on_violation: bool = True,
     max_jumps: int = 100_000,
+    sliding: bool | None = None,
     synchronous: bool = False,
     foresee: bool = True,
     record_steps: bool = False,
@@ -76,7 +77,9 @@ def simulate_agents(
         raise ModelError(
             Diagnostic("agents-script", "a script of decisions steers one run, not many agents")
         )
-    run = _AgentRun(automaton, until, method, policy, signals, seed, stop_on_violation, max_jumps)
+    run = _AgentRun(
+        automaton, until, method, policy, signals, seed, stop_on_violation, max_jumps, sliding
+    )
     return run.make(initial or {}, parameters or {}, foresee, record_steps)
 
 
@@ -112,6 +115,7 @@ class _AgentRun:
         seed: int,
         stop_on_violation: bool,
         max_jumps: int,
+        sliding: bool | None,
     ):
         self.prepared = prepared
         self.product, self.grouping = prepared.product, prepared.grouping
@@ -124,7 +128,15 @@ class _AgentRun:
             decisions = Decisions(policy, Random(f"{seed} {name}"))
             self.groups.append(
                 AgentGroup(
-                    group, until, method, decisions, mine, stop_on_violation, max_jumps, True
+                    group,
+                    until,
+                    method,
+                    decisions,
+                    mine,
+                    stop_on_violation,
+                    max_jumps,
+                    True,
+                    sliding,
                 )
             )
         self.events: list[AgentEvent] = []
@@ -274,7 +286,7 @@ class _AgentRun:
         name = (self.names[i],)
         for event in run.events[before:]:
             if event.type in (EventType.JUMP, EventType.VIOLATION):
-                self.events.append(AgentEvent(event.time, event.name, name))
+                self.events.append(AgentEvent(event.time, event.name, name, event.type))
 
     # Meetings
 
@@ -296,7 +308,7 @@ class _AgentRun:
         if (*pair, name) in self.noted:
             return
         self.noted.add((*pair, name))
-        self.events.append(AgentEvent(self.t, name, agents))
+        self.events.append(AgentEvent(self.t, name, agents, EventType.VIOLATION))
         if self.stop_on_violation:
             raise RunEnded(
                 Outcome(

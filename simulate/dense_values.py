@@ -33,9 +33,6 @@ Operation = tuple[Op, tuple[int, ...], float | str]
 number, name or exponent that it needs."""
 
 Range = tuple[float, float]
-Piece = tuple[float, float, dict[str, Polynomial], dict[str, Range]]
-"""A start, an end, and each flowing variable between them with an enclosure."""
-
 Arc = tuple[float, float, Polynomial]
 """A start, an end, and a polynomial of u in [0, 1] between them."""
 
@@ -53,6 +50,36 @@ class Along:
     def moves(self, segment: Segment) -> bool:
         """Whether the expression may change during a segment."""
         return self.timed or not self.names.isdisjoint(segment.flowing)
+
+
+class Piece:
+    """A start, an end, and the flowing variables between them: polynomials of unit time with
+    enclosures, made for those that somebody asks for."""
+
+    __slots__ = ("_made", "_rows", "end", "start")
+
+    def __init__(self, start: float, end: float, rows: Mapping[str, Sequence[float]]):
+        self.start, self.end, self._rows = start, end, rows
+        self._made: dict[str, tuple[Polynomial, Range]] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._rows
+
+    def polynomial(self, name: str) -> Polynomial:
+        """A flowing variable."""
+        return self._of(name)[0]
+
+    def range(self, name: str) -> Range:
+        """An enclosure of its values (not rounded outwards)."""
+        return self._of(name)[1]
+
+    def _of(self, name: str) -> tuple[Polynomial, Range]:
+        found = self._made.get(name)
+        if found is None:
+            p = scaled(self._rows[name], self.end - self.start)
+            spread = sum(map(abs, p)) - abs(p[0])
+            found = self._made[name] = (p, (p[0] - spread, p[0] + spread))
+        return found
 
 
 class DenseValues:
@@ -132,16 +159,18 @@ class DenseValues:
             known = {name: line[0] for name, line in fixed.items()}
             return [(segment.start, segment.end, [along.calculate(known)[0]])]
         arcs: list[Arc] = []
-        for start, end, rows, ranges in self._pieces(segment):
+        levels = {n: (v[0], v[0]) for n, v in fixed.items() if len(v) == 1}
+        for piece in self._pieces(segment):
+            start, end = piece.start, piece.end
             length = end - start
             if below < math.inf and along.operations is not None and not along.timed:
-                levels = {n: (v[0], v[0]) for n, v in fixed.items() if len(v) == 1}
-                if lower_bound(along.operations, ranges, levels) > below:
+                ranges = {n: piece.range(n) for n in along.names if n in piece}
+                if lower_bound(along.operations, ranges | levels) > below:
                     continue
             polynomials: dict[str, Polynomial] = {TIME: [start, length]}
             for name in along.names:
-                if name in rows:
-                    polynomials[name] = rows[name]
+                if name in piece:
+                    polynomials[name] = piece.polynomial(name)
                     continue
                 line = fixed[name]
                 polynomials[name] = (
@@ -158,12 +187,12 @@ class DenseValues:
         if self._last is None or self._last[0] is not segment:
             if segment.degrees:
                 pieces = [
-                    _piece(start, end, dict(zip(segment.flowing, rows, strict=True)))
+                    Piece(start, end, dict(zip(segment.flowing, rows, strict=True)))
                     for start, end, rows in segment.pieces()
                 ]
             else:
                 final = {n: [x] for n, x in zip(segment.flowing, segment.final, strict=True)}
-                pieces = [_piece(segment.start, segment.end, final)]
+                pieces = [Piece(segment.start, segment.end, final)]
             self._last = (segment, pieces)
         return self._last[1]
 
@@ -254,24 +283,13 @@ def _composed(steps: Sequence[Operation], known: Mapping[str, Polynomial]) -> Po
     return made[-1]
 
 
-def _piece(start: float, end: float, rows: Mapping[str, Sequence[float]]) -> Piece:
-    polynomials = {name: scaled(row, end - start) for name, row in rows.items()}
-    ranges = {}
-    for name, p in polynomials.items():
-        spread = sum(map(abs, p)) - abs(p[0])
-        ranges[name] = (p[0] - spread, p[0] + spread)
-    return start, end, polynomials, ranges
-
-
-def lower_bound(
-    steps: Sequence[Operation], ranges: Mapping[str, Range], levels: Mapping[str, Range]
-) -> float:
+def lower_bound(steps: Sequence[Operation], ranges: Mapping[str, Range]) -> float:
     """A bound of a polynomial expression from below by interval arithmetic (not rounded
     outwards: it only decides where to look closely)."""
     made: list[Range] = []
     for op, args, extra in steps:
         if op is Op.VARIABLE:
-            found = ranges.get(str(extra)) or levels.get(str(extra))
+            found = ranges.get(str(extra))
             if found is None:
                 return -math.inf
             made.append(found)

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from simulate.methods import Adams, Method
+from simulate.methods import Adams, Method, Multirate
 from simulate.program import Program
 from simulate.stretch import Stretch
 
@@ -77,7 +77,11 @@ def advance(
     active: Sequence[int],
     dense: bool = True,
 ) -> Stretch:
-    """One stretch of a new `Stepper`."""
+    """One stretch of a new `Stepper`, or of several where a method has two rates."""
+    if isinstance(method, Multirate):
+        from simulate.multirate import advance_multirate
+
+        return advance_multirate(program, method, t, x, held, until, active, dense)
     return Stepper(program, method, t, x, held).advance(until, active, dense)
 
 

@@ -21,6 +21,7 @@ from simulate.policy import Decisions
 from simulate.program import ExternalError, Program
 from simulate.reaction import on_time, react
 from simulate.signals import Formula, Signal, Steps, line_at, next_change
+from simulate.sliding_reaction import react_sliding
 from simulate.stretch import Stop, Stretch
 from simulate.tape import number
 
@@ -58,8 +59,10 @@ class Execution:
         stop_on_violation: bool,
         max_jumps: int,
         dense: bool,
+        sliding: bool | None = None,
     ):
         self.prepared, self.until, self.method = prepared, until, method
+        self.sliding = sliding
         self.decisions, self.signals = decisions, signals
         self.stop_on_violation, self.max_jumps, self.dense = stop_on_violation, max_jumps, dense
         self.sampling = replace(method, max_step=min(method.max_step, until / CHECKS))
@@ -81,6 +84,7 @@ class Execution:
         """Forget what belongs to one stay in a location."""
         self.enabled: dict[int, float] = {}
         self.ignored: set[int] = set()
+        self.refused: set[int] = set()
         self.last_chance: tuple[int, float, dict[str, float], int] | None = None
         self.grazed: frozenset[int] = frozenset()
         self.grazed_until = math.inf
@@ -255,26 +259,35 @@ class Execution:
     def respond(self, result: Stretch) -> None:
         """Do what the end of a stretch asks for; a run never goes on, and never proves
         anything, from a state outside the invariant."""
-        if not self.grazed and result.stop in (Stop.EVENT, Stop.END):
-            inside = self.prepared.invariant(self.place.name)
-            if not inside(self.env, OUTSIDE * self.method.rtol, OUTSIDE * self.method.atol):
-                raise self.end(
-                    Ending.BLOCKED,
-                    f"The run left the invariant of `{self.place.name}` before t = {self.t:.10g}"
-                    " by more than the tolerance; what it did since cannot be trusted.",
-                    self.place.name,
-                )
-        if result.stop is Stop.EVENT:
+        known = not self.grazed and result.stop in (Stop.EVENT, Stop.END)
+        if known and not self.inside(OUTSIDE * self.method.rtol, OUTSIDE * self.method.atol):
+            raise self.end(
+                Ending.BLOCKED,
+                f"The run left the invariant of `{self.place.name}` before t = {self.t:.10g}"
+                " by more than the tolerance; what it did since cannot be trusted.",
+                self.place.name,
+            )
+        if result.stop is Stop.EVENT and self.place.slide is not None:
+            react_sliding(self, self.place, self.place.slide, result)
+        elif result.stop is Stop.EVENT:
             react(self, self.place, result)
         elif result.stop is Stop.END:
             on_time(self, self.place)
         else:
             raise self.failed(result)
 
+    def inside(self, rtol: float, atol: float) -> bool:
+        """Whether the state satisfies the invariant within tolerance: of both sides while it
+        slides."""
+        names = [self.place.name]
+        if self.place.slide is not None and self.place.slide.above != self.place.name:
+            names.append(self.place.slide.above)
+        return all(self.prepared.invariant(name)(self.env, rtol, atol) for name in names)
+
     def active(self, place: Place) -> list[int]:
         """The watches to look at: guards of enabled edges for becoming false, others for
         becoming true."""
-        if not (self.enabled or self.ignored or self.grazed or place.branches):
+        if not (self.enabled or self.ignored or self.refused or self.grazed or place.branches):
             return place.ordinary
         wanted = []
         for i, (role, j) in enumerate(place.roles):
@@ -286,6 +299,8 @@ class Execution:
                 use = j in self.enabled
             elif role is Role.EXIT:
                 use = j not in self.grazed
+            elif role is Role.AWAY:
+                use = j not in self.refused
             elif role is Role.SWITCH:
                 use = (self.env[branch_name(j // 2)] != 0.0) == (j % 2 == 1)
             else:
@@ -321,7 +336,8 @@ class Execution:
         pieces = (result.times, result.degrees, result.coefficients)
         if not self.dense and result.t > self.t:
             pieces = _secant(self.t, [self.env[n] for n in flowing], result)
-        segment = Segment(place.name, flowing, *pieces, held, result.x, place.derived)
+        sliding = "" if place.slide is None else place.slide.text
+        segment = Segment(place.name, flowing, *pieces, held, result.x, place.derived, sliding)
         if result.t > self.t:
             self.segments.append(segment)
             self.tail = None

@@ -2,9 +2,9 @@
 
 Several searches, one for each shape of runs (horizon, number of control points, rule for
 switching, initial set), share a budget: the one with the lowest robustness gets half of the
-turns, the others take turns. A violation is shrunk and confirmed before it counts
-(`simulate.counterexample`). For a given seed and budget in simulations the search is the
-same every time, with any number of workers.
+turns as long as it improves, the others take turns. A violation is shrunk and confirmed
+before it counts (`simulate.counterexample`). For a given seed and budget in simulations the
+search is the same every time, with any number of workers.
 
 It under-approximates: finding nothing proves nothing.
 """
@@ -32,9 +32,12 @@ HORIZONS = (10.0, 50.0, 250.0)
 """How long runs are where neither the model nor the caller says."""
 
 CONTROL_POINTS = (1, 4, 10)
+SWITCHINGS = (Switching.EARLIEST, Switching.RANDOM, Switching.LATEST)
 MAX_STARTS = 6
 MAX_DECISIONS = 24
 MAX_CONFIRMATIONS = 40
+PATIENCE = 6
+"""A search that has not improved for so many turns is no longer preferred."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class Budget:
 
 @dataclass(frozen=True)
 class Options:
-    """Choices of a search; `until` None tries several horizons."""
+    """Choices of a search; `until` None tries several horizons, `seeds` are runs worth a try
+    (those of abstract counterexamples, for example)."""
 
     seed: int = 0
     workers: int = 1
@@ -55,6 +59,7 @@ class Options:
     control_points: tuple[int, ...] = CONTROL_POINTS
     linear: bool = False
     rigorous: tuple[Rigorous, ...] = (enclosed,)
+    seeds: tuple[Recipe, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,14 @@ class _Arm:
     searcher: Searcher
     seed: int
     turns: int = 0
+    idle: int = 0
+
+    def tell(self, costs: list[float]) -> None:
+        """What the points of a turn cost."""
+        before = self.searcher.cost
+        self.searcher.tell(costs)
+        self.turns += 1
+        self.idle = 0 if self.searcher.cost < before else self.idle + 1
 
 
 @dataclass
@@ -136,7 +149,7 @@ def _run(
     progress: Callable[[Progress], None],
 ) -> None:
     chooser = Random(f"{search.options.seed}/turns")
-    fresh = _shapes(search.objective, search.options)
+    fresh = shapes(search.objective, search.options)
     while search.simulations < budget.simulations and time.monotonic() < budget.deadline:
         arm = _next_arm(search, fresh, chooser)
         if arm is None:
@@ -148,8 +161,7 @@ def _run(
         costs = _evaluate(search, pool, arm, points, budget.deadline)
         if len(costs) < len(arm.searcher.ask()):
             return
-        arm.searcher.tell(costs)
-        arm.turns += 1
+        arm.tell(costs)
         progress(Progress(search.simulations, search.best, arm.shape))
         if search.found is not None:
             return
@@ -181,38 +193,48 @@ def _recipe(search: _Search, arm: _Arm, x: list[float]) -> Recipe:
 
 
 def _next_arm(search: _Search, fresh: Iterator[Shape], chooser: Random) -> _Arm | None:
-    """New shapes come in one by one, each gets two turns first; then the best arm has every
-    other turn."""
+    """New shapes come in one by one, each gets two turns first; then the best of the arms
+    that still improve has every other turn."""
     ready = all(arm.turns >= 2 or arm.searcher.exhausted for arm in search.arms)
     shape = next(fresh, None) if ready else None
     if shape is not None:
         space = search.objective.space(shape)
         index = len(search.arms)
         generator = Random(f"{search.options.seed}/{index}")
-        dimension = space.dimension
-        arm = _Arm(shape, Searcher(dimension, generator), generator.getrandbits(32))
+        searcher = Searcher(space.dimension, generator, _seeds(search, space))
+        arm = _Arm(shape, searcher, generator.getrandbits(32))
         search.arms.append(arm)
         return arm
     alive = [arm for arm in search.arms if not arm.searcher.exhausted]
     if not alive:
         return None
-    if ready and chooser.random() < 0.5:
-        return min(alive, key=lambda arm: arm.searcher.cost)
+    improving = [arm for arm in alive if arm.idle < PATIENCE]
+    if ready and improving and chooser.random() < 0.5:
+        return min(improving, key=lambda arm: arm.searcher.cost)
     return min(alive, key=lambda arm: arm.turns)
 
 
-def _shapes(objective: Objective, options: Options) -> Iterator[Shape]:
-    """The shapes of runs worth searching, the plainest first."""
+def _seeds(search: _Search, space: SearchSpace) -> list[list[float]]:
+    """Where a new search looks first: at the given runs, and at the best one so far."""
+    given = [*search.options.seeds]
+    if search.best_recipe is not None:
+        given.append(search.best_recipe)
+    return [x for recipe in given if (x := space.point(recipe)) is not None]
+
+
+def shapes(objective: Objective, options: Options) -> Iterator[Shape]:
+    """The shapes of runs worth searching, the plainest first: those that differ from the
+    plainest in few of horizon, number of control points, switching and initial set."""
     prepared = objective.prepared()
     starts = len(list(islice(prepared.starts(), MAX_STARTS)))
     horizons = _horizons(objective.base, objective.claim, options.until)
     signals = bool(prepared.loose or prepared.inputs)
     pieces = options.control_points if signals else (1,)
-    for count, until, switching, start in product(
-        pieces, horizons, (Switching.EARLIEST, Switching.RANDOM, Switching.LATEST), range(starts)
-    ):
+    choices = (pieces, horizons, SWITCHINGS, range(starts))
+    places = product(*(range(len(c)) for c in choices))
+    for i, j, k, start in sorted(places, key=sum):
         linear = options.linear and bool(prepared.inputs)
-        plain = Shape(until, count, switching, start, 0, linear)
+        plain = Shape(horizons[j], pieces[i], SWITCHINGS[k], start, 0, linear)
         yield _with_decisions(objective, plain)
 
 

@@ -9,7 +9,7 @@ the other branch. Tables and `floor` are left to the error control.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.automaton import TIME
@@ -17,6 +17,7 @@ from models.expression import (
     ONE,
     Expression,
     Op,
+    boolean,
     conditional,
     free_variables,
     rebuild,
@@ -47,29 +48,60 @@ def lock(flows: Mapping[str, Expression], moving: Sequence[str]) -> Locked:
     changing = frozenset(moving) | {TIME}
     numbers: dict[Expression, int] = {}
 
-    def held(condition: Expression) -> Expression:
+    def held(condition: Expression) -> Expression | None:
+        if not free_variables(condition) & changing:
+            return None
         return variable(branch_name(numbers.setdefault(condition, len(numbers))))
 
-    def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
-        made = with_arguments(node, args)
-        if not free_variables(*node.args) & changing:
-            return made
-        if node.op is Op.IF and free_variables(node.args[0]) & changing:
-            return conditional(held(node.args[0]), args[1], args[2])
-        if node.op in (Op.MINIMUM, Op.MAXIMUM):
-            found, raw = args[0], node.args[0]
-            for other, raw_other in zip(args[1:], node.args[1:], strict=True):
-                first = raw <= raw_other if node.op is Op.MINIMUM else raw >= raw_other
-                found = conditional(held(first), found, other)
-                raw = with_arguments(node, (raw, raw_other))
-            return found
-        if node.op is Op.ABSOLUTE:
-            return conditional(held(node.args[0] >= 0), args[0], -args[0])
-        if node.op is Op.SIGN:
-            return conditional(held(node.args[0] >= 0), ONE, -ONE)
-        return made
-
-    result = {name: rebuild(flow, replace) for name, flow in flows.items()}
+    result = {name: _decided(flow, held) for name, flow in flows.items()}
     if len(numbers) > MAX_BRANCHES:
         return Locked(flows, ())
     return Locked(result, tuple(numbers))
+
+
+def fix(
+    flows: Mapping[str, Expression], condition: Expression, truth: bool
+) -> dict[str, Expression]:
+    """The flows on one side of a branch."""
+
+    def known(branch: Expression) -> Expression | None:
+        return boolean(truth) if branch == condition else None
+
+    return {name: _decided(flow, known) for name, flow in flows.items()}
+
+
+def _decided(flow: Expression, decide: Callable[[Expression], Expression | None]) -> Expression:
+    """The flow with the branches that are decided (not None) replaced by conditionals."""
+
+    def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
+        if node.op is Op.IF:
+            truth = decide(node.args[0])
+            if truth is not None:
+                return conditional(truth, args[1], args[2])
+        if node.op in (Op.MINIMUM, Op.MAXIMUM):
+            return _extreme(node, args, decide)
+        if node.op in (Op.ABSOLUTE, Op.SIGN):
+            truth = decide(node.args[0] >= 0)
+            if truth is not None:
+                value = args[0] if node.op is Op.ABSOLUTE else ONE
+                return conditional(truth, value, -value)
+        return with_arguments(node, args)
+
+    return rebuild(flow, replace)
+
+
+def _extreme(
+    node: Expression,
+    args: tuple[Expression, ...],
+    decide: Callable[[Expression], Expression | None],
+) -> Expression:
+    """`min` or `max`, taken from left to right."""
+    found, raw = args[0], node.args[0]
+    for other, raw_other in zip(args[1:], node.args[1:], strict=True):
+        truth = decide(raw <= raw_other if node.op is Op.MINIMUM else raw >= raw_other)
+        if truth is None:
+            found = with_arguments(node, (found, other))
+        else:
+            found = conditional(truth, found, other)
+        raw = with_arguments(node, (raw, raw_other))
+    return found

@@ -18,6 +18,10 @@ from typing import Any
 
 from models.automaton import Automaton
 from models.trace import Ending, EventType, Scalar, Trace
+from simulate.agent_merge import merged
+from simulate.agent_pairs import PreparedAgents
+from simulate.agents import prepare_agents, simulate_agents
+from simulate.policy import Switching
 from simulate.recipe import Recipe, recipe_in, recipe_out, repeat
 from simulate.run import prepare
 from simulate.stl import Formula, parse_formula
@@ -55,6 +59,10 @@ class RunMaker:
     def __init__(self, automaton: Automaton, recipe: Recipe, formula: Formula | None = None):
         self.recipe = recipe
         self._prepared = prepare(automaton, inputs=recipe.inputs)
+        self._agents: PreparedAgents | None = None
+        if recipe.own_clocks:
+            one_clock = recipe.policy.switching is not Switching.EARLIEST
+            self._agents = prepare_agents(automaton, inputs=recipe.inputs, synchronous=one_clock)
         self._monitor: Monitor | None = None
         if formula is not None:
             symbols = self._prepared.symbols
@@ -62,7 +70,22 @@ class RunMaker:
 
     def trace(self, seed: int, dense: bool = True) -> Trace:
         """The whole run of a seed."""
-        return repeat(self._prepared, replace(self.recipe, seed=seed), dense=dense)
+        recipe = replace(self.recipe, seed=seed)
+        if self._agents is None:
+            return repeat(self._prepared, recipe, dense=dense)
+        found = simulate_agents(
+            self._agents,
+            until=recipe.until,
+            method=recipe.method,
+            policy=recipe.policy,
+            inputs=recipe.inputs,
+            initial=recipe.initial,
+            parameters=recipe.parameters,
+            seed=seed,
+            stop_on_violation=recipe.stop_on_violation,
+            sliding=recipe.sliding,
+        )
+        return merged(self._agents.product, self._agents.grouping, found, dense)
 
     def summary(self, seed: int, trace: Trace | None = None) -> Summary:
         """What is left of the run of a seed; a dense trace of it may be given."""

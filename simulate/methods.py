@@ -48,6 +48,12 @@ class Taylor:
     detection: Detection = Detection.EXTRAPOLATION
 
 
+@dataclass(frozen=True, slots=True)
+class Multirate(Adams):
+    """Adams at two rates where that pays: large steps of the slow variables, small ones of the
+    fast; see `simulate.multirate`."""
+
+
 Method = Adams | Taylor
 
 

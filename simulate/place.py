@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from models.automaton import TIME, Automaton, Edge, EventKind, Initial, Kind, Range
 from models.differentiate import NotDifferentiableError, differentiate
@@ -41,6 +41,9 @@ from simulate.locking import lock
 from simulate.program import Program, compile_program
 from simulate.signals import Formula, Lines, Signal
 
+if TYPE_CHECKING:
+    from simulate.sliding import Slides, Surface
+
 
 class Role(Enum):
     """What a watch is for."""
@@ -52,6 +55,8 @@ class Role(Enum):
     RELEASE = auto()
     INFEASIBLE = auto()
     SWITCH = auto()  # 2k: branch k becomes true, 2k + 1: false
+    AWAY = auto()  # while sliding: an edge that leads away from the surface
+    LEAVE = auto()  # while sliding: 0 to the side below, 1 above, 2 the guards do not hold
 
 
 Hold = tuple[str, int]
@@ -76,6 +81,8 @@ class Place:
     derived: Mapping[str, Expression]
     branches: Calculator | None = None
     resting: tuple[str, ...] = ()  # the variables that do not flow here
+    conditions: tuple[Expression, ...] = ()  # what the branches stand for
+    slide: Surface | None = None  # the surface along which the state slides
 
     @cached_property
     def number(self) -> Mapping[tuple[Role, int], int]:
@@ -228,13 +235,13 @@ class Prepared:
         moving = frozenset(
             v.name for v in self.view.variables if v.kind is Kind.ANALOG and v.type.name == "real"
         )
-        return TolerantCondition(self._formed(condition), moving, self.symbols, self.externals)
+        return TolerantCondition(self.formed(condition), moving, self.symbols, self.externals)
 
     def derived(self, location: str) -> Mapping[str, Expression]:
         """The variables that equations define in a location."""
         if not isinstance(self.view, Eliminated):
             return {}
-        return {n: self._formed(e) for n, e in self.view.definitions(location).items()}
+        return {n: self.formed(e) for n, e in self.view.definitions(location).items()}
 
     @cached_property
     def loose(self) -> tuple[str, ...]:
@@ -325,10 +332,18 @@ class Prepared:
         """The derivative of every flowing variable in a location."""
         return self._flows(name, holds, self.place(name).exits)
 
-    # Details
+    @cached_property
+    def slides(self) -> Slides:
+        """The surfaces along which runs may slide."""
+        from simulate.sliding import Slides
 
-    def _formed(self, expression: Expression) -> Expression:
+        return Slides(self)
+
+    def formed(self, expression: Expression) -> Expression:
+        """An expression of the model with inputs as they are fed."""
         return substitute(expression, self._forms)
+
+    # Details
 
     def _range(self, given: Range) -> Range:
         return given.substitute(self._forms)
@@ -339,7 +354,7 @@ class Prepared:
 
     def _compile(self, name: str, holds: tuple[Hold, ...]) -> Place:
         location = self.view.location(name)
-        exits = tuple(self._formed(c) for c in conjuncts(location.invariant))
+        exits = tuple(self.formed(c) for c in conjuncts(location.invariant))
         flows = self._flows(name, holds, exits)
         edges = tuple(self.view.edges_from(name))
         occupied = self.view.occupied(name)
@@ -352,9 +367,9 @@ class Prepared:
                 watches.append((condition, kind, role in (Role.EXIT, Role.INFEASIBLE)))
 
         for i, claim in enumerate(self.view.properties):
-            bad = self._formed(claim.bad_states(occupied))
+            bad = self.formed(claim.bad_states(occupied))
             watch(Role.BAD, i, bad, EventKind.CROSSING)
-        guards = [self._formed(e.guard) for e in edges]
+        guards = [self.formed(e.guard) for e in edges]
         for i, edge in enumerate(edges):
             watch(Role.RISE, i, guards[i], edge.event)
         kept = {i for _, i in holds}
@@ -387,7 +402,18 @@ class Prepared:
         if locked.conditions:
             branches = Calculator(locked.conditions, self.symbols, self.externals)
         derived, resting = self.derived(name), tuple(n for n in self.names if n not in moving)
-        return Place(name, program, tuple(roles), edges, exits, holds, derived, branches, resting)
+        return Place(
+            name,
+            program,
+            tuple(roles),
+            edges,
+            exits,
+            holds,
+            derived,
+            branches,
+            resting,
+            locked.conditions,
+        )
 
     def _flows(
         self, name: str, holds: tuple[Hold, ...], exits: Sequence[Expression]

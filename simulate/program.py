@@ -18,8 +18,13 @@ from models.source import Diagnostic, ModelError
 from simulate.condition import ConditionBuilder
 from simulate.tape import Code, FloatTable, Instruction, Tape, TapeBuilder
 
-KINDS: tuple[EventKind, ...] = (EventKind.UNILATERAL, EventKind.BILATERAL, EventKind.CROSSING)
-"""The core's numbers for event kinds are positions in this tuple."""
+KINDS: Mapping[EventKind, int] = {
+    EventKind.UNILATERAL: 0,
+    EventKind.BILATERAL: 1,
+    EventKind.CROSSING: 2,
+    EventKind.SLIDING: 0,
+}
+"""The core's numbers for event kinds: a surface to slide on is approached from one side."""
 
 STRICT, FROZEN, EQUALITY, UNDEFINED_HOLDS, STEPWISE = 1, 2, 4, 8, 16
 """Flags of an atom."""
@@ -126,13 +131,13 @@ def compile_program(
     builder = TapeBuilder(flowing, held, symbols)
     flow = builder.tape(*flows)
     conditions = ConditionBuilder(frozenset(flowing))
-    formulas = [Watch(KINDS.index(w[1]), conditions.tokens(*w)) for w in watches]
+    formulas = [Watch(KINDS[w[1]], conditions.tokens(*w)) for w in watches]
     guard = builder.tape(*(atom.g for atom in conditions.atoms))
     atoms = tuple(
         (
             register,
             atom.sign,
-            KINDS.index(atom.kind),
+            KINDS[atom.kind],
             STRICT * atom.strict
             + FROZEN * atom.frozen
             + EQUALITY * atom.equality

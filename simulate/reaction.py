@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from models.printing import to_text
 from models.trace import Ending, EventType
 from simulate.jump import edge_name
 from simulate.place import Hold, Place, Role
@@ -16,6 +17,7 @@ from simulate.stretch import Stretch
 
 if TYPE_CHECKING:
     from simulate.execution import Execution, RunEnded
+    from simulate.sliding import Surface
 
 
 def on_time(run: Execution, place: Place) -> None:
@@ -71,7 +73,8 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
             release(run, place, j)
             return
         elif role is Role.SWITCH:
-            switched(run, place)
+            if switched(run, place, j):
+                return
         else:
             release(run, place, j)
             forced.append(place.holds[j][1])
@@ -100,16 +103,40 @@ def passed_by(run: Execution, place: Place) -> None:
         raise blocked(run, place, parts)
 
 
-def switched(run: Execution, place: Place) -> None:
-    """A branch inside the flow changed; without end at one instant this is chattering."""
+def switched(run: Execution, place: Place, j: int) -> bool:
+    """A branch inside the flow changed; without end at one instant this is chattering, unless
+    the run may slide (then it does, and the answer is yes)."""
     run.accumulation.recent.append(run.t)
+    if run.sliding:
+        surface = run.prepared.slides.at_branch(place, place.conditions[j // 2], run.env)
+        if surface is not None:
+            slide(run, surface)
+            return True
     if run.accumulation.chatters():
+        condition = to_text(place.conditions[j // 2])
         raise run.end(
             Ending.CHATTERING,
             f"The flow of `{place.name}` switches back and forth at t = {run.t:.10g} almost"
-            " without time passing (chattering); a sliding mode is missing.",
-            place.name,
+            f" without time passing (chattering) where `{condition}`"
+            f" changes{_offer(run)}.",
+            condition,
         )
+    return False
+
+
+def slide(run: Execution, surface: Surface) -> None:
+    """Go on along a surface."""
+    slides = run.prepared.slides
+    run.log(EventType.SLIDES, surface.text, surface.above)
+    run.env, run.place = slides.onto(surface, run.env), slides.place(surface)
+    run.begin_stay()
+
+
+def _offer(run: Execution) -> str:
+    """What to do about chattering."""
+    if run.sliding is None:
+        return "; with --sliding (sliding=True) a run goes on along the surface"
+    return " and the flows do not lead onto one surface from both sides" if run.sliding else ""
 
 
 def name_of(run: Execution, place: Place, role: tuple[Role, int]) -> str:
@@ -143,7 +170,8 @@ def violated(
     if run.stop_on_violation:
         raise run.end(
             Ending.VIOLATION,
-            f"The property `{name}` is violated at t = {run.t:.10g} in `{place.name}`.",
+            f"The property `{name}` is violated at t = {run.t:.10g} in `{place.name}`"
+            + (f", sliding along `{place.slide.text}`." if place.slide is not None else "."),
             name,
         )
 
@@ -214,6 +242,13 @@ def take(
         key = run.key(edge.target, values)
         if not anyway and (key in run.visited or (key == run.key(place.name, run.env))):
             continue
+        if run.sliding is not False:
+            surface = run.prepared.slides.at_edge(
+                place, j, run.env, run.sliding is True, (run.method.rtol, run.method.atol)
+            )
+            if surface is not None:
+                slide(run, surface)
+                return True
         run.visited.add(run.key(place.name, run.env))
         run.visited.add(key)
         arrive(run, edge_name(edge), target, values)
@@ -241,7 +276,7 @@ def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -
         raise run.end(
             Ending.CHATTERING,
             f"The edge `{name}` and others switch back and forth at t = {run.t:.10g}"
-            " almost without time passing (chattering).",
+            f" almost without time passing (chattering){_offer(run)}.",
             name,
         )
     if run.jumps >= run.max_jumps:

@@ -15,7 +15,7 @@ from typing import Any
 from models.automaton import Automaton
 from models.source import Diagnostic, ModelError
 from models.trace import Trace
-from simulate.methods import Adams, Detection, Method, Taylor
+from simulate.methods import Adams, Detection, Method, Multirate, Taylor
 from simulate.place import Prepared
 from simulate.policy import Level, Policy, Switching
 from simulate.run import DEFAULT_METHOD, DEFAULT_POLICY, Given, simulate
@@ -30,7 +30,8 @@ class Recipe:
     """What a run is made from; `policy.script` holds the decisions of a recorded run.
 
     `model_parameters` are the values that the model itself was loaded with (exact); `claim`
-    or `formula` is what the run is a counterexample of.
+    or `formula` is what the run is a counterexample of. With `own_clocks` agents advance on
+    clocks of their own.
     """
 
     until: float
@@ -45,6 +46,8 @@ class Recipe:
     model_parameters: Mapping[str, Fraction] = field(default_factory=dict)
     claim: str | None = None
     formula: str | None = None
+    sliding: bool | None = None
+    own_clocks: bool = False
 
     def with_decisions(self, taken: Sequence[float]) -> Recipe:
         """The recipe that repeats a run which took these decisions."""
@@ -76,6 +79,7 @@ def repeat(
         stop_on_violation=stop,
         max_jumps=max_jumps,
         dense=dense,
+        sliding=recipe.sliding,
     )
 
 
@@ -132,6 +136,8 @@ def recipe_out(recipe: Recipe) -> dict[str, Any]:
         "model_parameters": {n: str(v) for n, v in recipe.model_parameters.items()},
         "property": recipe.claim,
         "formula": recipe.formula,
+        "sliding": recipe.sliding,
+        "own_clocks": recipe.own_clocks,
     }
 
 
@@ -159,6 +165,8 @@ def recipe_in(given: Mapping[str, Any]) -> Recipe:
         },
         claim=_text(given["property"]),
         formula=_text(given.get("formula")),
+        sliding=_choice(given.get("sliding")),
+        own_clocks=bool(given.get("own_clocks", False)),
     )
 
 
@@ -166,6 +174,10 @@ def _given(value: object) -> Given:
     if isinstance(value, str | bool | int | float):
         return value
     raise ValueError(f"{value!r} is no initial value")
+
+
+def _choice(value: object) -> bool | None:
+    return None if value is None else bool(value)
 
 
 def _text(value: object) -> str | None:
@@ -193,10 +205,17 @@ def _signal_in(given: Mapping[str, Any]) -> Signal:
     return Steps(times, values) if given["form"] == "steps" else Lines(times, values)
 
 
+_METHODS: dict[str, type[Adams] | type[Taylor]] = {
+    "adams": Adams,
+    "taylor": Taylor,
+    "multirate": Multirate,
+}
+
+
 def _method_out(method: Method) -> dict[str, Any]:
     order = method.max_order if isinstance(method, Adams) else method.order
     return {
-        "name": "adams" if isinstance(method, Adams) else "taylor",
+        "name": next(name for name, kind in _METHODS.items() if type(method) is kind),
         "rtol": method.rtol,
         "atol": method.atol,
         "order": order,
@@ -207,8 +226,8 @@ def _method_out(method: Method) -> dict[str, Any]:
 
 
 def _method_in(given: Mapping[str, Any]) -> Method:
-    kind: type[Adams] | type[Taylor] = Adams if given["name"] == "adams" else Taylor
-    if given["name"] not in ("adams", "taylor"):
+    kind = _METHODS.get(given["name"])
+    if kind is None:
         raise ValueError(f"{given['name']!r} is no method")
     return kind(
         float(given["rtol"]),

@@ -62,6 +62,7 @@ def simulate(
     stop_on_violation: bool = True,
     max_jumps: int = 100_000,
     dense: bool = True,
+    sliding: bool | None = None,
 ) -> Trace:
     """One run from time 0 to `until`.
 
@@ -69,6 +70,10 @@ def simulate(
     constants, `inputs` signals (a number is a constant signal). Randomness comes from
     `generator`, or from a new one with the given seed. Without `dense` the trace has straight
     lines between the ends of its segments.
+
+    Where the flows on both sides of a switching surface lead onto it, the run slides along it
+    (`simulate.sliding`): by default on edges that ask for it, with `sliding` everywhere (also
+    where a condition inside a flow changes), without nowhere.
 
     Guards that call `externs` are looked at a thousand times in a run, and where one changes
     its truth between two looks the place is found by bisection; a `Lipschitz` one is enclosed,
@@ -85,7 +90,7 @@ def simulate(
     )
     decisions = Decisions(policy, generator or Random(seed))
     run = Execution(
-        prepared, until, method, decisions, signals, stop_on_violation, max_jumps, dense
+        prepared, until, method, decisions, signals, stop_on_violation, max_jumps, dense, sliding
     )
     return run.make(initial or {}, location, parameters or {})
 

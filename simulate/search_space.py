@@ -21,7 +21,7 @@ from simulate.methods import Adams
 from simulate.place import Prepared, inclusion_share
 from simulate.policy import Level, Policy, Switching
 from simulate.recipe import Recipe
-from simulate.signals import Lines, Signal, Steps
+from simulate.signals import Lines, Signal, Steps, line_at
 from simulate.tape import number
 
 FREE_WIDTH = 10.0
@@ -128,7 +128,32 @@ class SearchSpace:
             seed=self.seed,
             method=Adams(max_steps=MAX_STEPS),
             stop_on_violation=False,
+            sliding=False,
         )
+
+    def point(self, recipe: Recipe) -> list[float] | None:
+        """The point whose run is most like that of a recipe: values that it does not give are
+        in the middle, signals are read in the middle of each piece. None for another start."""
+        if recipe.location not in (None, self.start.location):
+            return None
+        x = [_placed(c, recipe.parameters.get(c.name)) for c in self.parameters]
+        x += [_placed(c, recipe.initial.get(c.name)) for c in self.initial]
+        for c in self.inputs:
+            x += self._signal_places(c, recipe, self.shape.pieces + int(self.shape.linear))
+        for c in self.inclusions:
+            x += self._signal_places(c, recipe, self.shape.pieces)
+        script = recipe.policy.script[: self.shape.decisions]
+        return [*x, *script, *([0.5] * (self.shape.decisions - len(script)))]
+
+    def _signal_places(self, c: Coordinate, recipe: Recipe, count: int) -> list[float]:
+        signal = recipe.inputs.get(c.name)
+        if not isinstance(signal, Steps | Lines):
+            return [0.5] * count
+        linear = count > self.shape.pieces
+        width = self.shape.until / self.shape.pieces
+        times = [width * (i if linear else i + 0.5) for i in range(count)]
+        lines = [line_at(signal, t) for t in times]
+        return [_placed(c, a + b * t) for (a, b), t in zip(lines, times, strict=True)]
 
     def _initial(self, x: Sequence[float], parameters: dict[str, float]) -> dict[str, float]:
         """Initial values, moved towards the anchor until they lie in the initial set."""
@@ -155,6 +180,12 @@ class SearchSpace:
     def _steps(self, c: Coordinate, x: Sequence[float]) -> Steps:
         times = [self.shape.until * i / len(x) for i in range(len(x))]
         return Steps(tuple(times), tuple(c.at(v) for v in x))
+
+
+def _placed(c: Coordinate, value: object) -> float:
+    if isinstance(value, str) or not isinstance(value, int | float | Fraction):
+        return 0.5
+    return min(max(c.place(float(value)), 0.0), 1.0)
 
 
 def with_seed(recipe: Recipe, seed: int) -> Recipe:

@@ -1,8 +1,8 @@
-"""One search over the runs of one shape: corners and random points, then CMA-ES, then
-descent along coordinates, then again from elsewhere.
+"""One search over the runs of one shape: corners and random points, single coordinates at
+their ends, then CMA-ES, then descent along coordinates, then again from elsewhere.
 
-A searcher is asked for points and told their costs; it draws from its own generator, so its
-course depends on its seed and on the costs alone.
+`seeds` are points that are worth a try. A searcher is asked for points and told their costs;
+it draws from its own generator, so its course depends on its seed and on the costs alone.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ DESCENT_END = 1e-3
 class Searcher:
     """The best point so far, and what to try next."""
 
-    def __init__(self, dimension: int, generator: Random):
-        self.dimension, self._random = dimension, generator
+    def __init__(self, dimension: int, generator: Random, seeds: Sequence[list[float]] = ()):
+        self.dimension, self._random, self._seeds = dimension, generator, seeds
         self.best: list[float] = [0.5] * dimension
         self.cost = math.inf
         self._course = self._steps()
@@ -56,8 +56,9 @@ class Searcher:
         if n == 0:
             yield [[]]
             return
-        yield [[level] * n for level in (0.0, 0.5, 1.0)]
+        yield [*([level] * n for level in (0.0, 0.5, 1.0)), *map(list, self._seeds)]
         yield [self._point() for _ in range(FIRST_POINTS)]
+        yield from self._sweep()
         step, population = 0.3, None
         while True:
             yield from self._evolution(list(self.best), step, population)
@@ -78,6 +79,33 @@ class Searcher:
             else self._random.random()
             for _ in range(self.dimension)
         ]
+
+    def _sweep(self) -> Course:
+        """Every coordinate of the best point moved to either end and to the middle, one at a
+        time: violations often need extreme values, and a single change of a signal."""
+        centre, cost = list(self.best), self.cost
+        moves = [
+            [*centre[:i], level, *centre[i + 1 :]]
+            for i in range(self.dimension)
+            for level in (0.0, 0.5, 1.0)
+            if level != centre[i]
+        ]
+        self._random.shuffle(moves)
+        costs: list[float] = []
+        for first in range(0, len(moves), FIRST_POINTS):
+            costs += yield moves[first : first + FIRST_POINTS]
+        helpful = [x for x, c in zip(moves, costs, strict=True) if c < cost]
+        if len(helpful) > 1:
+            yield [self._merged(centre, helpful)]
+
+    def _merged(self, centre: list[float], moves: Points) -> list[float]:
+        """All changes at once."""
+        merged = list(centre)
+        for x in moves:
+            for i, (new, old) in enumerate(zip(x, centre, strict=True)):
+                if new != old:
+                    merged[i] = new
+        return merged
 
     def _evolution(self, start: list[float], step: float, population: int | None) -> Course:
         inside = [min(max(v, 0.0), 1.0) for v in start]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from workbench.arguments import Chosen, split_reference
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from models.model import Model
 
 
 def recheck_refinement(console: Console, chosen: Chosen, against: str, text: bytes) -> ExitCode:
@@ -15,11 +19,14 @@ def recheck_refinement(console: Console, chosen: Chosen, against: str, text: byt
     Obligations that only solvers decided cannot be checked here: with such the answer is
     "unknown".
     """
+    from abstraction.refinement.induction_file import is_induction
     from abstraction.refinement.proof_file import check_proof
     from models.proof.checker import Rejected
 
     other = Chosen(*split_reference(against), {})
     detailed, abstract = chosen.load(), other.load()
+    if is_induction(text):
+        return _recheck_induction(console, (chosen.label, other.label), detailed, abstract, text)
     begun = time.perf_counter()
     judgement = check_proof(detailed, abstract, text)
     seconds = time.perf_counter() - begun
@@ -51,3 +58,45 @@ def recheck_refinement(console: Console, chosen: Chosen, against: str, text: byt
             f"{label}, observing {seen}: {word} ({total} obligations, {seconds:.2f} s){rest}"
         )
     return ExitCode.OK if complete else ExitCode.UNKNOWN
+
+
+def _recheck_induction(
+    console: Console, labels: tuple[str, str], step: Model, contract: Model, text: bytes
+) -> ExitCode:
+    """The theorem's side conditions and every certificate of a proof by induction."""
+    from abstraction.refinement.induction_file import check_induction
+    from models.proof.checker import Rejected
+
+    begun = time.perf_counter()
+    judgement = check_induction(step, contract, text)
+    seconds = time.perf_counter() - begun
+    label = f"any number of {labels[0]} against {labels[1]}"
+    if isinstance(judgement, Rejected):
+        if console.as_json:
+            failed, why = judgement.obligation, judgement.why
+            console.data(outcome="rejected", model=label, failed=failed, why=why)
+        else:
+            console.result(f"{label}: REJECTED at {judgement.obligation}: {judgement.why}")
+        return ExitCode.FALSIFIED
+    assumed = judgement.refinement.assumed
+    horizon = judgement.horizon
+    if console.as_json:
+        console.data(
+            outcome="accepted in part" if assumed else "accepted",
+            model=label,
+            place=judgement.place,
+            properties=list(judgement.properties),
+            horizon=None if horizon is None else str(horizon),
+            obligations=judgement.obligations,
+            assumed=assumed,
+            seconds=round(seconds, 4),
+        )
+    else:
+        time_words = "for all time" if horizon is None else f"up to time {horizon}"
+        named = ", ".join(map(repr, judgement.properties)) or "no property"
+        word = f"checked; {assumed} more rest on solvers: UNKNOWN" if assumed else "ACCEPTED"
+        console.result(
+            f"{label}, with {named} {time_words}: {word} "
+            f"({judgement.obligations} obligations, {seconds:.2f} s)"
+        )
+    return ExitCode.UNKNOWN if assumed else ExitCode.OK

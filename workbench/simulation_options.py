@@ -15,6 +15,7 @@ from workbench.console import Console
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
+    from models.trace import Trace
     from simulate.methods import Method
     from simulate.policy import Policy
     from simulate.recipe import Recipe
@@ -48,6 +49,8 @@ def read_recipe(
         method=chosen_method(options["method"], options["rtol"], options["atol"]),
         model_parameters=parameters,
         formula=options["formula"],
+        sliding=options["sliding"],
+        own_clocks=_own_clocks(options),
     )
 
 
@@ -81,17 +84,31 @@ def replayed_recipe(
         recipe = replace(recipe, method=method)
     if options["until"] is not None:
         recipe = replace(recipe, until=options["until"])
+    if options["sliding"] is not None:
+        recipe = replace(recipe, sliding=options["sliding"])
     return recipe
 
 
 def chosen_method(name: str, rtol: float, atol: float) -> Method:
     """The stepping method of that name."""
-    from simulate.methods import Adams, Detection, Taylor
+    from simulate.methods import Adams, Detection, Multirate, Taylor
 
     if name == "taylor":
         return Taylor(rtol=rtol, atol=atol)
+    if name == "multirate":
+        return Multirate(rtol=rtol, atol=atol)
     detection = {"endpoint": Detection.ENDPOINT, "interpolation": Detection.INTERPOLATION}
     return Adams(rtol=rtol, atol=atol, detection=detection.get(name, Detection.EXTRAPOLATION))
+
+
+def read_trace(path: Path | None) -> Trace | None:
+    """The trace of a JSON file or a table."""
+    if path is None:
+        return None
+    from models.trace_files import from_csv, from_json
+
+    text = read_text(path)
+    return from_csv(text) if path.suffix == ".csv" else from_json(text)
 
 
 def read_text(path: Path | str) -> str:
@@ -159,6 +176,23 @@ def _signals(automaton: Automaton, given: Iterable[str]) -> dict[str, Signal]:
             raise click.UsageError(f"--input: {name!r} is given twice")
         signals[name] = parse_signal(name, text.strip(), read_text)
     return signals
+
+
+def _own_clocks(options: Mapping[str, Any]) -> bool:
+    if not options.get("own_clocks"):
+        return False
+    for name, said in (
+        ("location", "--location"),
+        ("script", "--script"),
+        ("validated", "--validated"),
+    ):
+        if options.get(name):
+            raise click.UsageError(f"--own-clocks and {said} do not go together")
+    if options["method"] in ("endpoint", "interpolation"):
+        raise click.UsageError(
+            f"--own-clocks needs a method that looks ahead, not {options['method']}"
+        )
+    return True
 
 
 def _policy(options: Mapping[str, Any]) -> Policy:

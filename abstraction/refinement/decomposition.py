@@ -112,7 +112,7 @@ def _parallel(
         inner = plan_of(own.agent, other.agent, _inner(path, own.name), whole)
         changed = not (isinstance(inner, Rules) and inner.rule is Rule.UNCHANGED)
         inside = any(name.startswith(f"{own.name}.") for name in joints(detailed))
-        if changed and (inside or _assumes(own.agent)):
+        if changed and (inside or assumes(own.agent)):
             return AgentPair(path, detailed, abstract)
         if own.renaming and changed:
             note = ", ".join(f"{a} := {b}" for a, b in own.renaming)
@@ -138,7 +138,8 @@ def joints(agent: Agent) -> frozenset[str]:
     return frozenset(found)
 
 
-def _assumes(agent: Agent) -> bool:
+def assumes(agent: Agent) -> bool:
+    """Whether an agent, or a part of it, assumes something about its inputs."""
     return any(placed.agent.assumption != TRUE for placed in placed_agents(agent))
 
 

@@ -1,20 +1,26 @@
 """Systems of any length: one step, proved once, repeated without end.
 
 A step is a composed agent one of whose parts is the contract itself: "something behind any
-vehicle". If the step refines the contract, and its properties hold, then so do those of any
-number of steps. Proof by induction on the number: let P(0) be anything that refines the
-contract C, and P(n+1) the step with P(n) in the place of its part C. If P(n) refines C, then
-P(n+1) refines the step (parallel composition, renaming and hiding), which refines C; and every
-run of P(n+1), seen without the inside of P(n), is one of the step, so that the step's
-properties hold of it, provided that they and the joints speak about nothing inside C.
+vehicle".
+
+Theorem. Let S be a step with the contract C as its part `place`, such that S refines C, such
+that nothing outside that part (joints and properties of S) speaks about the part's private
+variables, and such that neither makes assumptions about inputs. Let P(0) be any agent that
+refines C, and P(n+1) the step with P(n) in the place of C. Then every P(n) refines C, and
+every property of S holds of every P(n+1).
+Proof by induction on n. P(0) refines C. If P(n) refines C, then P(n+1) refines S (parallel
+composition, renaming and hiding keep refinement, since P(n) and C show the same variables),
+which refines C. And every run of P(n+1), seen without the inside of P(n), is one of S, so that
+the properties of S, which do not speak about that inside, hold of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
-from abstraction.refinement.decomposition import behave_alike, joints
+from abstraction.refinement.decomposition import assumes, behave_alike, joints
 from abstraction.refinement.flat import Settings
 from abstraction.refinement.outcome import Rule, Step
 from abstraction.refinement.proof_tree import Proof, prove_refinement
@@ -46,6 +52,12 @@ class Induction:
         note = f"{self.place} is any system that refines the contract; {names}"
         return Step("any number of steps", Rule.INDUCTION, (self.proof.step,), None, note)
 
+    @property
+    def horizon(self) -> Fraction | None:
+        """Until when the properties are verified; None for all time."""
+        ends = [v.horizon for v in self.verdicts if isinstance(v, Verified)]
+        return min((end for end in ends if end is not None), default=None)
+
 
 def prove_by_induction(
     step: Model,
@@ -59,7 +71,7 @@ def prove_by_induction(
     Raises `ModelError` if no part of the step is the contract, or if something speaks about
     the inside of that part.
     """
-    place = _place_of(step, contract)
+    place = place_of(step, contract)
     proof = prove_refinement(step, contract, settings, compositional=False)
     verdicts = []
     if proof.holds:
@@ -69,13 +81,17 @@ def prove_by_induction(
     return Induction(place, proof, tuple(verdicts))
 
 
-def _place_of(step: Model, contract: Model) -> str:
+def place_of(step: Model, contract: Model) -> str:
+    """The part of the step that is the contract; raises `ModelError` if the side conditions of
+    the theorem fail."""
     whole, wanted = step.agent, contract.agent
     if whole is None or wanted is None:
         raise _refusal("a proof by induction needs agents, not flat automata")
     place = next((i.name for i in whole.agents if behave_alike(i.agent, wanted)), None)
     if place is None:
         raise _refusal(f"no part of {step.name} is the agent {wanted.definition}")
+    if assumes(whole) or assumes(wanted):
+        raise _refusal("an assumption about inputs need not hold behind another step")
     mentioned = set(joints(whole))
     for claim in step.automaton.properties:
         mentioned |= free_variables(claim.condition, claim.where)

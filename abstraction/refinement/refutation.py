@@ -55,6 +55,7 @@ def find_unmatched_run(
                 method=Adams(rtol=1e-9, atol=1e-12),
                 stop_on_violation=False,
                 max_jumps=40,
+                sliding=False,
             )
         except (ModelError, ValueError):
             continue
@@ -71,6 +72,7 @@ def find_unmatched_run(
             method=Taylor(rtol=1e-10, atol=1e-12),
             stop_on_violation=False,
             max_jumps=40,
+            sliding=False,
         )
         if matcher.mismatch(again) is not None:
             return Refuted(trace, mismatch, "the run repeated by a Taylor method")

@@ -310,7 +310,7 @@ class Builder(ExpressionBuilder):
                     "two-event-kinds",
                     f"both `{event}` and `{word.text}`",
                     word.span(self.file),
-                    "an event is `unilateral`, `bilateral` or `crossing`; keep one of the words",
+                    "an event is `unilateral`, `bilateral`, `crossing` or `sliding`; keep one",
                 )
             else:
                 event = EventKind(word.text)

@@ -14,7 +14,7 @@ KEYWORDS = frozenset(
     agent alge analog assert assume between bilateral bool const crossing d default diff
     discrete do entry enum exit extern false forall forbid from hide import in init input int
     interaction inv let linear local mode output predicate previous private read readwrite
-    real sum system table time to top trans true unilateral until urgent when where write
+    real sliding sum system table time to top trans true unilateral until urgent when where write
     """.split()
 )
 """Words with a meaning somewhere in the language; as names they would only confuse."""

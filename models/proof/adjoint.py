@@ -28,8 +28,7 @@ There all charges may grow in proportion to T, because T - T^i <= T and T (1 - T
 the jump at the end of the step moves the chord by T times as much; or the integral of b w is
 bounded by T times its largest value.
 
-The integral of b over a step is exact but for rounding: it is the dual of a state that stands
-for the signal, so it comes with the exponential of the matrix (A B; 0 0).
+How the curve and the integral of b move over a step: `models.proof.curve_steps`.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from operator import mul
 
 from models.proof.affine_flow import AffineFlow, Signal, Span, Vector
-from models.proof.exponential import Balanced, exponential, growth
-from models.proof.start_set import GRAINS, SparseColumns, StartSet, Support, grains, times, upwards
+from models.proof.curve_steps import Frame, StepOfCurve, balanced_matrix, step_of_curve
+from models.proof.exponential import growth
+from models.proof.start_set import GRAINS, StartSet, Support, times, upwards
 
 
 def gap(i: int) -> Fraction:
@@ -104,10 +103,11 @@ class FlowBounds:
         self.flow, self.start, self.degree, self.bits = flow, start, degree, bits
         self.weights = [Fraction(2) ** exponents.get(name, 0) for name in flow.names]
         self._measure(stay)
+        self.frame = Frame(flow, tuple(self.members), tuple(self.weights), degree, bits)
         gaps = [gap(i) for i in range(2, degree + 1)]
         self._gap_unit = lcm(*(g.denominator for g in gaps))
         self._gaps = [int(g * self._gap_unit) for g in gaps]
-        self._steps: dict[Fraction, _StepMatrices] = {}
+        self._steps: dict[Fraction, StepOfCurve] = {}
 
     def _measure(self, stay: Fraction) -> None:
         """The names of which a bound M is known, closed under what derivatives read; a curve
@@ -132,7 +132,9 @@ class FlowBounds:
                     assert top is not None, "unbounded signals do not reach these names"
                     push[j] += abs(signal.column[j]) * top
             pushed = max(value / self.weights[j] for j, value in push.items())
-            self.mass = growth(self.balanced([]), stay) * (entry + stay * pushed)
+            self.mass = growth(balanced_matrix(flow, self.members, self.weights), stay) * (
+                entry + stay * pushed
+            )
         bounded = all(_size(spans[j]) is not None for j in self.members)
         self.entry = min(self.mass, self._norm_of(spans)) if bounded else self.mass
 
@@ -140,19 +142,6 @@ class FlowBounds:
         """The largest |x| over the members, each within its span."""
         sizes = ((_size(spans[j]), self.weights[j]) for j in self.members)
         return max((s / w for s, w in sizes if s is not None), default=Fraction(0))
-
-    def balanced(self, signals: Sequence[tuple[Signal, Fraction]]) -> Balanced:
-        """The balanced matrix over the members, and over signals with weights as states."""
-        place = {j: k for k, j in enumerate(self.members)}
-        rows: list[dict[int, Fraction]] = [{} for _ in range(len(place) + len(signals))]
-        for j, k in place.items():
-            for i, value in self.flow.columns[j].items():
-                if i in place:
-                    rows[place[i]][k] = value * self.weights[j] / self.weights[i]
-        for k, (signal, weight) in enumerate(signals, start=len(place)):
-            for i in signal.column.keys() & place.keys():
-                rows[place[i]][k] = signal.column[i] * weight / self.weights[i]
-        return Balanced(tuple(tuple(row.items()) for row in rows))
 
     def chords(
         self, pieces: Iterator[Piece], direction: Vector, sign: int, rows: Sequence[int]
@@ -183,7 +172,8 @@ class FlowBounds:
         begins = [] if whole is None else [Fraction(whole, unit)]
         if rows and rows[0] >= 0:
             normal, bound = self.start.rows[rows[0]]
-            if list(normal) == [Fraction(sign * a, 1 << self.bits) for a in direction]:
+            own = {j: Fraction(sign * a, 1 << self.bits) for j, a in enumerate(direction) if a}
+            if dict(normal) == own:
                 begins.append(bound)
         there = self._support(piece.end, piece.support, sign, rows, 1)
         push = _push(piece, sign)
@@ -210,7 +200,8 @@ class FlowBounds:
         for stage in stages:
             step = self._steps.get(stage.length)
             if step is None:
-                step = self._steps[stage.length] = _StepMatrices(self, stage.length)
+                step = step_of_curve(self.frame, stage.length)
+                self._steps[stage.length] = step
             if step.ratio >= 1:
                 return
             piece, still = None, False
@@ -221,11 +212,10 @@ class FlowBounds:
                     curve = piece.end
                 yield piece
 
-    def _piece(self, curve: Vector, step: _StepMatrices, active: list[int]) -> Piece:
+    def _piece(self, curve: Vector, step: StepOfCurve, active: list[int]) -> Piece:
         terms = step.terms(curve)
         blur = step.blur(terms[-1])
-        end, integrals = step.moved(curve)
-        slip = step.slip(curve)
+        end, integrals, slip = step.moved(terms)
         stray = times(slip + step.rounding, self.mass)
         along = list(zip(*(step.inputs(term) for term in terms), strict=True))
         bottom = step.inputs.denominator
@@ -237,7 +227,7 @@ class FlowBounds:
             top = _size((signal.low, signal.high)) or Fraction(0)
             reach = times(blur, step.reaches[number])
             # The integral was rounded by less than a grain.
-            stray += times(slip, top / step.weights[number]) + times(1, top)
+            stray += times(slip, top * step.blurs[number]) + times(1, top)
             size = 0
             if signal.low != signal.high:
                 if _keeps_sign(b):
@@ -283,101 +273,6 @@ class FlowBounds:
         return upwards(total << GRAINS, self._gap_unit * self.start.denominator) + piece.loss
 
 
-class _StepMatrices:
-    """What the steps of one length have in common."""
-
-    def __init__(self, bounds: FlowBounds, length: Fraction):
-        flow, self.length = bounds.flow, length
-        self._bits, self._members, weights = bounds.bits, bounds.members, bounds.weights
-        inside = set(self._members)
-        norm = bounds.balanced([]).norm
-        self._degree = bounds.degree
-        self._matrix = SparseColumns.of(flow.columns, length)
-        self.inputs = SparseColumns.of([s.column for s in flow.signals], Fraction(1))
-        self.reaches = [
-            max(
-                (abs(v) / weights[i] for i, v in s.column.items() if i in inside),
-                default=Fraction(0),
-            )
-            for s in flow.signals
-        ]
-        self.weights = [_power_below(norm / r) if r and norm else Fraction(1) for r in self.reaches]
-        self.ratio = norm * length / (bounds.degree + 1)
-        rounding = sum((weights[j] for j in self._members), Fraction(0)) / 2
-        blurs = [Fraction(0)]
-        for i in range(1, bounds.degree + 1):
-            blurs.append(blurs[-1] * norm * length / i + rounding)
-        self.rounding = grains(rounding)
-        self._last_blur, self._blur = grains(blurs[-1]), grains(sum(blurs, Fraction(0)))
-        self._tail = self.ratio / (1 - self.ratio) if self.ratio < 1 else Fraction(0)
-        self._weight_unit = lcm(*(w.denominator for w in weights))
-        self._weights = [
-            int(w * self._weight_unit) if j in inside else 0 for j, w in enumerate(weights)
-        ]
-        signals = list(zip(flow.signals, self.weights, strict=True))
-        self._exponential = exponential(bounds.balanced(signals), length, bounds.bits)
-        all_weights = [*(weights[j] for j in self._members), *self.weights]
-        self._transfer = self._dual_columns(all_weights)
-        self._fixed = [
-            {i: v * length for i, v in s.column.items() if i not in inside} for s in flow.signals
-        ]
-
-    def _dual_columns(self, weights: list[Fraction]) -> SparseColumns:
-        """The columns of the exponential in unbalanced coordinates."""
-        unit = Fraction(1, 1 << self._bits)
-        rows = self._exponential.rows
-        columns = [
-            {
-                i: rows[k][column] * unit * weights[k] / weights[column]
-                for k, i in enumerate(self._members)
-                if rows[k][column]
-            }
-            for column in range(len(weights))
-        ]
-        return SparseColumns.of(columns, Fraction(1))
-
-    def terms(self, curve: Vector) -> list[Vector]:
-        """c_0, ..., c_N, each rounded to the nearest unit."""
-        found = [curve]
-        for i in range(1, self._degree + 1):
-            half = i * self._matrix.denominator
-            whole = 2 * half
-            image = self._matrix(found[-1]) if any(found[-1]) else found[-1]
-            found.append([(2 * v + half) // whole if v else 0 for v in image])
-        return found
-
-    def size(self, vector: Vector) -> int:
-        """At least the dual norm of the part that moves, in grains."""
-        total = sum(map(mul, map(abs, vector), self._weights))
-        return upwards(total << GRAINS, self._weight_unit)
-
-    def blur(self, last: Vector) -> int:
-        """At least the norm of the difference, at any time in the step, between the curve
-        and the sum of the rounded terms, in grains: a term is off by half a unit for each
-        entry and by what the error of the term before becomes; the tail, beyond the last
-        term, is below a geometric series."""
-        return self._blur + times(self.size(last) + self._last_blur, self._tail)
-
-    def moved(self, curve: Vector) -> tuple[Vector, list[int]]:
-        """The curve at the end of the step, rounded to the nearest unit, and the integrals
-        of b over the step, rounded down to grains."""
-        images = self._transfer(curve)
-        bottom = self._transfer.denominator
-        end = list(curve)
-        for j, value in zip(self._members, images, strict=False):
-            end[j] = (2 * value + bottom) // (2 * bottom)
-        integrals = []
-        for value, fixed in zip(images[len(self._members) :], self._fixed, strict=True):
-            added = sum((v * curve[i] for i, v in fixed.items()), Fraction(value, bottom))
-            integrals.append((added.numerator << GRAINS) // added.denominator)
-        return end, integrals
-
-    def slip(self, curve: Vector) -> int:
-        """At least the norm of the error of `moved` that comes from the exponential, in
-        grains."""
-        return times(self.size(curve), self._exponential.error)
-
-
 def _size(span: Span) -> Fraction | None:
     """The largest absolute value within a span, if it is bounded."""
     low, high = span
@@ -399,18 +294,12 @@ def _closed(flow: AffineFlow, names: set[int]) -> set[int]:
 def _closed_downwards(flow: AffineFlow, names: set[int]) -> set[int]:
     """The names, those that their derivatives read, and so on."""
     found = set(names)
-    changed = True
-    while changed:
-        fresh = {j for j, column in enumerate(flow.columns) if found & column.keys()} - found
+    pending = list(names)
+    while pending:
+        fresh = flow.reads[pending.pop()] - found
         found |= fresh
-        changed = bool(fresh)
+        pending.extend(fresh)
     return found
-
-
-def _power_below(value: Fraction) -> Fraction:
-    """A power of two between a quarter of the value and the value."""
-    shift = value.numerator.bit_length() - value.denominator.bit_length() - 1
-    return Fraction(2) ** shift
 
 
 def _push(piece: Piece, sign: int) -> int | None:

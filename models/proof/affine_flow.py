@@ -26,11 +26,13 @@ Span = tuple[Fraction | None, Fraction | None]
 
 @dataclass(frozen=True)
 class Signal:
-    """A signal: its bounds, and what a unit of it adds to the derivative of each name."""
+    """A signal: its bounds, what a unit of it adds to the derivative of each name, and what
+    it is: an input, `d(x)` for a derivative in a range, or `ONE`."""
 
     low: Fraction | None
     high: Fraction | None
     column: Mapping[int, Fraction]
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,15 @@ class AffineFlow:
     def index(self) -> Mapping[str, int]:
         """The number of each name."""
         return {name: j for j, name in enumerate(self.names)}
+
+    @cached_property
+    def reads(self) -> list[set[int]]:
+        """For each name the names that its derivative reads."""
+        found: list[set[int]] = [set() for _ in self.names]
+        for j, column in enumerate(self.columns):
+            for i in column:
+                found[i].add(j)
+        return found
 
 
 def affine_flow(problem: LinearProblem, location: str) -> AffineFlow | str:
@@ -70,7 +81,7 @@ def affine_flow(problem: LinearProblem, location: str) -> AffineFlow | str:
         if form.constant:
             signals.setdefault(ONE, {})[i] = form.constant
     bounds[ONE] = (Fraction(1), Fraction(1))
-    found = tuple(Signal(*bounds.get(n, (None, None)), c) for n, c in sorted(signals.items()))
+    found = tuple(Signal(*bounds.get(n, (None, None)), c, n) for n, c in sorted(signals.items()))
     if any(s.low is not None and s.high is not None and s.low > s.high for s in found):
         return f"the bounds of an input contradict each other in {location}"
     limits = {name: bounds[name] for name in names if name in bounds}

@@ -12,47 +12,41 @@ Anyone can find the multipliers; here they are only multiplied out, in exact rat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.proof.linear import Form, Row, Rows, combination
+from models.proof.linear import Form, Row, Rows, sign_of
 
 Multipliers: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Pairs (row number, multiplier); rows that are not named have multiplier 0."""
 
-
-@dataclass(frozen=True, slots=True)
-class Combined:
-    """A non-negative combination of rows: `form` <= 0, or < 0 if `strict`."""
-
-    form: Form
-    strict: bool
-
-
-def combine(rows: Rows, multipliers: Multipliers) -> Combined | None:
-    """The combination, or None if a multiplier is negative or names no row."""
-    for index, factor in multipliers:
-        if not 0 <= index < len(rows) or factor < 0:
-            return None
-    strict = any(rows[index].strict and factor > 0 for index, factor in multipliers)
-    return Combined(combination((factor, rows[i].form) for i, factor in multipliers), strict)
+_MINUS_ONE = Fraction(-1)
 
 
 def refutes(rows: Rows, multipliers: Multipliers) -> bool:
     """Whether the multipliers prove that the rows have no common solution."""
-    combined = combine(rows, multipliers)
-    if combined is None or combined.form.coefficients:
-        return False
-    return combined.form.constant > 0 or (combined.form.constant == 0 and combined.strict)
+    sign = combined_sign(rows, multipliers)
+    return sign == 1 or (sign == 0 and _has_strict(rows, multipliers))
 
 
 def implies(rows: Rows, goal: Row, multipliers: Multipliers) -> bool:
     """Whether the multipliers prove that the goal holds wherever the rows do."""
-    combined = combine(rows, multipliers)
-    if combined is None:
-        return False
-    slack = combined.form - goal.form
-    if slack.coefficients or slack.constant < 0:
-        return False
-    return slack.constant > 0 or combined.strict or not goal.strict
+    slack = combined_sign(rows, multipliers, (_MINUS_ONE, goal.form))
+    return slack == 1 or (slack == 0 and (not goal.strict or _has_strict(rows, multipliers)))
+
+
+def combined_sign(
+    rows: Rows, multipliers: Multipliers, *further: tuple[Fraction, Form]
+) -> int | None:
+    """The sign of sum m_i f_i and further multiples of forms, if that is a number; None if it
+    is not, or if a multiplier is negative or names no row."""
+    parts = list(further)
+    for index, factor in multipliers:
+        if not 0 <= index < len(rows) or factor.numerator < 0:
+            return None
+        parts.append((factor, rows[index].form))
+    return sign_of(parts)
+
+
+def _has_strict(rows: Rows, multipliers: Multipliers) -> bool:
+    return any(rows[index].strict and factor > 0 for index, factor in multipliers)

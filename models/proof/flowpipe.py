@@ -211,7 +211,7 @@ def start_set(flow: AffineFlow, node: Node) -> StartSet:
                 highs[name] = min(bound, highs.get(name, bound))
             else:
                 lows[name] = max(bound, lows.get(name, bound))
-        vector = [form.coefficients.get(name, Fraction(0)) for name in flow.names]
+        vector = {flow.index[name]: a for name, a in form.coefficients.items()}
         rows.append((vector, -form.constant))
     spans: tuple[Span, ...] = tuple((lows.get(n), highs.get(n)) for n in flow.names)
     return StartSet(spans, rows)

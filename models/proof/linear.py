@@ -16,7 +16,7 @@ rounded to the whole numbers that it allows, 2 k < 5 to k <= 2.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor, gcd, lcm
 from types import MappingProxyType
@@ -29,7 +29,7 @@ MAX_ALTERNATIVES = 10_000
 """A condition that splits into more disjuncts is refused (`TooManyCasesError`)."""
 
 
-_ZERO, _ONE, _MINUS_ONE = Fraction(0), Fraction(1), Fraction(-1)
+_ONE, _MINUS_ONE = Fraction(1), Fraction(-1)
 
 Types: TypeAlias = Mapping[str, ValueType]
 """The types of variables whose values are whole numbers in rows (truth values, symbols and
@@ -42,12 +42,29 @@ class TooManyCasesError(Exception):
     """A condition has too many disjuncts to check one by one."""
 
 
+Integral: TypeAlias = tuple[int, Mapping[str, int], int]
+"""Denominator, numerators of the coefficients, and numerator of the constant."""
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """constant + sum of coefficient * name; zero coefficients are not stored."""
 
     coefficients: Mapping[str, Fraction]
     constant: Fraction = Fraction(0)
+    _integral: Integral | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def integral(self) -> Integral:
+        """The form over its common denominator; worked out once."""
+        known = self._integral
+        if known is None:
+            parts = [self.constant, *self.coefficients.values()]
+            common = lcm(*[a.denominator for a in parts])
+            constant, *whole = [a.numerator * (common // a.denominator) for a in parts]
+            known = common, dict(zip(self.coefficients, whole, strict=True)), constant
+            object.__setattr__(self, "_integral", known)
+        return known
 
     def __add__(self, other: Form) -> Form:
         return combination(((_ONE, self), (_ONE, other)))
@@ -73,21 +90,46 @@ class Form:
         return " + ".join([*terms, str(self.constant)])
 
 
-def combination(parts: Iterable[tuple[Fraction, Form]]) -> Form:
+Parts: TypeAlias = Iterable[tuple[Fraction, Form]]
+"""Pairs (factor, form), to be added up."""
+
+
+def combination(parts: Parts) -> Form:
     """The sum of factor * form."""
-    total: dict[str, Fraction] = {}
-    constant = _ZERO
+    common, total, constant = _summed(parts)
+    return Form(
+        {name: Fraction(a, common) for name, a in total.items() if a}, Fraction(constant, common)
+    )
+
+
+def sign_of(parts: Parts) -> int | None:
+    """The sign (-1, 0, 1) of the sum of factor * form if it is a number, else None."""
+    _, total, constant = _summed(parts)
+    if any(total.values()):
+        return None
+    return (constant > 0) - (constant < 0)
+
+
+def _summed(parts: Parts) -> Integral:
+    """The sum of factor * form, added up in integers over one common denominator; zeros may
+    be among its coefficients."""
+    known: list[tuple[int, int, Mapping[str, int], int]] = []
+    common = 1
     for factor, form in parts:
-        if not factor:
-            continue
-        unit = factor == 1
-        if form.constant:
-            constant += form.constant if unit else factor * form.constant
-        for name, value in form.coefficients.items():
-            term = value if unit else factor * value
-            known = total.get(name)
-            total[name] = term if known is None else known + term
-    return Form({name: value for name, value in total.items() if value}, constant)
+        above, below = factor.as_integer_ratio()
+        if above:
+            denominator, coefficients, constant = form.integral
+            below *= denominator
+            common = common if below == 1 else lcm(common, below)
+            known.append((above, below, coefficients, constant))
+    total: dict[str, int] = {}
+    whole = 0
+    for above, below, coefficients, constant in known:
+        scale = above * (common // below)
+        whole += scale * constant
+        for name, a in coefficients.items():
+            total[name] = total.get(name, 0) + scale * a
+    return common, total, whole
 
 
 def of_variable(name: str) -> Form:

@@ -57,13 +57,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
 
 from models.automaton import primed
-from models.proof.farkas import Multipliers, combine, implies, refutes
+from models.proof.farkas import Multipliers, combined_sign, implies, refutes
 from models.proof.linear import Form, Row, Rows
 from models.proof.problem import LinearProblem
+
+_MINUS_ONE = Fraction(-1)
 
 Cell: TypeAlias = tuple[int, ...]
 """One sign for each predicate: +1 for h_p <= 0, -1 for h_p >= 0."""
@@ -71,7 +74,7 @@ Part: TypeAlias = tuple[Form, ...]
 """Forms that are <= 0."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Region:
     """The part of the invariant in one location; `parts` are none at all, or one for each
     cell."""
@@ -88,8 +91,18 @@ class Region:
     def rows(self, number: int) -> Rows:
         """A cell as rows: one for each predicate, in order, then those of its part."""
         cell = zip(self.predicates, self.cells[number], strict=True)
-        sides = (Row(h.scaled(Fraction(sign))) for h, sign in cell)
+        sides = [Row(h if sign > 0 else -h) for h, sign in cell]
         return (*sides, *map(Row, self.part(number)))
+
+    def after(self, number: int) -> Rows:
+        """A cell as rows on the values after a jump; worked out once."""
+        if number not in self._after:
+            self._after[number] = tuple([Row(after(row.form)) for row in self.rows(number)])
+        return self._after[number]
+
+    @cached_property
+    def _after(self) -> dict[int, Rows]:
+        return {}
 
 
 # Evidence
@@ -187,7 +200,7 @@ class CoverObligation:
                     return False
                 key = (node.region, node.predicate)
                 below = Row(h, node.strict_below)
-                above = Row(h.scaled(Fraction(-1)), not node.strict_below)
+                above = Row(h.scaled(_MINUS_ONE), not node.strict_below)
                 pending.append((node.below, (*rows, below), {**decided, key: 1}))
                 pending.append((node.above, (*rows, above), {**decided, key: -1}))
             else:
@@ -208,12 +221,12 @@ class CoverObligation:
         if not 0 <= leaf.cell < len(region.cells):
             return False
         cell = region.cells[leaf.cell]
-        goals = region.rows(leaf.cell)
+        goals = region.after(leaf.cell)
         if len(leaf.proofs) != len(goals):
             return False
         for p, goal in enumerate(goals):
             known = p < len(cell) and decided.get((leaf.region, p)) == cell[p]
-            if not known and not implies(rows, Row(after(goal.form)), leaf.proofs[p]):
+            if not known and not implies(rows, goal, leaf.proofs[p]):
                 return False
         return True
 
@@ -242,20 +255,16 @@ class FacetObligation:
             return self._handed_over(evidence)
         if not isinstance(evidence, Kept):
             return False
-        combined = combine(self.rows, evidence.multipliers)
-        if combined is None:
-            return False
         own = self.rows[self.own].form
+        factors = evidence.multipliers
         if evidence.reason is FacetReason.INVARIANT:
-            if any(i < self.size for i, _ in evidence.multipliers):
+            if any(i < self.size for i, _ in factors):
                 return False
-            slack = combined.form - own
-            return not slack.coefficients and slack.constant >= 0
-        right = combined.form + own.scaled(evidence.own)
+            return combined_sign(self.rows, factors, (_MINUS_ONE, own)) in (0, 1)
+        scaled = evidence.own, own
         if evidence.reason is FacetReason.EMPTY:
-            return not right.coefficients and right.constant > 0
-        slack = right - self.growth
-        return not slack.coefficients and slack.constant >= 0
+            return combined_sign(self.rows, factors, scaled) == 1
+        return combined_sign(self.rows, factors, scaled, (_MINUS_ONE, self.growth)) in (0, 1)
 
     def _handed_over(self, evidence: HandedOver) -> bool:
         if self.beyond is None or len(evidence.proofs) != len(self.beyond):
@@ -266,14 +275,13 @@ class FacetObligation:
         )
 
     def _holds_beyond(self, form: Form, mu: Fraction, multipliers: Multipliers) -> bool:
-        combined = combine(self.rows[: self.size + self.known], multipliers)
-        if combined is None:
-            return False
-        slack = combined.form + self.rows[self.own].form.scaled(mu) - form
-        if slack.coefficients or slack.constant < 0:
+        own = mu, self.rows[self.own].form
+        known = self.rows[: self.size + self.known]
+        slack = combined_sign(known, multipliers, own, (_MINUS_ONE, form))
+        if slack not in (0, 1):
             return False
         weight = mu + sum((factor for i, factor in multipliers if i < self.size), Fraction(0))
-        return slack.constant > 0 or weight <= 1
+        return slack == 1 or weight <= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,32 +320,27 @@ def obligations(problem: LinearProblem, regions: tuple[Region, ...]) -> Iterator
 
 def _flow(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
     present = {cell: number for number, cell in enumerate(region.cells)}
+    invariants, corners = problem.flowing(region.location), problem.dynamics(region.location)
     for number, cell in enumerate(region.cells):
-        for p in range(len(region.rows(number))):
+        own = region.rows(number)
+        for p in range(len(own)):
             beyond: Part | None = None
             if p < len(cell):
                 flip = (*cell[:p], -cell[p], *cell[p + 1 :])
                 if flip in present:
                     beyond = region.part(present[flip])
-            if beyond != ():
-                yield from _facets(problem, region, number, p, beyond)
-
-
-def _facets(
-    problem: LinearProblem, region: Region, number: int, p: int, beyond: Part | None
-) -> Iterator[Obligation]:
-    own = region.rows(number)
-    invariants, corners = problem.flowing(region.location), problem.dynamics(region.location)
-    for case, invariant in enumerate(invariants):
-        for corner, dynamics in enumerate(corners):
-            title = (
-                f"flow in {region.location}: cell {number + 1}, predicate {p + 1}, "
-                f"case {case + 1}, corner {corner + 1}"
-            )
-            rows = own + invariant + dynamics.rows
-            sizes = len(own), len(invariant)
-            growth = dynamics.along(own[p].form)
-            yield FacetObligation(title, rows, *sizes, p, growth, beyond, region)
+            if beyond == ():
+                continue
+            for case, invariant in enumerate(invariants):
+                for corner, dynamics in enumerate(corners):
+                    title = (
+                        f"flow in {region.location}: cell {number + 1}, predicate {p + 1}, "
+                        f"case {case + 1}, corner {corner + 1}"
+                    )
+                    rows = own + invariant + dynamics.rows
+                    sizes = len(own), len(invariant)
+                    growth = dynamics.along(own[p].form)
+                    yield FacetObligation(title, rows, *sizes, p, growth, beyond, region)
 
 
 def _jumps(

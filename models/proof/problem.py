@@ -128,7 +128,7 @@ class LinearProblem:
                 start.condition, *self._clock_starts(), *self._any_values(start)
             )
             before = _both(self._alternatives(condition), ((),), self._environment)
-            entered = _both(before, self._relation(start.resets), ())
+            entered = _both(before, self.relation(start.resets), ())
             yield start.location, _both(entered, self._after(start.location), ())
 
     def invariant(self, location: str) -> Alternatives:
@@ -202,7 +202,7 @@ class LinearProblem:
         here = _both(
             self._alternatives(edge.guard), self._invariant(edge.source), self._environment
         )
-        cases = _both(_both(here, self._after(edge.target), ()), self._relation(edge.resets), ())
+        cases = _both(_both(here, self._after(edge.target), ()), self.relation(edge.resets), ())
         return Jump(edge.name or f"{edge.source} -> {edge.target}", edge.target, cases)
 
     def _after(self, location: str) -> Alternatives:
@@ -215,7 +215,7 @@ class LinearProblem:
             for disjunct in self._invariant(location)
         )
 
-    def _relation(self, resets: tuple[Constraint, ...]) -> Alternatives:
+    def relation(self, resets: tuple[Constraint, ...]) -> Alternatives:
         """Rows between plain and primed names: the resets, and what stays as it is; several
         cases where a truth value or symbol is computed."""
         found = self._relations.get(resets)

@@ -89,10 +89,11 @@ class Support:
 
 @dataclass(frozen=True)
 class StartSet:
-    """Bounds of each name at the start, and rows (vector, bound) that hold there too."""
+    """Bounds of each name at the start, and rows (entries of a vector, bound) that hold there
+    too."""
 
     spans: tuple[Span, ...]
-    rows: Sequence[tuple[Sequence[Fraction], Fraction]]
+    rows: Sequence[tuple[Mapping[int, Fraction], Fraction]]
 
     @cached_property
     def denominator(self) -> int:
@@ -140,10 +141,12 @@ class StartSet:
         """At least the largest sign * vector * x, in grains, through one of the rows: its
         bound plus the box's support of what the vector differs from the row."""
         normal, bound = self.rows[row]
-        shifted = [v * (1 << bits) for v in normal]
-        if any(v.denominator != 1 for v in shifted):
-            return None
-        rest = [sign * a - v.numerator for a, v in zip(vector, shifted, strict=True)]
+        rest = [sign * a for a in vector]
+        for j, v in normal.items():
+            shifted = v * (1 << bits)
+            if shifted.denominator != 1:
+                return None
+            rest[j] -= shifted.numerator
         top = self.largest(self.support(rest), 1)
         if top is None:
             return None

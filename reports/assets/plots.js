@@ -138,10 +138,13 @@ function makePlots() {
   }
   const used = chosenClaim() ? chosenClaim().bad.names.filter((n) => NAMES.includes(n)) : [];
   const first = used[0] || NAMES[0];
-  const other = NAMES.find((n) => n !== first) || 'time';
+  // Steps of discrete variables say little across each other: flowing ones come first.
+  const flowing = DATA.variables.filter((v) => v.kind === 'analog').map((v) => v.name);
+  const up = flowing.includes(first) || !flowing.length ? first : flowing[0];
+  const other = flowing.find((n) => n !== up) || NAMES.find((n) => n !== up) || 'time';
   const time = new TimePlot(byId('time-plot'), { x: 'time', y: first });
   time.addChoice('plot', 'y', NAMES);
-  const phase = new PhasePlot(byId('phase-plot'), { x: other, y: first });
+  const phase = new PhasePlot(byId('phase-plot'), { x: other, y: up });
   phase.addChoice('across', 'x', [...NAMES, 'time']);
   phase.addChoice('up', 'y', NAMES);
   const plots = [time, phase];

@@ -21,3 +21,6 @@ makePanels();
 makePlayer();
 for (const view of views) view({ claim: true, run: false, time: true });
 document.body.classList.add('ready');
+window.addEventListener('beforeprint', () => {
+  for (const folded of document.querySelectorAll('details')) folded.open = true;
+});

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -233,3 +234,91 @@ def test_the_heavy_libraries_stay_out(process: Callable) -> None:
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+RELAY = """\
+mode Top() { write analog real x; diff { d(x) == -sign(x) + 0.5*sin(time); } }
+agent Relay() { private analog real x; init { x = 1; } mode top = Top(); }
+"""
+
+
+def test_chattering_is_no_success_and_sliding_goes_on(
+    workbench: Callable[..., Any], tmp_path: Path
+) -> None:
+    model = tmp_path / "relay.charon"
+    model.write_text(RELAY)
+    stuck = workbench("simulate", model, "--until", 5)
+    assert stuck.code == 5 and "`x >= 0`" in stuck.out and "--sliding" in stuck.out
+    assert workbench("simulate", model, "--until", 5, "--json").data["outcome"] == "incomplete"
+    table, picture = tmp_path / "run.csv", tmp_path / "run.svg"
+    slides = workbench(
+        "simulate", model, "--until", 5, "--sliding", "--csv", table, "--plot", picture
+    )
+    assert slides.code == 0 and "reached" in slides.out
+    assert table.read_text().startswith("time,location,sliding,x\n")
+    assert "sliding along" in picture.read_text()
+    proof = workbench("simulate", model, "--until", 5, "--sliding", "--validated")
+    assert "gave up" in proof.out
+
+
+def test_a_run_is_compared_with_a_file(
+    workbench: Callable[..., Any], ball: Path, tmp_path: Path
+) -> None:
+    table, trace = tmp_path / "run.csv", tmp_path / "run.json"
+    workbench("simulate", ball, "--until", 1, "--csv", table, "--trace", trace)
+    same = workbench("simulate", ball, "--until", 1, "--compare", trace, "--json")
+    assert same.data["comparison"]["largest"] == 0.0
+    near = workbench("simulate", ball, "--until", 1, "--compare", table)
+    assert "largest gap" in near.out
+    table.write_text("time,height\n1,2\n0,2\n")
+    assert workbench("simulate", ball, "--compare", table).code == 3
+    assert workbench("simulate", ball, "--compare", tmp_path / "none.json").code == 2
+
+
+def test_workers_change_nothing(workbench: Callable[..., Any]) -> None:
+    def rows(workers: int) -> list[dict[str, Any]]:
+        options = ("--runs", 12, "--until", 3, "--json", "--workers", workers)
+        return workbench("simulate", "platoon", *options).data["runs"]
+
+    assert rows(2) == rows(1)
+
+
+class TestOwnClocks:
+    def test_the_same_events_as_on_one_clock(self, workbench: Callable, tmp_path: Path) -> None:
+        own, one = tmp_path / "own.json", tmp_path / "one.json"
+        words = ("simulate", "bumper_cars", "--until", 8)
+        assert workbench(*words, "--own-clocks", "--trace", own).code == 0
+        assert workbench(*words, "--trace", one).code == 0
+        logs = [
+            [(e["name"], round(e["time"], 4)) for e in json.loads(p.read_text())["events"]
+             if e["type"] == "jump"]
+            for p in (own, one)
+        ]  # fmt: skip
+        assert logs[0] == logs[1] and len(logs[0]) > 5
+        again = workbench("simulate", "bumper_cars", "--replay", own)
+        assert again.code == 0 and "reached t = 8" in again.out
+
+    def test_violation_table_and_plot(self, workbench: Callable, tmp_path: Path) -> None:
+        table, plot = tmp_path / "run.csv", tmp_path / "run.svg"
+        result = workbench(
+            "simulate", "spiral_cars", "--own-clocks", "--csv", table, "--plot", plot,
+            "--plot-vars", "x1,x2",
+        )  # fmt: skip
+        assert result.code == 10
+        assert "`cars apart` is violated at t = 9.802" in result.out
+        rows = list(csv.DictReader(io.StringIO(table.read_text())))
+        assert float(rows[-1]["time"]) == pytest.approx(9.80237, abs=1e-4)
+        ElementTree.fromstring(plot.read_text())
+
+    def test_what_does_not_go_together(self, workbench: Callable) -> None:
+        for words in (("--validated",), ("--method", "endpoint"), ("--location", "car[1]")):
+            result = workbench("simulate", "bumper_cars", "--own-clocks", *words)
+            assert result.code == 2 and "--own-clocks" in result.err
+
+    def test_two_rates(self, workbench: Callable, ball: Path) -> None:
+        plain = workbench("simulate", ball, "--until", 3, "--json").data
+        two = workbench("simulate", ball, "--until", 3, "--method", "multirate", "--json").data
+        assert two["runs"][0]["jumps"] == plain["runs"][0]["jumps"]
+        assert two["runs"][0]["final"]["height"] == pytest.approx(
+            plain["runs"][0]["final"]["height"], abs=1e-4
+        )

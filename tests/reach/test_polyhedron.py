@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reach.conic import consequence
+from reach.conic import Premises
 from reach.double_description import TooManyRaysError, Vector, dot, independent
 from reach.polyhedron import Polyhedron, integer_row, point_vector
 
@@ -228,14 +228,18 @@ def test_consequences_multiply_out(data: st.DataObject) -> None:
     follows = all(dot(goal, g) >= 0 for g in p.generators) and all(
         dot(goal, line) == 0 for line in p.lines
     )
-    found = consequence(equations, inequalities, goal)
+    premises = Premises(equations, inequalities)
+    found = premises.derivation(goal)
     assert (found is not None) == follows
     if found is not None:
-        assert all(factor > 0 for _, factor in found)
+        assert all(factor > 0 for _, factor in found.inequalities)
         left = [Fraction(a) for a in goal]
-        for i, factor in found:
+        for i, factor in found.inequalities:
             left = [a - factor * b for a, b in zip(left, inequalities[i], strict=True)]
-        rest = Polyhedron.universe(n).restricted((), equations)
-        scaled = integer_row(left[0], dict(enumerate(left[1:])), n)
-        assert all(dot(scaled, line) == 0 for line in rest.lines)
-        assert all(dot(scaled, g) >= 0 for g in rest.generators)
+        for k, factor in found.equations:
+            row = premises.equations[k][1]
+            left = [a - factor * b for a, b in zip(left, row, strict=True)]
+        assert not any(left[1:])
+        assert left[0] >= 0
+        spanned = Polyhedron.universe(n).restricted((), equations)
+        assert all(not dot(row, g) for _, row in premises.equations for g in spanned.generators)

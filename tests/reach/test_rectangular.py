@@ -53,7 +53,7 @@ from reach.exact_replay import objection
 from reach.polyhedron import point_vector
 from reach.rectangular import Node, explore_exactly, explore_hulls
 from reach.rectangular_evidence import prove_nodes
-from reach.rectangular_system import RectangularSystem
+from reach.rectangular_system import Packing, RectangularSystem
 from reach.rectangular_witness import Path, run_along
 
 CLOCKS = ("x", "y")
@@ -123,7 +123,7 @@ def reached_with_whole_delays(limits: list, edges: list) -> set[tuple[str, int, 
     return seen
 
 
-def system(model: Automaton, **options: bool) -> RectangularSystem:
+def system(model: Automaton, **options: Packing) -> RectangularSystem:
     return RectangularSystem(linear_problem(model, model.properties[0]), **options)
 
 
@@ -430,7 +430,7 @@ def test_adaptive_cruise(cars: int, delay: str, expected: type) -> None:
 
 def test_packs_and_whole_agree_on_the_cars() -> None:
     model = load("adaptive_cruise", parameters={"n": Fraction(2)}).automaton
-    packs = system(model, in_packs=True)
+    packs = system(model, packing=Packing.LINKED)
     assert len(packs.packs) == 2
     found = explore_hulls(packs)
     whole = explore_hulls(system(model))

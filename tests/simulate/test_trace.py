@@ -11,7 +11,7 @@ import pytest
 from models.load import load
 from models.source import ModelError
 from models.trace import EventType, Trace, compare_traces
-from models.trace_files import from_json, to_csv, to_json
+from models.trace_files import from_csv, from_json, to_csv, to_json
 from simulate.methods import Adams, Taylor
 from simulate.policy import Policy
 from simulate.run import simulate
@@ -108,3 +108,34 @@ def test_samples_cover_the_run(platoon: Trace) -> None:
     times = [t for t, _, _ in platoon.samples(0.25)]
     assert times[0] == 0.0 and times[-1] == platoon.end == 15.0
     assert times == sorted(times)
+
+
+def test_tables_read_back(ball: Trace, platoon: Trace) -> None:
+    for trace in (ball, platoon):
+        again = from_csv(to_csv(trace))
+        assert again.variables == trace.variables
+        assert [s.location for s in again.segments if s.end > s.start] == [
+            s.location for s in trace.segments if s.end > s.start
+        ]
+        for t, _, values in trace.samples():
+            if all(e.time != t for e in trace.jumps):
+                assert again.at(t) == pytest.approx(values, nan_ok=True)
+    fine = from_csv(to_csv(ball, step=1e-3))
+    assert compare_traces(ball, fine).largest < 1e-2
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "",
+        "x,y\n1,2\n",
+        "time,x,x\n0,1,1\n",
+        "time,x\n0\n",
+        "time,x\n1,0\n0,0\n",
+        "time,x\nnan,0\n1,0\n",
+        "time,x\nsoon,0\n",
+    ],
+)
+def test_other_tables_are_refused(table: str) -> None:
+    with pytest.raises(ModelError, match="not a trace"):
+        from_csv(table)

@@ -10,6 +10,7 @@ import pytest
 
 from models.automaton import TIME, HybridAutomaton, Property
 from models.expression import Op, compare, variable
+from models.proof import curve_steps
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, check
 from models.proof.problem import linear_problem
@@ -62,6 +63,13 @@ def contained(seed: int, runs: int) -> int:
 def test_simulated_runs_stay_inside() -> None:
     counts = [contained(seed, 4) for seed in range(14)]
     assert sum(1 for count in counts if count) >= 10, "most flowpipes must be found"
+
+
+def test_curves_moved_by_the_series(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is meant for large sparse matrices, on small ones."""
+    monkeypatch.setattr(curve_steps, "SPARSE", 0)
+    counts = [contained(seed, 3) for seed in range(20, 28)]
+    assert sum(1 for count in counts if count) >= 5
 
 
 @pytest.mark.slow

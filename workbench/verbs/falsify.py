@@ -64,6 +64,14 @@ if TYPE_CHECKING:
     metavar="N",
     help="Of each input signal.  [default: 1, 4 and 10]",
 )
+@click.option(
+    "--abstraction",
+    type=click.FloatRange(0, 1e6),
+    default=0.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Look for abstract counterexamples so long first, and begin where they do.",
+)
 @click.option("--linear", is_flag=True, help="Piecewise linear inputs, not piecewise constant.")
 @click.option(
     "--enclose",
@@ -139,6 +147,7 @@ def _search(
     import time
     from dataclasses import replace
 
+    from models.automaton import Property
     from simulate.falsification import Budget, Options, falsify
     from simulate.falsification import Progress as Step
 
@@ -151,6 +160,9 @@ def _search(
         until=options["until"],
         linear=options["linear"],
     )
+    if options["abstraction"] and isinstance(claim, Property):
+        seeds = _abstract_seeds(automaton, claim, options["abstraction"], options["seed"])
+        settings = replace(settings, seeds=seeds)
     if options["enclose"]:
         from simulate.counterexample import enclosed_at_length
 
@@ -173,6 +185,21 @@ def _search(
         text = recorded(outcome.found.trace, recipe, automaton.sha256)
         write_whole(options["trace_file"], text)
     return outcome
+
+
+def _abstract_seeds(
+    automaton: Automaton, claim: Property, seconds: float, seed: int
+) -> tuple[Recipe, ...]:
+    """Starts of the abstract counterexamples that are found in the time given."""
+    from abstraction.abstract_seeds import seeds_of
+    from abstraction.refinement_history import RefinementRound
+    from abstraction.strategy import HISTORY_READER, Task
+    from abstraction.verification import deadline, verify
+
+    rounds: list[RefinementRound] = []
+    options: dict[str, object] = {HISTORY_READER: rounds.extend}
+    verify(Task(automaton, claim, deadline(seconds), seed, options=options), "abstraction")
+    return seeds_of(automaton, rounds)
 
 
 def label(claim: Property | Formula) -> str:

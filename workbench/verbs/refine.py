@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from abstraction.refinement.flat import Settings
+    from abstraction.refinement.outcome import Step
     from abstraction.refinement.proof_tree import Proof
     from models.automaton import Automaton
     from models.model import Model
@@ -64,6 +68,12 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Where to write the certificate of a refinement.",
 )
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also write a page with the proof tree and the evidence.",
+)
 @output_options
 @click.pass_obj
 def command(
@@ -79,6 +89,7 @@ def command(
     time_limit: float,
     seed: int,
     certificate: Path | None,
+    html: Path | None,
 ) -> ExitCode:
     """Show that a detailed system refines a simple one.
 
@@ -90,6 +101,7 @@ def command(
     Example:
       workbench refine heater.charon:Controlled --against heater.charon:Bounded
       workbench refine cars.charon:Car --against cars.charon:Any --map on=ON
+      workbench refine platoon_any_length:Step --against platoon_any_length:Vehicle --inductive
     """
     from abstraction.refinement.flat import Settings
     from abstraction.refinement.proof_file import encode_proof
@@ -109,12 +121,16 @@ def command(
             progress,
         )
         if inductive:
-            return _induction(console, chosen.label, detailed, abstract, settings)
+            pair = _Pair(chosen.label, other.label, detailed, abstract)
+            return _induction(console, pair, settings, certificate, html)
         proof = prove_refinement(
             detailed, abstract, settings, observe, compositional=not flat and not observe
         )
     if certificate is not None and proof.holds:
         write_whole(certificate, encode_proof(proof))
+    if html is not None:
+        pair = _Pair(chosen.label, other.label, detailed, abstract)
+        _write_page(html, pair, proof, proof.step, proof.holds)
     if console.as_json:
         from reports.refinement_data import proof_data
 
@@ -127,34 +143,80 @@ def command(
     return _exit_code(proof)
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """The two systems, with the names that the user gave them."""
+
+    label: str
+    other: str
+    detailed: Model
+    abstract: Model
+
+
 def _induction(
-    console: Console, label: str, step: Model, contract: Model, settings: Settings
+    console: Console, pair: _Pair, settings: Settings, certificate: Path | None, html: Path | None
 ) -> ExitCode:
     from abstraction.refinement.induction import prove_by_induction
+    from abstraction.refinement.induction_file import encode_induction
     from models.verdict import Verified
     from reports.refinement_data import proof_data, tree_lines
 
-    found = prove_by_induction(step, contract, settings, progress=settings.progress)
+    found = prove_by_induction(pair.detailed, pair.abstract, settings, progress=settings.progress)
     verdicts = [(v.claim, isinstance(v, Verified)) for v in found.verdicts]
+    time = "for all time" if found.horizon is None else f"up to time {found.horizon}"
+    words = [f"{claim!r}: {f'VERIFIED {time}' if yes else 'UNKNOWN'}" for claim, yes in verdicts]
+    if certificate is not None and found.holds:
+        write_whole(certificate, encode_induction(found))
+    if html is not None:
+        _write_page(html, pair, found.proof, found.step, found.holds, tuple(words))
     if console.as_json:
         properties = [{"property": claim, "verified": yes} for claim, yes in verdicts]
         data = proof_data(found.proof)
-        data |= {"outcome": "refines" if found.holds else data["outcome"]}
+        if not found.holds and found.proof.holds:
+            data |= {"outcome": "not proved"}
         console.data(
-            step=label, holds=found.holds, place=found.place, properties=properties, **data
+            step=pair.label, holds=found.holds, place=found.place, properties=properties, **data
         )
     elif not found.holds:
-        sources = {**step.sources, **contract.sources}
-        console.result(_in_words(label, contract.name, found.proof, sources))
-        for claim, yes in verdicts:
-            console.result(f"  {claim!r}: {'VERIFIED' if yes else 'UNKNOWN'}")
+        sources = {**pair.detailed.sources, **pair.abstract.sources}
+        console.result(_in_words(pair.label, pair.other, found.proof, sources))
+        if found.proof.holds:
+            console.result("  but not every property of the step is verified: NOT PROVED")
+        for line in words:
+            console.result(f"  {line}")
     else:
-        console.result(f"{label}: any number of steps REFINES {contract.name}")
-        lines = tree_lines(found.step) + [f"{claim!r}: VERIFIED" for claim, _ in verdicts]
-        console.result("\n".join(f"  {line}" for line in lines))
+        console.result(f"{pair.label}: any number of steps REFINES {pair.other}")
+        console.result("\n".join(f"  {line}" for line in (*tree_lines(found.step), *words)))
+        if certificate is not None:
+            console.result(f"  certificate written to {certificate}")
     if found.holds:
         return ExitCode.OK
     return _exit_code(found.proof) if not found.proof.holds else ExitCode.UNKNOWN
+
+
+def _write_page(
+    path: Path,
+    pair: _Pair,
+    proof: Proof,
+    tree: Step,
+    holds: bool,
+    consequences: tuple[str, ...] = (),
+) -> None:
+    from reports.refinement_page import Comparison, refinement_page
+
+    command_line = shlex.join(["workbench", *sys.argv[1:]])
+    compared = Comparison(
+        pair.label,
+        pair.other,
+        pair.detailed,
+        pair.abstract,
+        proof,
+        tree,
+        holds,
+        consequences,
+        command_line,
+    )
+    write_whole(path, refinement_page(compared))
 
 
 def _exit_code(proof: Proof) -> ExitCode:

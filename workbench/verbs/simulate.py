@@ -17,12 +17,12 @@ from workbench.progress import Progress
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
-    from models.trace import Trace
+    from models.trace import Difference, Trace
     from simulate.many_runs import RunMaker, Summary
     from simulate.recipe import Recipe
     from simulate.stl import Formula
 
-METHODS = ("adams", "taylor", "endpoint", "interpolation")
+METHODS = ("adams", "taylor", "multirate", "endpoint", "interpolation")
 POLICIES = ("earliest", "latest", "random", "script")
 LEVELS = ("low", "mid", "high", "random")
 SHOWN_RUNS = 20
@@ -75,6 +75,11 @@ WORTH_WORKERS = 1.5
 )
 @click.option("--script", metavar="NUMBERS", help="Decisions in [0, 1), for --policy script.")
 @click.option("--method", type=click.Choice(METHODS), default="adams", show_default=True)
+@click.option(
+    "--own-clocks",
+    is_flag=True,
+    help="Every group of coupled agents advances on a clock of its own.",
+)
 @click.option("--rtol", type=click.FloatRange(1e-14, 1e-1), default=1e-6, show_default=True)
 @click.option("--atol", type=click.FloatRange(1e-300, 1e-1), default=1e-9, show_default=True)
 @click.option(
@@ -97,6 +102,12 @@ WORTH_WORKERS = 1.5
     help="Make the run of such a file again.",
 )
 @click.option(
+    "--compare",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Say how the run differs from a trace: a JSON file of --trace, or a table of --csv.",
+)
+@click.option(
     "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the runs: .svg or .html."
 )
 @click.option(
@@ -104,7 +115,13 @@ WORTH_WORKERS = 1.5
     is_flag=True,
     help="Follow the first run (or the first that violates a property) by rigorous enclosures.",
 )
-@click.option("--plot-vars", metavar="NAMES", help="What to draw: x,y; a pair x:y is one plot.")
+@click.option(
+    "--sliding/--no-sliding",
+    default=None,
+    help="Slide along switching surfaces that attract from both sides.  [default: where the "
+    "model says `sliding trans`]",
+)
+@click.option("--plot-vars", metavar="NAMES", help="What to draw: x,y,z; x:y is a phase plot.")
 @output_options
 @click.pass_obj
 def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
@@ -120,7 +137,7 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
       workbench simulate platoon --plot run.svg --plot-vars dist,velOther
       workbench simulate platoon_saturated --replay bad.json
     """
-    from workbench.simulation_options import read_recipe, replayed_recipe
+    from workbench.simulation_options import read_recipe, read_trace, replayed_recipe
 
     plot: Path | None = options["plot"]
     if plot is not None and plot.suffix not in (".svg", ".html"):
@@ -139,6 +156,7 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
         claim = next((p for p in automaton.properties if p.name == recipe.claim), None)
         automaton = focused(automaton, claim) if claim is not None else automaton
     session = _Session(console, chosen, model.automaton, recipe, runs, options)
+    session.other = read_trace(options["compare"])
     return session.work(automaton)
 
 
@@ -163,6 +181,8 @@ class _Session:
         self.interrupted = False
         self.proof: dict[str, Any] | None = None
         self.proved = ""
+        self.other: Trace | None = None  # the trace to compare with
+        self.difference: Difference | None = None
         self.maker: RunMaker
 
     @property
@@ -179,6 +199,8 @@ class _Session:
             self.console.error(f"interrupted after {done} of {self.runs} runs")
         if self.options["validated"] and not self.interrupted:
             self.validate(automaton)
+        if self.other is not None and not self.interrupted:
+            self.compare(self.other)
         self.write()
         self.report()
         if self.interrupted:
@@ -253,6 +275,15 @@ class _Session:
         self.proof = None if run is None else as_data(run)
         self.proved = "there is no run to validate." if run is None else describe(run)
 
+    def compare(self, other: Trace) -> None:
+        """Measure how far the run is from another one."""
+        from models.trace import compare_traces
+
+        _, trace = self.chosen_run()
+        share = max(trace.start, other.start) <= min(trace.end, other.end)
+        if trace.segments and other.segments and share:
+            self.difference = compare_traces(trace, other)
+
     def report(self) -> None:
         console = self.console
         if console.as_json:
@@ -265,12 +296,15 @@ class _Session:
                 endings=self.endings,
                 runs=self.rows,
                 **({"validated": self.proof} if self.options["validated"] else {}),
+                **({"comparison": _compared(self.difference)} if self.other else {}),
             )
             return
         for row in self.rows:
             console.result(f"{self.chosen.label}: {row['sentence']}{_details(row)}")
         if self.proved:
             console.result(f"{self.chosen.label}: {self.proved}")
+        if self.other is not None:
+            console.result(f"{self.chosen.label}: {_in_words(self.difference)}")
         hidden = sum(self.endings.values()) - len(self.rows)
         if hidden > 0:
             console.result(f"... and {hidden} more runs")
@@ -305,6 +339,8 @@ class _Session:
             if chosen
             else [v.name for v in self.automaton.variables if v.type.name == "real"][:8]
         )
+        if chosen and len(names) == 2 and not any(":" in n for n in names):
+            names.append(":".join(names))  # two variables: also one against the other
         title = f"{self.chosen.label} until {self.recipe.until:g}"
         try:
             svg = plot([t for t in traces if t.segments], names, title)
@@ -330,6 +366,34 @@ def _row(run: Summary) -> dict[str, Any]:
         "violated": list(run.violated),
         "final": run.final,
     }
+
+
+def _compared(difference: Difference | None) -> dict[str, Any] | None:
+    if difference is None:
+        return None
+    return {
+        "largest": difference.largest,
+        "variable": difference.variable,
+        "time": difference.time,
+        "first_jump": difference.first_jump,
+    }
+
+
+def _in_words(difference: Difference | None) -> str:
+    if difference is None:
+        return "there is nothing to compare: the runs share no time."
+    gap = (
+        f"the largest gap is {difference.largest:.6g} in `{difference.variable}` at"
+        f" t = {difference.time:.6g}"
+        if difference.variable
+        else "no variable differs"
+    )
+    jumps = (
+        "the jumps agree"
+        if difference.first_jump < 0
+        else f"the jumps part at number {difference.first_jump + 1}"
+    )
+    return f"compared: {gap}, {jumps}."
 
 
 def _details(row: dict[str, Any]) -> str:

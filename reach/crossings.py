@@ -1,0 +1,91 @@
+"""Paths along which a flowpipe meets bad states, as questions for `reach.affine_witness`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from models.proof.linear import Rows
+from reach.affine_witness import Stretch, Witness, witness
+from reach.flowpipe import Exploration
+from reach.flowpipe_parts import Explored, Lead
+
+MOMENTS = 6
+"""Moments at which a node is asked for bad states."""
+
+SHARES = (0.5, 0.0, 1.0)
+"""Where in its window a jump is taken."""
+
+MAX_NODES = 4
+"""Nodes whose bad states are looked at, the earliest first."""
+
+
+def suggested_runs(tried: Exploration) -> Iterator[Witness]:
+    """Runs that seem to end in bad states, the deepest of each node."""
+    unsafe = [e for e in tried.nodes if e.unsafe]
+    for explored in unsafe[:MAX_NODES]:
+        found = [w for w in _of_node(tried, explored) if w is not None]
+        if found:
+            yield max(found, key=lambda w: w.depth)
+
+
+def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]:
+    chain = _chain(tried, explored)
+    start = _start_rows(tried, explored.path[0])
+    if chain is None or start is None:
+        return
+    bad = tried.problem.bad(explored.node.location)
+    for share in SHARES if chain else SHARES[:1]:
+        stretches = [
+            Stretch(source.node.location, _between(lead.window, share), lead.case.rows)
+            for source, lead in chain
+        ]
+        for number, case, part in _spread(explored.unsafe):
+            if tried.expired():
+                return
+            step = explored.steps[number]
+            last = Stretch(explored.node.location, _between((step.begin, step.end), part))
+            yield witness(tried.problem, tried.flow, start, [*stretches, last], bad[case])
+
+
+def _chain(tried: Exploration, explored: Explored) -> list[tuple[Explored, Lead]] | None:
+    """The nodes before a node, each with the jump that leads on."""
+    by_path = {e.path: e for e in tried.nodes}
+    numbers = {id(e): number for number, e in enumerate(tried.nodes)}
+    found: list[tuple[Explored, Lead]] = []
+    here = explored
+    while len(here.path) > 1:
+        source = by_path.get(here.path[:-1])
+        if source is None:
+            return None
+        lead = next((x for x in source.leads if x.fresh and x.target == numbers[id(here)]), None)
+        if lead is None:
+            return None
+        found.append((source, lead))
+        here = source
+    return found[::-1]
+
+
+def _start_rows(tried: Exploration, entry: tuple[int, int]) -> Rows | None:
+    """The rows of the initial set that a path begins in."""
+    number, case = -1 - entry[0], entry[1]
+    for k, (_, cases) in enumerate(tried.problem.starts()):
+        if k == number:
+            return cases[case] if case < len(cases) else None
+    return None
+
+
+def _between(window: tuple[Fraction, Fraction], share: float) -> float:
+    return float(window[0]) + share * float(window[1] - window[0])
+
+
+def _spread(unsafe: Sequence[tuple[int, int]]) -> list[tuple[int, int, float]]:
+    """A few moments for every case of the bad states: steps, and which part of them has
+    passed."""
+    chosen: list[tuple[int, int, float]] = []
+    for case in sorted({case for _, case in unsafe}):
+        own = [pair for pair in unsafe if pair[1] == case]
+        parts = -(-MOMENTS // len(own))
+        for number, _ in own[:: -(-len(own) // MOMENTS)]:
+            chosen += [(number, case, (k + 0.5) / parts) for k in range(parts)]
+    return chosen
