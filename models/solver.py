@@ -20,7 +20,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from models.automaton import BOOL, REAL, ValueType
-from models.expression import TRUE, Expression, Op, conjunction, free_variables, postorder
+from models.expression import (
+    TRUE,
+    Expression,
+    Op,
+    conjunction,
+    free_variables,
+    postorder,
+    variable,
+)
 
 if TYPE_CHECKING:
     from models.solver_terms import Translation
@@ -109,6 +117,23 @@ class Session:
         if solver.check() != z3.sat:
             return Unknown("it may hold only where something has no value")
         return self._witness(condition, solver.model())
+
+    def always_some(self, condition: Expression, goal: Expression, name: str) -> bool | None:
+        """Whether in every state that satisfies the condition some value of the real variable
+        `name` satisfies the goal; None if that was not decided."""
+        import z3
+
+        terms = self._translation
+        given, wanted = terms.formula(condition), terms.formula(goal)
+        needs = terms.needs(conjunction(condition, goal))
+        if needs.opaque or needs.side_conditions or needs.definedness:
+            return None
+        solver = z3.Solver()
+        solver.set("rlimit", self._limits.resources)
+        solver.set("timeout", self._limits.milliseconds)
+        solver.add(given, z3.ForAll([terms.formula(variable(name))], z3.Not(wanted)))
+        outcome = solver.check()
+        return None if outcome == z3.unknown else bool(outcome == z3.unsat)
 
     def conflict(self, conditions: Sequence[Expression]) -> tuple[int, ...] | None:
         """The numbers of some conditions that contradict each other, or None if no

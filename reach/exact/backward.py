@@ -1,37 +1,50 @@
 """Parametric backward reachability: from which states, for which parameters, does a run meet a
 target? The answer is a formula without quantifiers, exact, and checked by the solver.
 
-Pre(B) = { (x, p) : exists t >= 0 . B(phi(x, p, t)) }, with t <= T where a time is given. The
-invariant of the location is not taken into account: time may pass without end.
+Pre(B) = { (x, p) : exists t >= 0 . B(phi(x, p, t)) }, with t <= T where a time is given, and
+with the invariant true at all times until t where one is given (`during`; its comparisons must
+be linear in time, so that they hold in between if they do at both ends).
+
+The quantifier is eliminated by test points (`reach.exact.virtual_substitution`), or, where
+degrees are too high for that, by QEPCAD if it is installed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from models.automaton import TIME
 from models.evaluation import Scalar, evaluate
 from models.expression import (
+    TRUE,
+    ZERO,
     Expression,
     Op,
     add,
     compare,
     conjunction,
+    conjuncts,
+    constant,
     disjunction,
+    free_variables,
     function,
     multiply,
     negation,
     substitute,
     variable,
 )
-from models.solver import Limits, Unsatisfiable, satisfiable
+from models.solver import Limits, Session, Unsatisfiable, Witness, satisfiable
 from reach.exact.polynomial_in_time import InTime, collected, spread
+from reach.exact.qepcad import Proposal, QepcadError, eliminated
+from reach.exact.tidy import tidied
 from reach.exact.virtual_substitution import Atom, Case, NotEliminableError, eliminate
 
 ELAPSED = "t"
 LIMITS = Limits(60_000_000, 20_000)
+QUICK = Limits(6_000_000, 2_000)
+"""For what is only to make a formula shorter."""
 
 _OPPOSITE = {
     Op.LESS: Op.GREATER_EQUAL,
@@ -46,12 +59,14 @@ _OPPOSITE = {
 @dataclass(frozen=True, slots=True)
 class BackwardReach:
     """The formula; `is_necessary` and `is_sufficient` say that the solver has proved that
-    every state that reaches the target satisfies it, and the converse."""
+    every state that reaches the target satisfies it, and the converse. `by` tells how the
+    quantifier was eliminated, `doubt` what the program that did so was not sure of."""
 
     formula: Expression
-    cases: tuple[Case, ...]
     is_necessary: bool
     is_sufficient: bool
+    by: str = "test points"
+    doubt: str | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -62,29 +77,110 @@ class BackwardReach:
         """Whether a state with parameters reaches the target; exact for exact numbers."""
         return evaluate(self.formula, values) is True
 
+    def given(self, **values: Fraction | int) -> BackwardReach:
+        """The formula with some names replaced by numbers, made short again."""
+        known = {name: constant(value) for name, value in values.items()}
+        formula = tidied(substitute(self.formula, known), TRUE)
+        return replace(self, formula=formula)
+
+    def simplified(self) -> BackwardReach:
+        """Without the disjuncts of which the solver proves that the others cover them."""
+        parts = list(self.formula.args if self.formula.op is Op.OR else (self.formula,))
+        for part in sorted(parts, key=lambda p: -len(free_variables(p))):
+            others = [p for p in parts if p is not part]
+            beyond = conjunction(part, *map(negation, others))
+            if isinstance(satisfiable(beyond, limits=QUICK), Unsatisfiable):
+                parts = others
+        return replace(self, formula=disjunction(*parts))
+
 
 def backward_reach(
-    flow: Mapping[str, InTime], target: Expression, bound: Expression | None = None
+    flow: Mapping[str, InTime],
+    target: Expression,
+    bound: Expression | None = None,
+    during: Expression = TRUE,
 ) -> BackwardReach:
-    """The states and parameters from which the flow meets the target within `bound`."""
+    """The states and parameters from which the flow meets the target within `bound`, with
+    the condition `during` true until then."""
     elapsed = variable(_fresh(target, flow))
     moved = {name: spread(polynomial, elapsed) for name, polynomial in flow.items()}
     moved[TIME] = elapsed
-    goal = substitute(target, moved)
+    at_start = substitute(during, {TIME: ZERO})
+    goal = conjunction(substitute(target, moved), _steady(during, moved, elapsed.name), at_start)
+    window = [compare(Op.GREATER_EQUAL, elapsed, 0)]
+    if bound is not None:
+        window.append(compare(Op.LESS_EQUAL, elapsed, bound))
+    reached = conjunction(goal, *window)
+    try:
+        return _by_test_points(goal, reached, elapsed, bound)
+    except NotEliminableError as error:
+        try:
+            return _by_program(reached, elapsed)
+        except QepcadError as missing:
+            raise NotEliminableError(f"{error}; {missing}") from None
+
+
+def _by_test_points(
+    goal: Expression, reached: Expression, elapsed: Expression, bound: Expression | None
+) -> BackwardReach:
     parts: list[tuple[tuple[Atom, ...], Case]] = []
     for disjunct in _disjuncts(goal):
         atoms = tuple(_atom(op, difference, elapsed.name) for op, difference in disjunct)
         parts += [(atoms, case) for case in eliminate(atoms, bound)]
     parts = _needed(parts)
-    cases = [case for _, case in parts]
-    formula = disjunction(*dict.fromkeys(case.condition for case in cases))
-    window = [compare(Op.GREATER_EQUAL, elapsed, 0)]
-    if bound is not None:
-        window.append(compare(Op.LESS_EQUAL, elapsed, bound))
-    reached = conjunction(goal, *window)
+    formula = disjunction(*dict.fromkeys(case.condition for _, case in parts))
     necessary = _is_impossible(conjunction(reached, negation(formula)))
     sufficient = all(_is_sufficient(atoms, case, reached, elapsed) for atoms, case in parts)
-    return BackwardReach(formula, tuple(cases), necessary, sufficient)
+    if not sufficient:
+        sufficient = Session(limits=LIMITS).always_some(formula, reached, elapsed.name) is True
+    return BackwardReach(formula, necessary, sufficient)
+
+
+def _by_program(reached: Expression, elapsed: Expression) -> BackwardReach:
+    """A formula that QEPCAD proposes, with what the solver can prove about it. Its answers
+    depend on the order of the names, and some are wrong: those are left out."""
+    names = sorted(free_variables(reached) - {elapsed.name})
+    best: BackwardReach | None = None
+    trouble = "the solver refuted every formula that QEPCAD proposed"
+    for order in dict.fromkeys((tuple(names), tuple(names[::-1]), tuple(names[1:] + names[:1]))):
+        try:
+            proposal = eliminated(reached, elapsed.name, order)
+        except QepcadError as error:
+            trouble = str(error)
+            continue
+        found = _judged(proposal, reached, elapsed)
+        if found is not None and found.is_verified:
+            return found
+        best = best or found
+    if best is None:
+        raise QepcadError(trouble)
+    return best
+
+
+def _judged(proposal: Proposal, reached: Expression, elapsed: Expression) -> BackwardReach | None:
+    """The proposal with what is proved about it; None if it is wrong."""
+    formula = tidied(proposal.formula, TRUE)
+    answer = satisfiable(conjunction(reached, negation(formula)), limits=LIMITS)
+    if isinstance(answer, Witness) and answer.exact:
+        return None
+    sufficient = Session(limits=LIMITS).always_some(formula, reached, elapsed.name)
+    if sufficient is False:
+        return None
+    necessary = isinstance(answer, Unsatisfiable)
+    return BackwardReach(formula, necessary, sufficient is True, "QEPCAD", proposal.doubt)
+
+
+def _steady(during: Expression, moved: Mapping[str, Expression], elapsed: str) -> Expression:
+    """The invariant at time t, if that and its truth at time 0 make it true in between."""
+    for part in conjuncts(during):
+        if part != TRUE and part.op not in _OPPOSITE:
+            raise NotEliminableError("the invariant is no conjunction of comparisons")
+        later = substitute(part, moved)
+        if later != TRUE and len(collected(later.args[0] - later.args[1], elapsed)) > 2:
+            raise NotEliminableError("a comparison of the invariant is not linear in time")
+        if part.op is Op.NOT_EQUAL:
+            raise NotEliminableError("the invariant excludes a single value")
+    return substitute(during, moved)
 
 
 def _needed(parts: list[tuple[tuple[Atom, ...], Case]]) -> list[tuple[tuple[Atom, ...], Case]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -27,6 +29,7 @@ from models.solver import Limits, Unsatisfiable, satisfiable
 from reach.exact.backward import BackwardReach, backward_reach
 from reach.exact.flow import NotNilpotentError, flow_polynomial, polynomial_flow
 from reach.exact.polynomial_in_time import InTime
+from reach.exact.qepcad import Proposal, QepcadError, eliminated, find_installation
 from reach.exact.virtual_substitution import NotEliminableError
 
 LIMITS = Limits(200_000_000, 60_000)
@@ -177,7 +180,8 @@ def test_a_disjunction_is_reached_if_one_part_is() -> None:
         assert found.evaluate({"x": x, "u": u}) == (u != 0 or abs(x) > 1)
 
 
-def test_what_cannot_be_eliminated_is_said() -> None:
+def test_what_cannot_be_eliminated_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reach.exact.qepcad.find_installation", lambda: None)
     with pytest.raises(NotEliminableError, match="degree 4"):
         backward_reach(flow(x="4*p*time^3", p="0"), parsed("x <= 0"))
     with pytest.raises(NotEliminableError, match="degree 3"):
@@ -190,6 +194,114 @@ def test_evaluation_needs_no_solver() -> None:
     assert not backward_reach(
         {"x": (variable("x"), constant(-1))}, compare(Op.GREATER, variable("x"), 3)
     ).evaluate({"x": 3})
+
+
+# QEPCAD
+
+needs_qepcad = pytest.mark.skipif(find_installation() is None, reason="QEPCAD is not installed")
+
+
+@needs_qepcad
+def test_qepcad_takes_over_at_degree_four(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jerk b*t + c with d = 1, r = 0: a quartic with three parameters."""
+    monkeypatch.setattr("reach.exact.backward.LIMITS", Limits(6_000_000, 3_000))
+    found = backward_reach(
+        {"d": tuple(map(parsed, ("1", "0", "k/2", "-c/6", "-b/24")))}, parsed("d <= 0")
+    )
+    assert found.by == "QEPCAD"
+    assert found.is_sufficient  # the solver leaves open whether it is necessary
+    draw = random.Random(4)
+    for _ in range(150):
+        k, c, b = (Fraction(draw.randint(-8, 8), 2) for _ in range(3))
+        numbers = [Fraction(1), Fraction(0), k / 2, -c / 6, -b / 24]
+        # Beyond 2 + sum |a_i| / |leading| the sign is final.
+        leading = next(a for a in reversed(numbers) if a)
+        until = 2 + sum(map(abs, numbers)) / abs(leading)
+        expected = reached(numbers, Op.LESS_EQUAL, until)
+        assert found.evaluate({"k": k, "c": c, "b": b}) == expected
+
+
+@needs_qepcad
+def test_both_ways_of_elimination_agree_on_the_platoon(platoon: BackwardReach) -> None:
+    goal = parsed("t >= 0 && d + r*t + k*t^2/2 - b*t^3/6 <= 0")
+    assert equivalent(eliminated(goal, "t").formula, platoon.formula)
+
+
+@needs_qepcad
+def test_qepcad_is_stopped_when_its_time_is_over() -> None:
+    goal = parsed("t >= 0 && p*t^4 + q*t^3 + r*t^2 + s*t + u <= 0 && p*t^3 + q*s*t <= r")
+    with pytest.raises(QepcadError, match="within"):
+        eliminated(goal, "t", seconds=0.3)
+
+
+def test_without_qepcad_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reach.exact.qepcad.find_installation", lambda: None)
+    with pytest.raises(NotEliminableError, match=r"degree 4.*pip install"):
+        backward_reach(flow(x="4*p*time^3", p="0"), parsed("x <= 0"))
+
+
+@needs_qepcad
+def test_in_another_order_the_program_is_wrong_and_the_solver_notices() -> None:
+    """With b before c before k its formula misses b = c = 0, k = -1, where d(2) = -1."""
+    goal = parsed("t >= 0 && 1 + k*t^2/2 - c*t^3/6 - b*t^4/24 <= 0")
+    wrong = eliminated(goal, "t", ("b", "c", "k"))
+    assert evaluate(wrong.formula, {"b": 0, "c": 0, "k": -1}) is False
+    assert wrong.doubt is not None
+
+
+def test_a_wrong_answer_of_the_program_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """x + p*q*t^4 <= 0 is reached iff x <= 0 or p*q < 0."""
+    answers = iter(("x <= 0", "x <= 1 || p*q < 0", "true"))
+    monkeypatch.setattr(
+        "reach.exact.backward.eliminated", lambda *_: Proposal(parsed(next(answers)), None)
+    )
+    moving = flow(x="4*p*q*time^3", p="0", q="0")
+    with pytest.raises(NotEliminableError, match="refuted"):
+        backward_reach(moving, parsed("x <= 0"))
+    monkeypatch.undo()
+    right = Proposal(parsed("x <= 0 || p*q < 0"), None)
+    monkeypatch.setattr("reach.exact.backward.eliminated", lambda *_: right)
+    assert backward_reach(moving, parsed("x <= 0")).is_verified
+
+
+# Invariants, simplification, values
+
+
+def test_runs_end_where_they_leave_the_invariant() -> None:
+    """From x with speed u the wall at 5 is met iff u > 0 or x >= 5; inside x <= 4 never."""
+    moving = flow(x="u", u="0")
+    assert backward_reach(moving, parsed("x >= 5"), during=parsed("x <= 5")).evaluate(
+        {"x": 0, "u": 1}
+    )
+    never = backward_reach(moving, parsed("x >= 5"), during=parsed("x <= 4"))
+    assert never.is_verified
+    assert isinstance(satisfiable(never.formula, limits=LIMITS), Unsatisfiable)
+    gate = backward_reach(
+        flow(x="u", y="w", u="0", w="0"), parsed("x >= 1"), during=parsed("y <= 1")
+    )
+    draw = random.Random(3)
+    for _ in range(200):
+        x, y, u, w = (Fraction(draw.randint(-4, 4), 2) for _ in range(4))
+        arrival = Fraction(0) if x >= 1 else (1 - x) / u if u > 0 else None
+        expected = arrival is not None and y <= 1 and y + w * arrival <= 1
+        assert gate.evaluate({"x": x, "y": y, "u": u, "w": w}) == expected
+
+
+@pytest.mark.parametrize("during", ["v*v <= 4", "d >= 0", "d < 0 || d > 1", "v != 3"])
+def test_invariants_that_are_not_straight_in_time_are_refused(during: str) -> None:
+    with pytest.raises(NotEliminableError, match="invariant"):
+        backward_reach(flow(d="v", v="-1"), parsed("d <= 0"), during=parsed(during))
+
+
+def test_simplified_formulas_say_the_same(platoon: BackwardReach) -> None:
+    short = platoon.simplified()
+    assert equivalent(short.formula, platoon.formula)
+    count = len(platoon.formula.args)
+    assert len(short.formula.args) < count
+    fixed = short.given(d=1, k=0)
+    assert fixed.evaluate({"r": -5, "b": -1}) == platoon.evaluate(
+        {"d": 1, "k": 0, "r": -5, "b": -1}
+    )
 
 
 # The command
@@ -224,6 +336,33 @@ def test_the_command_prints_evaluates_and_refuses(tmp_path_factory: pytest.TempP
     missing = run("--target", "d <= 0", *_at(d=1))
     assert missing.returncode == 2
     assert "needs values for" in missing.stderr
+    picture = file.with_suffix(".svg")
+    drawn = run("--plot-region", "d=0:4,v=-3:3", "--plot", str(picture), *_at(vp=0, ap=0))
+    assert drawn.returncode == 0, drawn.stderr
+    assert _painted(picture.read_text()) == pytest.approx(_share_by_sturm(), abs=0.02)
+    for wrong in ("d,d", "d=1:1,v"):
+        refused = run("--plot-region", wrong, "--plot", str(picture))
+        assert refused.returncode == 2
+        assert "--plot-region" in refused.stderr
+
+
+def _painted(svg: str) -> float:
+    """The share of the picture that is inside the region."""
+    bars = re.findall(r'class="region" [^>]*width="([0-9.]+)" height="([0-9.]+)"', svg)
+    frame = re.search(r'class="frame" [^>]*width="([0-9.]+)" height="([0-9.]+)"', svg)
+    assert frame is not None
+    whole = float(frame[1]) * float(frame[2])
+    return sum(float(w) * float(h) for w, h in bars) / whole
+
+
+def _share_by_sturm() -> float:
+    """d(t) = d - v t + t^2/2 + t^3/6 (b = c = -1) meets 0, on a grid of its own."""
+    steps = 40
+    hits = 0
+    for i, j in product(range(steps), repeat=2):
+        d, v = Fraction(2 * i + 1, 2 * steps) * 4, Fraction(2 * j + 1, 2 * steps) * 6 - 3
+        hits += reached([d, -v, Fraction(1, 2), Fraction(1, 6)], Op.LESS_EQUAL, Fraction(50))
+    return hits / steps**2
 
 
 def _at(**values: int) -> list[str]:

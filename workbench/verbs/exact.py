@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from workbench.arguments import Chosen, model_argument, output_options
+from workbench.arguments import Chosen, exact_number, model_argument, output_options
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
+from workbench.files import write_whole
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
     from models.expression import Expression
     from reach.exact.backward import BackwardReach
+    from reports.region_plot import Span
 
 
 @click.command("exact")
@@ -33,6 +37,17 @@ if TYPE_CHECKING:
     metavar="NAME=NUMBER",
     help="Evaluate the formula at these values (all its names are needed).",
 )
+@click.option("--invariant", is_flag=True, help="Only runs inside the location's invariant.")
+@click.option("--simplify", is_flag=True, help="Leave out parts that others cover.")
+@click.option(
+    "--plot-region",
+    "region",
+    metavar="X,Y",
+    help="Draw the formula over two names: 'd,v' or 'd=0:10,v=-5:5'; --at fixes the others.",
+)
+@click.option(
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Where to."
+)
 @output_options
 @click.pass_obj
 def command(
@@ -42,6 +57,10 @@ def command(
     bound: str | None,
     location: str | None,
     values: tuple[str, ...],
+    invariant: bool,
+    simplify: bool,
+    region: str | None,
+    plot: Path | None,
 ) -> ExitCode:
     """Print an exact formula for the states that reach a target.
 
@@ -52,7 +71,9 @@ def command(
     Example:
       workbench exact cars.charon --target 'd <= 0'
       workbench exact cars.charon --target 'd <= 0' --time 5 --at d=10 --at v=3
+      workbench exact cars.charon --plot-region 'd=0:9,v=-5:5' --at ap=0 --plot region.svg
     """
+    from models.expression import TRUE
     from models.printing import to_text
     from reach.exact.backward import backward_reach
     from reach.exact.flow import NotNilpotentError, location_flow
@@ -63,13 +84,24 @@ def command(
     automaton = model.automaton
     place = location or next(automaton.initial_sets()).location
     goal = _target(automaton, place, target)
+    if (region is None) != (plot is None):
+        raise click.UsageError("--plot-region and --plot go together")
+    spans = None if region is None else _spans(region)
+    given = _numbers(values)
     console.warnings(model.warnings, model.sources)
+    during = automaton.location(place).invariant if invariant else TRUE
     try:
         flow = location_flow(automaton, place)
-        found = backward_reach(flow, goal, None if bound is None else _expression(bound))
+        found = backward_reach(flow, goal, None if bound is None else _expression(bound), during)
     except (NotNilpotentError, NotPolynomialError, NotEliminableError) as error:
         raise click.ClickException(str(error)) from None
-    truth = _evaluated(found, values) if values else None
+    if simplify:
+        found = found.simplified()
+    truth = None
+    if plot is not None and spans is not None:
+        write_whole(plot, _picture(found, given, *spans))
+    elif values:
+        truth = _evaluated(found, given)
     if console.as_json:
         console.data(
             location=place,
@@ -77,25 +109,32 @@ def command(
             formula=to_text(found.formula),
             necessary=found.is_necessary,
             sufficient=found.is_sufficient,
+            eliminated_by=found.by,
+            doubt=found.doubt,
             value=truth,
+            plot=None if plot is None else str(plot),
         )
     else:
         console.result(to_text(found.formula))
         console.result(_trust(found))
         if truth is not None:
             console.result(f"at {', '.join(values)}: {'reached' if truth else 'not reached'}")
+        if plot is not None:
+            console.result(f"drawn in {plot}: every cell decided exactly, at its centre")
     return ExitCode.OK if found.is_verified else ExitCode.UNKNOWN
 
 
 def _trust(found: BackwardReach) -> str:
+    by = "" if found.by == "test points" else f" (proposed by {found.by})"
     if found.is_verified:
-        return "verified: the solver proved that the formula is necessary and sufficient"
+        return f"verified: the solver proved that the formula is necessary and sufficient{by}"
     parts = []
     if not found.is_necessary:
         parts.append("necessary")
     if not found.is_sufficient:
         parts.append("sufficient")
-    return f"unverified: the solver did not prove that the formula is {' and '.join(parts)}"
+    text = f"unverified: the solver did not prove that the formula is {' and '.join(parts)}{by}"
+    return text if found.doubt is None else f"{text}; {found.by} warns: {found.doubt}"
 
 
 def _target(automaton: Automaton, location: str, target: str | None) -> Expression:
@@ -117,17 +156,60 @@ def _expression(text: str) -> Expression:
     return parse_expression(text, file="<option>")
 
 
-def _evaluated(found: BackwardReach, values: tuple[str, ...]) -> bool:
-    from models.expression import free_variables
-
+def _numbers(values: tuple[str, ...]) -> dict[str, Fraction]:
     given: dict[str, Fraction] = {}
     for text in values:
         name, _, number = text.partition("=")
         try:
-            given[name.strip()] = Fraction(number.strip())
-        except (ValueError, ZeroDivisionError):
-            raise click.UsageError(f"--at {text!r} is not NAME=NUMBER") from None
-    missing = sorted(free_variables(found.formula) - given.keys())
+            given[name.strip()] = exact_number(number[:200])
+        except ValueError:
+            raise click.UsageError(f"--at {text[:200]!r} is not NAME=NUMBER") from None
+    return given
+
+
+def _evaluated(found: BackwardReach, given: dict[str, Fraction]) -> bool:
+    _refuse_missing(found, given.keys())
+    return found.evaluate(given)
+
+
+def _refuse_missing(found: BackwardReach, known: Set[str]) -> None:
+    from models.expression import free_variables
+
+    missing = sorted(free_variables(found.formula) - known)
     if missing:
         raise click.UsageError(f"--at needs values for {', '.join(missing)}")
-    return found.evaluate(given)
+
+
+def _spans(region: str) -> tuple[Span, Span]:
+    """The two names of a picture with their ranges."""
+    from reports.region_plot import Span
+
+    found = []
+    for part in region.split(","):
+        name, _, limits = part.partition("=")
+        low, _, high = (limits or "-10:10").partition(":")
+        try:
+            span = Span(name.strip(), exact_number(low[:200]), exact_number(high[:200]))
+        except ValueError as error:
+            raise click.UsageError(f"--plot-region {part[:200]!r}: {error}") from None
+        if span.low >= span.high:
+            raise click.UsageError(f"--plot-region {part[:200]!r}: the range is empty")
+        found.append(span)
+    if len(found) != 2 or found[0].name == found[1].name:
+        raise click.UsageError("--plot-region wants two names, as in 'x,y' or 'x=0:5,y=-1:1'")
+    return found[0], found[1]
+
+
+def _picture(found: BackwardReach, given: dict[str, Fraction], across: Span, up: Span) -> str:
+    from models.printing import to_text
+    from reports.region_plot import region_svg
+
+    _refuse_missing(found, {across.name, up.name, *given})
+    fixed = {name: value for name, value in given.items() if name not in (across.name, up.name)}
+    here = found.given(**fixed)
+    return region_svg(
+        lambda x, y: here.evaluate({across.name: x, up.name: y}),
+        across,
+        up,
+        to_text(here.formula),
+    )
