@@ -59,6 +59,9 @@ class Role(Enum):
     LEAVE = auto()  # while sliding: 0 to the side below, 1 above, 2 the guards do not hold
 
 
+UNDEFINED_HOLDS = frozenset({Role.BAD, Role.EXIT, Role.INFEASIBLE})
+"""Watches that fire where their condition has no value; a guard without a value is false."""
+
 Hold = tuple[str, int]
 """A variable whose inclusion gives way, and the part of the invariant that it keeps."""
 
@@ -364,7 +367,7 @@ class Prepared:
         def watch(role: Role, i: int, condition: Expression, kind: EventKind) -> None:
             if condition != FALSE:
                 roles.append((role, i))
-                watches.append((condition, kind, role in (Role.EXIT, Role.INFEASIBLE)))
+                watches.append((condition, kind, role in UNDEFINED_HOLDS))
 
         for i, claim in enumerate(self.view.properties):
             bad = self.formed(claim.bad_states(occupied))

@@ -12,7 +12,8 @@ from models.printing import to_text
 from models.trace import Ending, EventType
 from simulate.jump import edge_name
 from simulate.place import Hold, Place, Role
-from simulate.program import FROZEN
+from simulate.program import EQUALITY, FROZEN
+from simulate.reference_point import formula_truth
 from simulate.stretch import Stretch
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
         side = "grazing" if (role, j) in grazing else place.side((role, j))
         residual = residual_of(place, result, (role, j))
         if role is Role.BAD:
-            violated(run, place, j, residual, together)
+            violated(run, place, j, result, together)
         elif role is Role.RISE:
             edge, name = place.edges[j], place.edge_names[j]
             wait = 0.0 if edge.urgent else run.decisions.wait(run.until)
@@ -160,11 +161,37 @@ def residual_of(place: Place, result: Stretch, role: tuple[Role, int]) -> float:
     return min(values, key=abs, default=0.0)
 
 
+def exactly_bad(place: Place, result: Stretch, j: int) -> bool:
+    """Whether a property is violated without counting conditions that have no value."""
+    watch = place.program.watches[place.number[(Role.BAD, j)]]
+    if all(result.values[k] == result.values[k] for k in watch.tokens if k >= 0):
+        return True
+    truth = []
+    for value, tolerance, (_, sign, _, flags) in zip(
+        result.values, result.tolerances, place.program.atoms, strict=True
+    ):
+        if flags & FROZEN:
+            truth.append((value != 0.0) == (sign > 0))
+        elif flags & EQUALITY:
+            truth.append((abs(value) <= tolerance) == (sign > 0) and value == value)
+        else:
+            truth.append(value >= -tolerance)
+    return formula_truth(watch.tokens, truth)
+
+
 def violated(
-    run: Execution, place: Place, j: int, residual: float, together: tuple[str, ...]
+    run: Execution, place: Place, j: int, result: Stretch, together: tuple[str, ...]
 ) -> None:
-    """Log a violation, and end the run if it is to stop there."""
+    """Log a violation, and end the run if it is to stop there; a property that has no value
+    ends it in any case."""
     name = run.prepared.properties[j]
+    residual = residual_of(place, result, (Role.BAD, j))
+    if not exactly_bad(place, result, j):
+        raise run.end(
+            Ending.NOT_FINITE,
+            f"At t = {run.t:.10g} in `{place.name}` the property `{name}` has no value.",
+            name,
+        )
     run.log(EventType.VIOLATION, name, "", residual, "beyond", together)
     run.ignored.add(j)
     if run.stop_on_violation:

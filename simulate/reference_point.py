@@ -38,7 +38,7 @@ def holds(
             truth.append((abs(v) <= eps) == (sign > 0))
         else:
             truth.append(sign * v > eps if flags & STRICT and eps == 0.0 else sign * v >= -eps)
-    return _formula_truth(program.watches[0].tokens, truth)
+    return formula_truth(program.watches[0].tokens, truth)
 
 
 def _executed(program: Program, names: Sequence[str], given: Mapping[str, float]) -> list[float]:
@@ -49,7 +49,7 @@ def _executed(program: Program, names: Sequence[str], given: Mapping[str, float]
     return r
 
 
-def _formula_truth(tokens: Sequence[int], truth: Sequence[bool]) -> bool:
+def formula_truth(tokens: Sequence[int], truth: Sequence[bool]) -> bool:
     """The truth of a formula in postfix form."""
     stack: list[bool] = []
     for token in tokens:

@@ -71,21 +71,40 @@ def sine(mean: float, amplitude: float, frequency: float, phase: float = 0.0) ->
 
 
 def from_csv(lines: Iterable[str], column: str, *, linear: bool = True) -> Signal:
-    """A signal from CSV text with a header: the first column is the time."""
-    rows = list(csv.reader(lines))
-    if not rows or column not in rows[0][1:]:
-        raise ModelError(Diagnostic("signal-column", f"the table has no column `{column}`"))
-    place = rows[0].index(column)
-    points = []
-    for number, row in enumerate(rows[1:], start=2):
+    """A signal from CSV text with a header: the first column is the time, which grows."""
+    rows = [
+        (number, [cell.strip() for cell in row])
+        for number, row in enumerate(csv.reader(lines), start=1)
+        if any(cell.strip() for cell in row)
+    ]
+    head = rows[0][1] if rows else []
+    if column not in head[1:]:
+        listed = ", ".join(f"`{n}`" for n in head[1:9]) or "none beside the first"
+        raise _bad_table("signal-column", f"the table has no column `{column}`; it has {listed}")
+    place = head.index(column, 1)
+    times: list[float] = []
+    values: list[float] = []
+    for number, row in rows[1:]:
         try:
-            points.append((float(row[0]), float(row[place])))
+            t, value = float(row[0]), float(row[place])
         except (ValueError, IndexError):
-            raise ModelError(
-                Diagnostic("signal-number", f"line {number} of the table is not two numbers")
-            ) from None
-    times, values = tuple(t for t, _ in points), tuple(v for _, v in points)
-    return Lines(times, values) if linear else Steps(times, values)
+            message = f"line {number} of the table is not two numbers"
+            raise _bad_table("signal-number", message) from None
+        if not (math.isfinite(t) and math.isfinite(value)):
+            raise _bad_table("signal-number", f"line {number} of the table is not finite")
+        if times and t <= times[-1]:
+            message = f"line {number} of the table: time {t:g} does not come after {times[-1]:g}"
+            raise _bad_table("signal-grid", message)
+        times.append(t)
+        values.append(value)
+    if not times:
+        raise _bad_table("signal-grid", "the table has a header and nothing else")
+    form = Lines if linear else Steps
+    return form(tuple(times), tuple(values))
+
+
+def _bad_table(code: str, message: str) -> ModelError:
+    return ModelError(Diagnostic(code, message))
 
 
 def next_change(signal: Signal, t: float) -> float:

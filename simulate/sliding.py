@@ -45,7 +45,7 @@ from models.simplify import simplify
 from simulate.calculator import Calculator, TolerantCondition
 from simulate.holding import inward
 from simulate.locking import fix, lock
-from simulate.place import Place, Role
+from simulate.place import UNDEFINED_HOLDS, Place, Role
 from simulate.program import compile_program
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ class Slides:
         def watch(role: Role, i: int, condition: Expression, kind: EventKind) -> None:
             if condition != FALSE:
                 roles.append((role, i))
-                watches.append((condition, kind, role is Role.EXIT))
+                watches.append((condition, kind, role in UNDEFINED_HOLDS))
 
         sides = list(dict.fromkeys((surface.below, surface.above)))
         for i, claim in enumerate(p.view.properties):

@@ -24,7 +24,7 @@ def react_sliding(run: Execution, place: Place, surface: Surface, result: Stretc
         role, j = place.roles[watch]
         residual = residual_of(place, result, (role, j))
         if role is Role.BAD:
-            violated(run, place, j, residual, ())
+            violated(run, place, j, result, ())
         elif role is Role.AWAY:
             if _taken(run, surface, j, residual):
                 return

@@ -55,6 +55,20 @@ def _umask() -> int:
     return mask
 
 
+def refuse_unwritable(path: Path) -> None:
+    """Refuse, before any work, a target that cannot be written later."""
+    target = Path(os.path.realpath(path))
+    reason = ""
+    if target.is_dir():
+        reason = "it is a directory"
+    elif not target.parent.is_dir():
+        reason = "there is no such directory"
+    elif not os.access(target if target.exists() else target.parent, os.W_OK):
+        reason = "permission denied"
+    if reason:
+        raise click.UsageError(f"cannot write {str(path)!r}: {reason}")
+
+
 def refuse_same_file(source: Path, target: Path) -> None:
     """Refuse to write over the file that is being read."""
     try:

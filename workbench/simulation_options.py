@@ -39,6 +39,8 @@ def read_recipe(
     from simulate.recipe import Recipe
 
     until = options["until"]
+    if until is not None and until != until:
+        raise click.UsageError("--until: a run ends at a finite time from 0 on")
     return Recipe(
         until=default_until(automaton) if until is None else until,
         initial=initial_values(automaton, options["initial"]),
@@ -74,12 +76,11 @@ def replayed_recipe(
             f"note: the trace was made from another model or other parameters "
             f"({trace.model}{', ' + hint if hint else ''})"
         )
-    context = click.get_current_context(silent=True)
-    default = click.core.ParameterSource.DEFAULT
-    changed = context is not None and any(
-        context.get_parameter_source(name) is not default for name in ("method", "rtol", "atol")
-    )
-    if changed:
+    for name in ("runs", "seed", "initial", "location", "inputs", "policy", "level", "script"):
+        if _given(name):
+            shown = {"initial": "init", "inputs": "input"}.get(name, name)
+            raise click.UsageError(f"--{shown} and --replay: the file says how the run is made")
+    if any(map(_given, ("method", "rtol", "atol"))):
         method = chosen_method(options["method"], options["rtol"], options["atol"])
         recipe = replace(recipe, method=method)
     if options["until"] is not None:
@@ -87,6 +88,13 @@ def replayed_recipe(
     if options["sliding"] is not None:
         recipe = replace(recipe, sliding=options["sliding"])
     return recipe
+
+
+def _given(name: str) -> bool:
+    """Whether an option stands on the command line."""
+    context = click.get_current_context(silent=True)
+    default = click.core.ParameterSource.DEFAULT
+    return context is not None and context.get_parameter_source(name) is not default
 
 
 def chosen_method(name: str, rtol: float, atol: float) -> Method:
@@ -99,6 +107,26 @@ def chosen_method(name: str, rtol: float, atol: float) -> Method:
         return Multirate(rtol=rtol, atol=atol)
     detection = {"endpoint": Detection.ENDPOINT, "interpolation": Detection.INTERPOLATION}
     return Adams(rtol=rtol, atol=atol, detection=detection.get(name, Detection.EXTRAPOLATION))
+
+
+def plotted(automaton: Automaton, text: str | None) -> list[str]:
+    """The panels of a plot: variables, pairs `x:y`, and for two variables also the pair."""
+    known = [v.name for v in automaton.variables]
+    if text is None:
+        return [v.name for v in automaton.variables if v.type.name == "real"][:8]
+    panels = [":".join(n.strip() for n in item.split(":")) for item in _items(text)]
+    for panel in panels:
+        names = panel.split(":")
+        if len(names) > 2:
+            raise click.UsageError(f"--plot-vars: {panel[:80]!r} should be a name or a pair x:y")
+        for name in names:
+            if name not in known:
+                raise click.UsageError(f"--plot-vars: {unknown('variable', name, known)}")
+    if not panels:
+        raise click.UsageError("--plot-vars: there is no name")
+    if len(panels) == 2 and not any(":" in p for p in panels):
+        panels.append(":".join(panels))
+    return panels
 
 
 def read_trace(path: Path | None) -> Trace | None:
@@ -147,7 +175,9 @@ def _value(automaton: Automaton, name: str, text: str) -> Given:
         return text
     try:
         return float(exact_number(text[:200]))
-    except (ValueError, OverflowError) as error:
+    except OverflowError as error:
+        raise click.UsageError(f"--init: {name}: {text[:40]} is too large") from error
+    except ValueError as error:
         raise click.UsageError(f"--init: {name}: {error}") from error
 
 
@@ -161,20 +191,27 @@ def _location(automaton: Automaton, name: str | None) -> str | None:
 
 
 def _signals(automaton: Automaton, given: Iterable[str]) -> dict[str, Signal]:
+    from models.source import ModelError
     from simulate.signal_text import parse_signal
 
-    known = [i.name for i in automaton.inputs]
+    bounds = {i.name: (i.low, i.high) for i in automaton.inputs}
+    bounds |= {f"{n}.inclusion": (Fraction(0), Fraction(1)) for n in _inclusions(automaton)}
+    known = list(bounds)
     signals: dict[str, Signal] = {}
     for item in given:
         name, separator, text = item.partition("=")
         name = name.strip()
         if not separator:
             raise click.UsageError(f"--input: {item[:80]!r} should read name=signal")
-        if name not in known and not name.endswith(".inclusion"):
+        if name not in known:
             raise click.UsageError(f"--input: {unknown('input', name, known)}")
         if name in signals:
             raise click.UsageError(f"--input: {name!r} is given twice")
-        signals[name] = parse_signal(name, text.strip(), read_text)
+        try:
+            signals[name] = parse_signal(name, text.strip(), read_text)
+        except ModelError as error:
+            raise click.UsageError(f"--input {name}: {error.diagnostics[0].message}") from error
+        _check_bounds(name, signals[name], *bounds[name])
     return signals
 
 
@@ -185,6 +222,7 @@ def _own_clocks(options: Mapping[str, Any]) -> bool:
         ("location", "--location"),
         ("script", "--script"),
         ("validated", "--validated"),
+        ("sliding", "--sliding"),
     ):
         if options.get(name):
             raise click.UsageError(f"--own-clocks and {said} do not go together")
@@ -193,6 +231,22 @@ def _own_clocks(options: Mapping[str, Any]) -> bool:
             f"--own-clocks needs a method that looks ahead, not {options['method']}"
         )
     return True
+
+
+def _inclusions(automaton: Automaton) -> list[str]:
+    """The variables whose derivative lies in a range somewhere; a signal may choose in it."""
+    flows = (c for part in automaton.components for x in part.locations for c in x.flows)
+    return list(dict.fromkeys(c.variable for c in flows if c.range.exact is None))
+
+
+def _check_bounds(name: str, signal: Signal, low: Fraction | None, high: Fraction | None) -> None:
+    """Refuse a signal with points outside what the model assumes of its input."""
+    for value in getattr(signal, "values", ()):
+        if (low is not None and value < low) or (high is not None and value > high):
+            least, most = ("" if b is None else f"{float(b):g}" for b in (low, high))
+            raise click.UsageError(
+                f"--input {name}: {value:g} is outside [{least}, {most}], which the model assumes"
+            )
 
 
 def _policy(options: Mapping[str, Any]) -> Policy:

@@ -91,7 +91,7 @@ def test_signal_from_a_file(workbench: Callable, leaf: Path, tmp_path: Path) -> 
     for text in (f"wind=@{table}", f"wind=@{table}:wind"):
         result = workbench("simulate", leaf, "--until", 2, "--input", text, "--json")
         assert result.data["runs"][0]["final"]["height"] == pytest.approx(3.5)
-    assert workbench("simulate", leaf, "--input", f"wind=@{table}:storm").code == 3
+    assert workbench("simulate", leaf, "--input", f"wind=@{table}:storm").code == 2
     assert workbench("simulate", leaf, "--input", "wind=@/nowhere.csv").code == 2
 
 
@@ -191,6 +191,16 @@ def test_plot_escapes_what_the_user_wrote(workbench: Callable, ball: Path, tmp_p
         (["--plot", "run.png"], ".svg or .html"),
         (["--plot", "run.svg", "--plot-vars", "depth"], "no variable 'depth'"),
         (["--until", "-1"], "--until"),
+        (["--until", "nan"], "--until"),
+        (["--init", "height=1e400"], "too large"),
+        (["--input", "height.inclusion=1"], "no input"),
+        (["--csv", "/nowhere/run.csv"], "no such directory"),
+        (["--csv", "/"], "directory"),
+        (["--csv", "same", "--trace", "same"], "two options"),
+        (["--plot-vars", "height"], "needs --plot"),
+        (["--plot", "run.svg", "--plot-vars", "height:speed:height"], "a pair x:y"),
+        (["--compare", "/nowhere.json"], "cannot read"),
+        (["--workers", "0"], "--workers"),
         (["--replay", "/nowhere.json"], "cannot read"),
     ],
 )
@@ -322,3 +332,61 @@ class TestOwnClocks:
         assert two["runs"][0]["final"]["height"] == pytest.approx(
             plain["runs"][0]["final"]["height"], abs=1e-4
         )
+
+
+def test_the_model_is_not_written_over(workbench: Callable[..., Any], ball: Path) -> None:
+    before = ball.read_text()
+    assert workbench("simulate", ball, "--csv", ball).code == 2
+    assert ball.read_text() == before
+
+
+def test_a_replayed_run_takes_no_other_choices(
+    workbench: Callable[..., Any], ball: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    workbench("simulate", ball, "--until", 1, "--trace", path)
+    for options in (["--runs", 2], ["--seed", 1], ["--init", "height=1"], ["--policy", "latest"]):
+        result = workbench("simulate", ball, "--replay", path, *options)
+        assert result.code == 2 and "--replay" in result.err
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ("time,wind\n0,1\n2,2\n1,3\n", "line 4"),
+        ("time,wind\n0,1\n2,nan\n", "line 3"),
+        ("time,wind\n0,fast\n", "line 2"),
+        ("time,wind\n", "nothing else"),
+        ("", "no column `wind`"),
+    ],
+)
+def test_bad_tables_of_inputs(
+    workbench: Callable[..., Any], leaf: Path, tmp_path: Path, table: str, says: str
+) -> None:
+    path = tmp_path / "wind.csv"
+    path.write_text(table)
+    result = workbench("simulate", leaf, "--input", f"wind=@{path}")
+    assert result.code == 2 and says in result.err
+
+
+@pytest.mark.parametrize(
+    ("flow", "says"),
+    [
+        ("x*x", "explodes"),
+        ("1/(1 - x)", "explodes"),
+        ("sqrt(x - 1)", "no finite value"),
+        ("1/(x - x)", "no finite value"),
+        ("log(-1 - x)", "no finite value"),
+    ],
+)
+def test_runs_that_cannot_go_on_are_no_success(
+    workbench: Callable[..., Any], tmp_path: Path, flow: str, says: str
+) -> None:
+    path = tmp_path / "odd.charon"
+    path.write_text(
+        f"mode Top() {{ write analog real x; diff {{ d(x) == {flow}; }} }}\n"
+        "agent A() { private analog real x; init { x = 0.5; } mode top = Top(); }\n"
+    )
+    result = workbench("simulate", path, "--until", 5)
+    assert result.code == 5 and says in result.out
+    assert workbench("simulate", path, "--until", 0).code in (0, 5)

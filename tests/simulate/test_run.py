@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
@@ -33,6 +34,7 @@ from models.expression import (
     conditional,
     conjunction,
     constant,
+    disjunction,
     divide,
     equal,
     external,
@@ -616,3 +618,13 @@ def test_a_pole_in_the_invariant_is_not_passed() -> None:
     trace = simulate(model, until=3.0)
     assert trace.outcome.ending is Ending.BLOCKED
     assert float(trace.final()["x"]) <= 1.0 and trace.end == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_property_without_a_value_is_no_success() -> None:
+    model = clock(places=(Location("a", (flow("x", constant(-1)),)),))
+    root = function(Op.SQRT, X)
+    claimed = replace(model, properties=(Property("deep", root <= 5),))
+    trace = simulate(claimed, until=5.0)
+    assert trace.outcome.ending is Ending.NOT_FINITE and trace.outcome.name == "deep"
+    covered = replace(model, properties=(Property("deep", disjunction(X < 0, root <= 5)),))
+    assert simulate(covered, until=5.0).outcome.completed

@@ -12,7 +12,7 @@ import click
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
-from workbench.files import write_whole
+from workbench.files import refuse_same_file, refuse_unwritable, write_whole
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
@@ -137,11 +137,12 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
       workbench simulate platoon --plot run.svg --plot-vars dist,velOther
       workbench simulate platoon_saturated --replay bad.json
     """
-    from workbench.simulation_options import read_recipe, read_trace, replayed_recipe
+    from workbench.simulation_options import plotted, read_recipe, read_trace, replayed_recipe
 
     plot: Path | None = options["plot"]
     if plot is not None and plot.suffix not in (".svg", ".html"):
         raise click.UsageError(f"--plot writes .svg or .html, not {plot.suffix or str(plot)!r}")
+    _check_outputs(chosen, options)
     model = chosen.load()
     console.warnings(model.warnings, model.sources)
     if options["replay"] is not None:
@@ -155,9 +156,27 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
 
         claim = next((p for p in automaton.properties if p.name == recipe.claim), None)
         automaton = focused(automaton, claim) if claim is not None else automaton
+    drawn = plotted(model.automaton, options["plot_vars"]) if plot is not None else []
     session = _Session(console, chosen, model.automaton, recipe, runs, options)
+    session.drawn = drawn
     session.other = read_trace(options["compare"])
     return session.work(automaton)
+
+
+def _check_outputs(chosen: Chosen, options: dict[str, Any]) -> None:
+    """Refuse targets that cannot be written, or that are something else already."""
+    taken: list[Path] = []
+    for option in ("csv_file", "trace_file", "plot"):
+        path: Path | None = options[option]
+        if path is None:
+            continue
+        refuse_same_file(Path(chosen.reference), path)
+        refuse_unwritable(path)
+        if path.resolve() in taken:
+            raise click.UsageError(f"{str(path)!r} is the target of two options")
+        taken.append(path.resolve())
+    if options["plot_vars"] is not None and options["plot"] is None:
+        raise click.UsageError("--plot-vars needs --plot FILE")
 
 
 class _Session:
@@ -181,6 +200,7 @@ class _Session:
         self.interrupted = False
         self.proof: dict[str, Any] | None = None
         self.proved = ""
+        self.drawn: list[str] = []  # what the plot shows
         self.other: Trace | None = None  # the trace to compare with
         self.difference: Difference | None = None
         self.maker: RunMaker
@@ -333,17 +353,9 @@ class _Session:
     def draw(self, path: Path, traces: Sequence[Trace]) -> None:
         from reports.trace_plot import page, plot
 
-        chosen = self.options["plot_vars"]
-        names = (
-            [n.strip() for n in chosen.split(",") if n.strip()]
-            if chosen
-            else [v.name for v in self.automaton.variables if v.type.name == "real"][:8]
-        )
-        if chosen and len(names) == 2 and not any(":" in n for n in names):
-            names.append(":".join(names))  # two variables: also one against the other
         title = f"{self.chosen.label} until {self.recipe.until:g}"
         try:
-            svg = plot([t for t in traces if t.segments], names, title)
+            svg = plot([t for t in traces if t.segments], self.drawn, title)
         except ValueError as error:
             raise click.UsageError(f"--plot: {error}") from error
         write_whole(path, page(svg, title) if path.suffix == ".html" else svg)
