@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import inf
 
 from abstraction.affine_counterexample import Replayer
 from abstraction.certified import certify
@@ -16,6 +17,10 @@ from reach.crossings import suggested_runs
 from reach.flowpipe import Exploration
 from reach.flowpipe_parts import FlowpipeMethod, NotFound
 from reach.flowpipe_refinement import search_flowpipe
+
+SEARCH_SHARE = 0.65
+"""The part of the time that the search may take; a check takes about as long as the last
+exploration."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,10 @@ class FlowpipeStrategy:
         try:
             problem = linear_problem(task.automaton, task.claim)
             refuter = _Refuter(task, self.name, begun)
+            left = task.deadline - time.monotonic()
+            search = task.within(SEARCH_SHARE * left) if left < inf else task
             found = search_flowpipe(
-                problem, _horizon(task), method, lambda: task.expired, task.progress, refuter
+                problem, _horizon(task), method, lambda: search.expired, task.progress, refuter
             )
             if refuter.verdict is not None:
                 return refuter.verdict

@@ -209,6 +209,7 @@ class Exploration:
         normals = list(wanted.values())
         bounds: list[list[Bounded | None]] = []
         for normal in normals:
+            self._in_time()
             goal = Form({primed(name): a for name, a in normal.items()})
             bounds.append([source(goal) for source in sources])
         kept = [i for i, found in enumerate(bounds) if all(b is not None for b in found)]
@@ -310,8 +311,7 @@ class Exploration:
         final_rows = [keyed(rows) for rows in final]
         feasible: list[list[ReducedRows | None]] = []
         for k, step in enumerate(steps(self.flow(node.location), node)):
-            if self.expired():
-                self._fail("the time limit was reached")
+            self._in_time()
             self.step_count += 1
             if k % 64 == 0:
                 self.progress(
@@ -444,8 +444,6 @@ class Exploration:
         feasible: list[list[ReducedRows | None]],
         count: int,
     ) -> None:
-        if self.expired():
-            self._fail("the time limit was reached")
         path = (*explored.path, (case.number, count))
         planned = {key_of(normal) for normal in self.plans.get(path, NO_PLAN).rows}
         numbers = {key_of(d.normal): i for i, d in enumerate(explored.node.directions)}
@@ -465,6 +463,10 @@ class Exploration:
         rows = feasible[cluster[0]][case.number]
         assert rows is not None
         explored.leads.append(Lead(case, window, rows, number, fresh))
+
+    def _in_time(self) -> None:
+        if self.expired():
+            self._fail("the time limit was reached")
 
     def _fail(self, reason: str, crossed: tuple[str, Fraction, Fraction] | None = None) -> NoReturn:
         raise _Stop(NotFound(reason, crossed, len(self.nodes), self.step_count))

@@ -16,6 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 from math import ceil, frexp, ldexp
 
 import numpy as np
@@ -167,7 +168,11 @@ def _plans(plain: Exploration, expired: Callable[[], bool]) -> dict[Path, Plan]:
         if expired():
             return {}
         planner = _Planner(plain, explored)
-        requests = [*planner.own_requests(), *planner.requests_of_jumps(wanted)]
+        requests: list[_Request] = []
+        for request in chain(planner.own_requests(), planner.requests_of_jumps(wanted)):
+            requests.append(request)
+            if expired():
+                return {}
         if not requests:
             continue
         rows: dict[Key, Normal] = {}

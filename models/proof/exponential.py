@@ -25,8 +25,9 @@ from math import factorial
 from models.proof.packed_rows import PackedRows
 
 GROWTH_BITS, GROWTH_DEGREE = 128, 6
-MILD = 4
-"""Up to this exponent m S the logarithmic norm is good enough."""
+MILD, MILD_FROM, MILD_IF_LARGE = 4, 48, 40
+"""Up to this exponent m S the logarithmic norm is good enough, the second one for matrices
+from that size on."""
 MAX_SQUARED = 256
 """Larger matrices are not multiplied with each other."""
 
@@ -97,7 +98,9 @@ def exponential(matrix: Balanced, time: Fraction, bits: int) -> FixedPoint:
 def growth(matrix: Balanced, time: Fraction) -> Fraction:
     """P with ||exp(matrix * t)|| <= P for all t in [0, time]."""
     exponent = max(Fraction(0), matrix.rate * time)
-    if exponent <= MILD or len(matrix.rows) > MAX_SQUARED:
+    size = len(matrix.rows)
+    mild = MILD if size < MILD_FROM else MILD_IF_LARGE
+    if exponent <= mild or size > MAX_SQUARED:
         return Fraction(3) ** -(-exponent.numerator // exponent.denominator)
     rounds = -(-_halvings(matrix, time) // 2)
     bound = Fraction(2)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 300, 64, 44, 30
-COLOURS = ("#1b6ca8", "#c0392b", "#2e8b57")
+COLOURS = ("#1b6ca8", "#c0392b", "#2e8b57", "#7d3c98")
 
 
 def line_plot(
