@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
+from itertools import product
 
-from models.proof.linear import Rows
+from models.automaton import primed
+from models.proof.affine_flow import AffineFlow
+from models.proof.flowpipe import start_set
+from models.proof.linear import Form, Row, Rows
+from models.proof.uncertain_flow import flow_at, parameter_box
 from reach.affine_witness import Stretch, Witness, witness
 from reach.flowpipe import Exploration
-from reach.flowpipe_parts import Explored, Lead
+from reach.flowpipe_parts import Explored, Lead, start_of
 
 MOMENTS = 6
 """Moments at which a node is asked for bad states."""
@@ -31,11 +37,13 @@ def suggested_runs(tried: Exploration) -> Iterator[Witness]:
 
 def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]:
     chain = _chain(tried, explored)
-    start = _start_rows(tried, explored.path[0])
+    start = _start_rows(tried, explored)
     if chain is None or start is None:
         return
     bad = tried.problem.bad(explored.node.location)
-    for share in SHARES if chain else SHARES[:1]:
+    shares = SHARES if chain else SHARES[:1]
+    for values, share in product(_parameter_values(tried, explored), shares):
+        fixed = tuple(row for name, value in values.items() for row in _equal(name, value))
         stretches = [
             Stretch(source.node.location, _between(lead.window, share), lead.case.rows)
             for source, lead in chain
@@ -45,7 +53,37 @@ def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]
                 return
             step = explored.steps[number]
             last = Stretch(explored.node.location, _between((step.begin, step.end), part))
-            yield witness(tried.problem, tried.flow, start, [*stretches, last], bad[case])
+            path = [*stretches, last]
+            flow = partial(_flow_at, tried, values)
+            yield witness(tried.problem, flow, start + fixed, path, bad[case])
+
+
+def _parameter_values(tried: Exploration, explored: Explored) -> Iterator[dict[str, Fraction]]:
+    """Choices of the parameters that multiply variables: corners of their box where the run
+    begins, and its centre."""
+    first = next(e for e in tried.nodes if e.path == explored.path[:1])
+    flow = tried.flow(first.node.location)
+    if not flow.corners:
+        yield {}
+        return
+    box = parameter_box(flow, start_set(flow, first.node).spans)
+    names = [flow.names[j] for j in box]
+    ends = [sorted(set(span)) for span in box.values()]
+    for values in product(*ends):
+        yield dict(zip(names, values, strict=True))
+    yield {flow.names[j]: (low + high) / 2 for j, (low, high) in box.items()}
+
+
+def _flow_at(tried: Exploration, values: Mapping[str, Fraction], location: str) -> AffineFlow:
+    flow = tried.flow(location)
+    if not flow.corners:
+        return flow
+    return flow_at(flow, {j: values[flow.names[j]] for j in flow.corners[0].values})
+
+
+def _equal(name: str, value: Fraction) -> Rows:
+    difference = Form({primed(name): Fraction(1)}, -value)
+    return (Row(difference), Row(-difference))
 
 
 def _chain(tried: Exploration, explored: Explored) -> list[tuple[Explored, Lead]] | None:
@@ -66,9 +104,9 @@ def _chain(tried: Exploration, explored: Explored) -> list[tuple[Explored, Lead]
     return found[::-1]
 
 
-def _start_rows(tried: Exploration, entry: tuple[int, int]) -> Rows | None:
+def _start_rows(tried: Exploration, explored: Explored) -> Rows | None:
     """The rows of the initial set that a path begins in."""
-    number, case = -1 - entry[0], entry[1]
+    number, case = start_of(explored.path)
     for k, (_, cases) in enumerate(tried.problem.starts()):
         if k == number:
             return cases[case] if case < len(cases) else None

@@ -34,7 +34,7 @@ from models.proof.flowpipe import (
     steps,
 )
 from models.proof.linear import Form, Row, Rows
-from models.proof.polyhedral import Cover, Evidence, Impossible, InCell
+from models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
 from models.proof.problem import LinearProblem
 from reach.flowpipe_parts import (
     NO_PLAN,
@@ -47,7 +47,9 @@ from reach.flowpipe_parts import (
     Path,
     Plan,
     split_steps,
+    start_path,
 )
+from reach.parameter_cells import Cells, Leaf, cells_of
 from reach.reduced_rows import Bounded, ReducedRows
 from reach.step_choice import choose, rounded_up
 from reach.step_evidence import Key, key_of, keyed, quick_refutation, scaled_to_grid
@@ -185,15 +187,30 @@ class Exploration:
 
     def _begin(self) -> None:
         for number, (location, cases) in enumerate(self.problem.starts()):
-            self.flow(location)
+            cells = cells_of(self.flow(location), self.method.cells)
             for case, rows in enumerate(cases):
-                reduced = ReducedRows(rows + start_time())
-                refuted = reduced.refutation()
-                if refuted is not None:
-                    self.starts.append(Impossible(refuted))
-                    continue
-                path = ((-1 - number, case),)
-                self.starts.append(self._enter(location, path, [reduced.largest])[0][0])
+                start = (location, number, case)
+                self.starts.append(self._cover_start(start, rows + start_time(), cells))
+
+    def _cover_start(self, start: tuple[str, int, int], rows: Rows, cells: Cells) -> Cover:
+        """Evidence that initial states lie in entry sets, one for each cell."""
+        location, number, case = start
+        if isinstance(cells, Leaf):
+            reduced = ReducedRows(rows)
+            refuted = reduced.refutation()
+            if refuted is not None:
+                return Impossible(refuted)
+            path = start_path(number, case, cells.number)
+            return self._enter(location, path, [reduced.largest])[0][0]
+        after = Form({primed(cells.name): Fraction(1)}, -cells.at)
+        below = self._cover_start(start, (*rows, Row(after)), cells.below)
+        above = self._cover_start(start, (*rows, Row(-after, True)), cells.above)
+        own = [e.node for e in self.nodes if e.node.location == location]
+        predicate = Form({cells.name: Fraction(1)}, -cells.at)
+        region = next((r for r, node in enumerate(own) if predicate in node.entry), None)
+        if region is None:
+            self._fail(f"{cells.name} is not independent of the other initial values")
+        return Split(region, own[region].entry.index(predicate), False, below, above)
 
     def _enter(
         self,

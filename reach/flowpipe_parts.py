@@ -18,19 +18,34 @@ from reach.step_evidence import Key
 
 Normal = Mapping[str, Fraction]
 Path = tuple[tuple[int, int], ...]
-"""How a node was first entered: for each jump the number of its case and of the cluster."""
+"""How a node was first entered: the initial set and, within it, its case and cell; then for
+each jump the number of its case and of the cluster."""
+
+MAX_CELLS = 1 << 16
+
+
+def start_path(number: int, case: int, cell: int) -> Path:
+    """The path of a node that a run can begin in."""
+    return ((-1 - number, case * MAX_CELLS + cell),)
+
+
+def start_of(path: Path) -> tuple[int, int]:
+    """The number of the initial set that a path begins in, and of its case."""
+    return -1 - path[0][0], path[0][1] // MAX_CELLS
 
 
 @dataclass(frozen=True)
 class FlowpipeMethod:
     """Options: the length of a step (chosen if None), how many nodes, how many steps a node
-    may have at most, how many successive steps share a successor (None: all)."""
+    may have at most, how many successive steps share a successor (None: all), and into how
+    many cells the box of uncertain parameters is cut."""
 
     step: Fraction | None = None
     level: int = 0
     max_nodes: int = 200
     max_steps: int = 20_000
     cluster: int | None = None
+    cells: int = 1
 
 
 @dataclass(frozen=True)

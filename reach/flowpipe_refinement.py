@@ -13,7 +13,7 @@ with well-known jump times is bounded as tightly as if it were one stay.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
@@ -56,6 +56,9 @@ MARGIN = Fraction(1, 1 << 12)
 ROUNDS, SHORTER = 4, 4
 """Explorations with the same usual steps, and how much shorter each makes those that fail."""
 
+UNCERTAIN = ((0, 4), (0, 16), (2, 16), (2, 64))
+"""Levels and numbers of cells that are tried where parameters multiply variables."""
+
 MAX_INHERITED = 600
 """Entry rows of one node."""
 
@@ -91,10 +94,10 @@ def search_flowpipe(
     total = attempts = 0
     flows: dict[str, AffineFlow] = {}
     outcome = NotFound("the time limit was reached")
-    for attempt in _attempts(method):
+    for attempt in _attempts(method, flows):
         plans: dict[Path, Plan] = {}
         planned = False
-        for _ in range(ROUNDS):
+        for number in range(ROUNDS):
             lenient = not planned
             tried = Exploration(
                 problem,
@@ -117,6 +120,8 @@ def search_flowpipe(
             outcome = _at_first_crossing(tried)
             if is_real(tried):
                 return replace(outcome, steps=total, attempts=attempts)
+            if number >= 2 and any(flow.corners for flow in flows.values()):
+                break  # then smaller cells of parameters help more than shorter steps
             planned = not any(e.unsafe_at_first for e in tried.nodes)
             plans = _plans(tried, expired) if planned else _shorter(tried)
             if not plans:
@@ -138,9 +143,15 @@ def _shorter(tried: Exploration) -> dict[Path, Plan]:
     return plans
 
 
-def _attempts(method: FlowpipeMethod) -> Iterator[FlowpipeMethod]:
-    """Ever shorter steps, and in the end fewer of them taken together."""
-    for level in range(FIRST_LEVEL, 8, 2):
+def _attempts(method: FlowpipeMethod, flows: Mapping[str, AffineFlow]) -> Iterator[FlowpipeMethod]:
+    """Ever shorter steps, and in the end fewer of them taken together; more and more cells
+    of uncertain parameters, if the first attempt met any."""
+    yield replace(method, level=method.level + FIRST_LEVEL)
+    if any(flow.corners for flow in flows.values()):
+        for level, cells in UNCERTAIN:
+            yield replace(method, level=method.level + level, cells=cells)
+        return
+    for level in range(FIRST_LEVEL + 2, 8, 2):
         yield replace(method, level=method.level + level)
     for cluster in (16, 4, 1):
         yield replace(method, level=method.level + 4, cluster=cluster)

@@ -42,6 +42,7 @@ from models.proof.affine_flow import AffineFlow, Signal, Span, Vector
 from models.proof.curve_steps import Frame, StepOfCurve, balanced_matrix, step_of_curve
 from models.proof.exponential import growth
 from models.proof.start_set import GRAINS, StartSet, Support, times, upwards
+from models.proof.uncertain_flow import centred_flow
 
 
 def gap(i: int) -> Fraction:
@@ -100,8 +101,10 @@ class FlowBounds:
         degree: int,
         bits: int,
     ):
-        self.flow, self.start, self.degree, self.bits = flow, start, degree, bits
         self.weights = [Fraction(2) ** exponents.get(name, 0) for name in flow.names]
+        if flow.corners:
+            flow = centred_flow(flow, start.spans, stay, self.weights)
+        self.flow, self.start, self.degree, self.bits = flow, start, degree, bits
         self._measure(stay)
         self.frame = Frame(flow, tuple(self.members), tuple(self.weights), degree, bits)
         gaps = [gap(i) for i in range(2, degree + 1)]

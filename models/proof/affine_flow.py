@@ -7,8 +7,8 @@ range, or the constant 1) between bounds that the rows of the location imply.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -35,15 +35,30 @@ class Signal:
     name: str = ""
 
 
+Entries = Mapping[tuple[int, int | str], Fraction]
+"""The matrices A and B by row, and by column or name of the signal."""
+
+
+@dataclass(frozen=True)
+class Corner:
+    """The flow at one choice of ends for the parameters that multiply variables."""
+
+    values: Mapping[int, Fraction]
+    entries: Entries
+
+
 @dataclass(frozen=True)
 class AffineFlow:
     """x' = A x + B w in one location. `columns[j]` are the entries A_ij by i; `limits` are
-    bounds of names that the location's invariant implies."""
+    bounds of names that the location's invariant implies. Where parameters multiply variables
+    there are `corners`, and A and B are those at the centre of their box: a run has the mean
+    of the corners with weights that its parameters say (`models.proof.uncertain_flow`)."""
 
     names: tuple[str, ...]
     columns: tuple[Mapping[int, Fraction], ...]
     signals: tuple[Signal, ...]
     limits: Mapping[str, Span]
+    corners: tuple[Corner, ...] = ()
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -61,31 +76,62 @@ class AffineFlow:
 
 
 def affine_flow(problem: LinearProblem, location: str) -> AffineFlow | str:
-    """The flow of a location; a reason where the linear view has no single affine one."""
-    corners = problem.dynamics(location)
-    if len(corners) != 1:
-        return f"parameters multiply variables in {location}"
+    """The flow of a location; a reason where the linear view has no affine one."""
     names = tuple(sorted(problem.names | {TIME}))
-    derivative, loose = _resolved(corners[0])
-    bounds = _common_bounds([case + loose for case in problem.invariant(location)])
     index = {name: j for j, name in enumerate(names)}
-    columns: list[dict[int, Fraction]] = [{} for _ in names]
-    signals: dict[str, dict[int, Fraction]] = {}
-    for name, form in (*derivative.items(), (TIME, Form({}, Fraction(1)))):
-        i = index[name]
-        for other, value in form.coefficients.items():
-            if other in index:
-                columns[index[other]][i] = value
-            else:
-                signals.setdefault(other, {})[i] = value
-        if form.constant:
-            signals.setdefault(ONE, {})[i] = form.constant
+    resolved = [(_resolved(dynamics), dynamics.corner) for dynamics in problem.dynamics(location)]
+    invariants = problem.invariant(location)
+    bounds = _common_bounds([case + rows for (_, rows), _ in resolved for case in invariants])
     bounds[ONE] = (Fraction(1), Fraction(1))
-    found = tuple(Signal(*bounds.get(n, (None, None)), c, n) for n, c in sorted(signals.items()))
-    if any(s.low is not None and s.high is not None and s.low > s.high for s in found):
-        return f"the bounds of an input contradict each other in {location}"
+    corners = tuple(
+        Corner({index[n]: value for n, value in corner.items()}, _entries(index, derivative))
+        for (derivative, _), corner in resolved
+    )
     limits = {name: bounds[name] for name in names if name in bounds}
-    return AffineFlow(names, tuple(columns), found, limits)
+    mean = mean_entries([(Fraction(1, len(corners)), c.entries) for c in corners])
+    sources = {n for corner in corners for _, n in corner.entries if isinstance(n, str)}
+    spans = {n: bounds.get(n, (None, None)) for n in sources}
+    found = assembled(names, mean, {str(n): span for n, span in spans.items()}, limits)
+    if any(s.low is not None and s.high is not None and s.low > s.high for s in found.signals):
+        return f"the bounds of an input contradict each other in {location}"
+    return replace(found, corners=corners) if len(corners) > 1 else found
+
+
+def _entries(index: Mapping[str, int], derivative: Mapping[str, Form]) -> Entries:
+    entries: dict[tuple[int, int | str], Fraction] = {}
+    for name, form in (*derivative.items(), (TIME, Form({}, Fraction(1)))):
+        for other, value in form.coefficients.items():
+            entries[index[name], index.get(other, other)] = value
+        if form.constant:
+            entries[index[name], ONE] = form.constant
+    return entries
+
+
+def mean_entries(parts: Iterable[tuple[Fraction, Entries]]) -> Entries:
+    """The sum of weight * entries."""
+    total: dict[tuple[int, int | str], Fraction] = {}
+    for weight, entries in parts:
+        for place, value in entries.items():
+            total[place] = total.get(place, Fraction(0)) + weight * value
+    return {place: value for place, value in total.items() if value}
+
+
+def assembled(
+    names: tuple[str, ...],
+    entries: Entries,
+    spans: Mapping[str, Span],
+    limits: Mapping[str, Span],
+) -> AffineFlow:
+    """The flow with these entries; `spans` are those of the signals."""
+    columns: list[dict[int, Fraction]] = [{} for _ in names]
+    signals: dict[str, dict[int, Fraction]] = {name: {} for name in spans}
+    for (i, source), value in entries.items():
+        if isinstance(source, int):
+            columns[source][i] = value
+        else:
+            signals[source][i] = value
+    found = (Signal(*spans[n], c, n) for n, c in sorted(signals.items()))
+    return AffineFlow(names, tuple(columns), tuple(found), limits)
 
 
 def _resolved(dynamics: Dynamics) -> tuple[dict[str, Form], Rows]:

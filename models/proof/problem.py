@@ -15,7 +15,7 @@ for every state its derivative lies in the convex hull of the corners'.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -73,10 +73,12 @@ MAX_FLOWING = 64
 @dataclass(frozen=True, slots=True)
 class Dynamics:
     """The flow of a location at one corner of the parameters: `derivative` of every
-    variable as a form, which may mention `d(x)`; `rows` bound those."""
+    variable as a form, which may mention `d(x)`; `rows` bound those; `corner` are the values of
+    the parameters that multiply variables."""
 
     derivative: Mapping[str, Form]
     rows: Rows
+    corner: Mapping[str, Fraction] = field(default_factory=dict)
 
     def along(self, form: Form) -> Form:
         """The derivative in time of a form over variables and parameters."""
@@ -322,7 +324,9 @@ class LinearProblem:
                 if bounds.high is not None:
                     rows.extend(at_most(form, bounds.high))
             derivative[v.name] = form
-        return Dynamics(derivative, tuple(rows))
+        values = {name: affine(value) for name, value in corner.items()}
+        known = {name: form.constant for name, form in values.items() if form is not None}
+        return Dynamics(derivative, tuple(rows), known)
 
 
 def linear_problem(automaton: Automaton, claim: Property) -> LinearProblem:
