@@ -362,3 +362,70 @@ agent All() {
         ]
         assert speeds[0] == speeds[1] != speeds[2]
         assert all(0.1 <= v <= 1 for v in speeds)
+
+
+LINE = (
+    DISCS.replace("(a.x - b.x)^2 + (a.y - b.y)^2 <= 1", "(a.x - b.x)^2 <= 1")
+    .replace("+ (a.y - b.y)*(a.vy - b.vy) < 0", "< 0")
+    .replace("(dx*(a.vx - b.vx) + dy*(a.vy - b.vy))/(dx^2 + dy^2)", "(a.vx - b.vx)/dx")
+)
+
+
+@pytest.fixture(scope="module")
+def trains(tmp_path_factory):
+    text = LINE.replace("x in [-50, 50]", "x in [-1e5, 1e5]").replace(
+        "vx in [-2, 2]", "vx in [-1e4, 1e4]"
+    )
+    return prepare_agents(written(tmp_path_factory.mktemp("line"), text, n=14))
+
+
+@pytest.fixture(scope="module")
+def crossed(tmp_path_factory):
+    head, _, _ = DISCS.partition("  urgent interaction")
+    text = head + (
+        "  urgent interaction swap between a, b in disc\n"
+        "    when (a.x - b.y)^2 <= 0.04 && a.vx > b.vy && a.vx > 0\n"
+        "    do { a.vx = -a.vx; }\n}\n"
+    )
+    automaton = written(tmp_path_factory.mktemp("crossed"), text, n=6)
+    return prepare_agents(automaton), prepare_agents(automaton, synchronous=True)
+
+
+class TestFarPairsAreSkippedRightly:
+    """Cells and slices only leave out pairs that cannot meet."""
+
+    @settings(max_examples=10, deadline=None)
+    @given(
+        st.lists(st.floats(-1, 1, width=32), min_size=14, max_size=14),
+        st.sampled_from([1.0, 40.0, 1000.0]),
+        st.booleans(),
+    )
+    def test_trains_on_a_line(self, trains, speeds, quick, foresee):
+        """One coordinate; one train may be much faster than all others."""
+        discs = [(3.0 * i, 0.0, v, 0.0) for i, v in enumerate(speeds)]
+        discs[5] = (15.0, 0.0, quick * speeds[5], 0.0)
+        result = simulate_agents(
+            trains, until=4.0, initial=start_of(discs), method=PRECISE, foresee=foresee
+        )
+        log = elastic(discs, 4.0 - 1e-6)  # at the very end of a run both are right
+        count = next((k for k, (a, b) in enumerate(pairwise(log)) if b[0] - a[0] < 1e-5), len(log))
+        count = min(count, 15)
+        assert [b[1:] for b in bumps(result)[:count]] == [b[1:] for b in log[:count]]
+
+    @settings(max_examples=10, deadline=None)
+    @given(st.lists(st.floats(-2, 2, width=32), min_size=24, max_size=24))
+    def test_another_coordinate_of_the_other(self, crossed, numbers):
+        """x of the one near y of the other: first and second partners have cells of their
+        own."""
+        own, one = crossed
+        initial = {
+            f"disc[{i + 1}].{k}": numbers[4 * i + j] + (5.0 * i if k == "x" else 0.0)
+            for i in range(6)
+            for j, k in enumerate(("x", "y", "vx", "vy"))
+        }
+        results = [
+            simulate_agents(p, until=6.0, initial=initial, method=PRECISE) for p in (own, one)
+        ]
+        found, expected = (sorted(round(e.time, 5) for e in r.events) for r in results)
+        close = any(b - a < 1e-4 for a, b in pairwise(expected))
+        assert close or found == pytest.approx(expected, abs=1e-4)
