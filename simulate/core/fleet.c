@@ -109,8 +109,7 @@ const Meeting *fleet_next_meeting(Fleet *f)
 /* Copy polynomials of the core (flowing variable `i`, power `m` at i*row + m*column). */
 static void set_path(Agent *agent, Path *p, const double *c, int degree, size_t row, size_t column)
 {
-    int i, m;
-    p->degree = degree;
+    int i, m, top = 0;
     for (i = 0; i < p->n; i++) {
         double *to = p->c + (size_t)i * STRIDE;
         if (agent->flowing[i] < 0) {
@@ -118,9 +117,13 @@ static void set_path(Agent *agent, Path *p, const double *c, int degree, size_t 
             memset(to + 1, 0, degree * sizeof(double));
             continue;
         }
-        for (m = 0; m <= degree; m++)
+        for (m = 0; m <= degree; m++) {
             to[m] = c[(size_t)agent->flowing[i] * row + m * column];
+            if (to[m] != 0.0 && m > top)
+                top = m;
+        }
     }
+    p->degree = top; /* straight ways are common */
     path_bounds(p);
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -438,28 +439,55 @@ def sections() -> Iterator[tuple[str, Callable[[], str]]]:
     yield "Start", start_up
 
 
-def main() -> int:
-    (ROOT / "docs" / "images").mkdir(exist_ok=True)
+def machine() -> str:
+    """Where and when, in a few words."""
     processor = platform.processor() or platform.machine()
-    load_average = os.getloadavg()[0]
     core = "compiled core" if is_compiled() else "reference in Python"
-    page = [
-        "# Benchmarks of the simulator\n",
-        "Made by `make bench`; all tools solve the same problems in the same run, at relative"
-        " tolerance 1e-4 and absolute tolerance 1e-7. `RHS` counts evaluations of the right-hand"
-        " side (for our Taylor method: coefficients), `singular` those where it has no value. Our"
-        " times are of runs of a prepared model; heyoka's are without its compilation.\n",
+    return (
         f"{date.today().isoformat()}, {os.cpu_count()} cores {processor}, Python"
-        f" {platform.python_version()}, {core}; load average {load_average:.1f} at the start"
-        " (above the number of cores, times are worse than on an idle machine).\n",
-    ]
+        f" {platform.python_version()}, {core}; load average {os.getloadavg()[0]:.1f} at the start"
+        " (above the number of cores, times are worse than on an idle machine)"
+    )
+
+
+def measured(title: str, work: Callable[[], str]) -> str:
+    print(f"{title} ...", file=sys.stderr, flush=True)
+    begun = time.perf_counter()
+    text = work()
+    print(f"  {time.perf_counter() - begun:.1f} s", file=sys.stderr, flush=True)
+    return f"## {title}\n\n{text}"
+
+
+def measured_again(words: list[str]) -> str:
+    """The page with the sections whose titles contain one of these words made anew."""
+    head, *parts = re.split(r"(?m)^(?=## )", (ROOT / "docs" / "benchmarks.md").read_text())
+    known = {part.partition("\n")[0].removeprefix("## "): part for part in parts}
+    page = [head]
     for title, work in sections():
-        print(f"{title} ...", file=sys.stderr, flush=True)
-        begun = time.perf_counter()
-        text = work()
-        print(f"  {time.perf_counter() - begun:.1f} s", file=sys.stderr, flush=True)
-        page.append(f"## {title}\n\n{text}")
-    text = "\n".join(page)
+        if any(word in title for word in words):
+            note = f"\nMeasured by itself: {machine()}.\n\n"
+            page.append(measured(title, work).rstrip("\n") + "\n" + note)
+        elif title in known:
+            page.append(known[title])
+    return "".join(page).rstrip("\n") + "\n"
+
+
+def main() -> int:
+    """Measure everything, or only the sections that are named by a word of their title."""
+    (ROOT / "docs" / "images").mkdir(exist_ok=True)
+    if len(sys.argv) > 1:
+        text = measured_again(sys.argv[1:])
+    else:
+        page = [
+            "# Benchmarks of the simulator\n",
+            "Made by `make bench`; all tools solve the same problems in the same run, at relative"
+            " tolerance 1e-4 and absolute tolerance 1e-7. `RHS` counts evaluations of the"
+            " right-hand side (for our Taylor method: coefficients), `singular` those where it has"
+            " no value. Our times are of runs of a prepared model; heyoka's are without its"
+            " compilation.\n",
+            f"{machine()}.\n",
+        ]
+        text = "\n".join([*page, *(measured(title, work) for title, work in sections())])
     (ROOT / "docs" / "benchmarks.md").write_text(text)
     print(text)
     return 0
