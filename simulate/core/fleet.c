@@ -131,9 +131,12 @@ static void look_ahead(Agent *agent)
 {
     const Core *core = &agent->core;
     Path *p = &agent->ahead;
-    p->base = p->start = p->end = core->t;
-    if (!agent->ended)
-        p->end = core->t + core->next;
+    p->base = p->start = p->end = agent->known = core->t;
+    if (!agent->ended) {
+        p->end = agent->known = core->t + core->next;
+        if (core->next >= core->h && p->end + core->next <= core->until)
+            p->end += core->next; /* limited by the error alone: a rough guess of what follows */
+    }
     set_path(agent, p, core->poly, agent->ended ? 0 : core->degree, 1, (size_t)core->n);
 }
 

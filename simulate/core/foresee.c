@@ -64,7 +64,7 @@ static int binding_atom(const Core *core)
 static int solve(const Equation *e, double reach, double target, int after, double *h)
 {
     double t = e->f->agents[e->i].clock, low = 0.0, high = reach, value;
-    double end = e->f->agents[e->i].ahead.end - t;
+    double end = e->f->agents[e->i].known - t;
     int n;
     for (n = 0; n < HALVINGS; n++) {
         if (guard_at(e, t + high, e->shift, &value) < 0)
@@ -98,7 +98,9 @@ static int agree(Fleet *f, Shape *s, int i, int j, double when, double *own, dou
     const Agent *a = &f->agents[i], *b = &f->agents[j];
     Core *core = &s->core;
     Equation e = {f, s, i, j, binding_atom(core), 0.0};
-    double tau = b->clock > a->clock ? b->clock - a->clock : 0.0, reach = when - a->clock;
+    /* A meeting on a way that j has gone already is approached by i alone. */
+    double tau = b->clock > a->clock && when > b->clock ? b->clock - a->clock : 0.0;
+    double reach = when - a->clock;
     double gamma = FALLBACK, g = 0.0, scale = 0.0, eps = 0.0, distance, ratio;
     int crossing = 0, n;
     if (e.k >= 0) {
@@ -109,7 +111,7 @@ static int agree(Fleet *f, Shape *s, int i, int j, double when, double *own, dou
             return -1;
     }
     if (e.k < 0 || !(g < -eps)) { /* by time alone */
-        *own = (1.0 - gamma) * reach;
+        *own = crossing ? (1.0 + gamma) * reach : (1.0 - gamma) * reach;
     } else {
         ratio = reach / a->core.h_before;
         distance = scale;
@@ -128,11 +130,12 @@ static int agree(Fleet *f, Shape *s, int i, int j, double when, double *own, dou
         if (solve(&e, reach, crossing ? distance : -distance, crossing, own) < 0)
             return -1;
     }
-    *other = *own - (1.0 - gamma) * tau;
+    *other = when > b->clock ? *own - (1.0 - gamma) * tau : 0.0;
     return 0;
 }
 
-/* When the condition is first true along the extrapolation of i; 1 found, 0 none, -1. */
+/* When the condition is first true along the next step of i; 1 found, 0 none, -1 failure; 2 if
+ * it is beyond the next step of j, where the extrapolation is a guess. */
 static int expected(Fleet *f, Shape *s, int i, int j, double *when)
 {
     const Path *own = &f->agents[i].ahead;
@@ -141,13 +144,13 @@ static int expected(Fleet *f, Shape *s, int i, int j, double *when)
         const Path *other = part ? &f->agents[j].ahead : &f->agents[j].past;
         const Path *a = i < j ? own : other, *b = i < j ? other : own;
         double start = own->start > other->start ? own->start : other->start;
-        double end = own->end < other->end ? own->end : other->end;
+        double end = f->agents[i].known < other->end ? f->agents[i].known : other->end;
         if (!(start < end) || far_apart(s, a, b) || !narrow(s, a, b, &start, &end))
             continue;
         f->looks++;
         found = pair_meet(s, a, b, start, end, when);
         if (found)
-            return found;
+            return found > 0 && part && *when > f->agents[j].known ? 2 : found;
     }
     return 0;
 }
@@ -176,8 +179,12 @@ int fleet_foresee(Fleet *f, int agent, double *cap)
                 return -1;
             if (!found || when - own->clock >= least)
                 continue;
-            if (agree(f, s, agent, other, when, &mine, &theirs) < 0)
+            if (found == 2) { /* let the other come closer before passing what is known */
+                mine = f->agents[other].known - own->clock;
+                theirs = 0.0;
+            } else if (agree(f, s, agent, other, when, &mine, &theirs) < 0) {
                 return -1;
+            }
             if (mine > 0.0 && mine < least) {
                 least = mine;
                 partner = other;

@@ -344,7 +344,9 @@ def spirals() -> str:
         drift = [("clocks", [(k, s.spread) for k, s in numbered])]
         for kind, up, lines in (("steps", "step", steps), ("clocks", "clock difference", drift)):
             file = f"{name}_{kind}.svg"
-            svg = line_plot(f"Spiral cars, {title}: {up}", "step number", up, lines, log=True)
+            svg = line_plot(
+                f"Spiral cars, {title}: {up}", "step number", up, lines, log=kind == "steps"
+            )
             (ROOT / "docs" / "images" / file).write_text(svg)
             told.append(f"![{title}: {up}](images/{file})")
         ending = "violation" if run.outcome.ending is Ending.VIOLATION else "no event"
