@@ -33,9 +33,11 @@ class AgentGroup(Execution):
     def depart(self, fleet: Fleet) -> None:
         """Begin a stretch from the present state."""
         program, x, held, goal, watches = self.outset()
+        longest = (self.sampling if program.sampled else self.method).max_step
         fleet.depart(
-            self.position, program, self.t, goal, x, held, watches, self._flowing(), self.values()
-        )
+            self.position, program, self.t, goal, longest, x, held, watches, self._flowing(),
+            self.values(),
+        )  # fmt: skip
 
     def values(self) -> list[float]:
         """The present values of all variables, in the order of their names."""

@@ -2,7 +2,8 @@
 
 Components are put into one group, with one clock, if one reads what another writes, if both
 write one variable or take part in one synchronised edge, if they read one input that has no
-signal, or if a condition relates them in a way that a pair of groups cannot watch. What is
+signal, or if a condition relates them in a way that a pair of groups cannot watch (it has
+more than two of them, algebraic variables, inputs, or calls of functions from outside). What is
 left between two groups are *encounters*: interactions and bad states of exactly two groups.
 Bad states of more groups are watched only at jumps, if they mention discrete variables alone.
 """
@@ -180,13 +181,15 @@ class _Grouper:
                 continue
             names = self._names(event)
             members = self._components(names)
-            if len(self.partition.groups_of(members)) > 2 or self._unfit(names):
+            unfit = self._unfit(names) or _calls_functions(event.guard)
+            if len(self.partition.groups_of(members)) > 2 or unfit:
                 self.partition.join(members)
         for claim in claims:
             count = len(self.partition.groups_of(claim.components))
-            if (count > 2 and not claim.is_discrete) or (
-                count > 1 and self._unfit(free_variables(claim.bad))
-            ):
+            if count < 2:
+                continue
+            unfit = self._unfit(free_variables(claim.bad)) or _calls_functions(claim.bad)
+            if unfit or (count > 2 and not claim.is_discrete):
                 self.partition.join(claim.components)
 
     def _unrolled(
@@ -206,7 +209,7 @@ class _Grouper:
         apart = len(set(roots)) == len(roots)
         ordered = part.second is not None or roots == sorted(roots)
         filled = {n for p in (*part.first, *(part.second or ())) for n in p.variables}
-        fit = not self._unfit(filled) and not self._unfit(outside)
+        fit = not self._unfit(filled | outside) and not _calls_functions(part.pattern.guard)
         return (part,) if apart and ordered and fit and not self._components(outside) else part
 
     def _homes(self, partner: Partner) -> list[int]:
@@ -342,6 +345,11 @@ class _Grouper:
             self.product.horizon,
         )
         return Group(name, automaton)
+
+
+def _calls_functions(condition: Expression) -> bool:
+    """Whether a condition calls functions from outside, which have no paths."""
+    return any(node.op is Op.EXTERNAL for node in postorder(condition))
 
 
 def _concerning(condition: Expression, names: Set[str]) -> Expression:

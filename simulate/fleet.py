@@ -207,16 +207,18 @@ class Fleet:
         program: Program,
         t: float,
         goal: float,
+        longest: float,
         x: Sequence[float],
         held: Sequence[float],
         watches: Sequence[int],
         flowing: array[int],
         values: Sequence[float],
     ) -> None:
-        """Begin a stretch of an agent (see `simulate.engine.Stepper`); `flowing` gives the
-        place of each of its variables among those that flow, or -1, `values` all values."""
+        """Begin a stretch of an agent (see `simulate.engine.Stepper`) with steps not above
+        `longest`; `flowing` gives the place of each of its variables among those that flow, or
+        -1, `values` all values."""
         _fleet.depart(
-            self._core, agent, program.compiled, t, goal, array("d", x), array("d", held),
+            self._core, agent, program.compiled, t, goal, longest, array("d", x), array("d", held),
             array("i", watches), flowing, array("d", values),
         )  # fmt: skip
 

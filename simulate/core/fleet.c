@@ -223,10 +223,10 @@ int fleet_step(Fleet *f, int number)
     agent->booked = INFINITY;
     agent->partner = -1;
     agent->agreed = cap < core->next ? agent->agreed + 1 : 0;
-    agent->method.max_step = cap < f->method.max_step ? cap : f->method.max_step;
+    agent->method.max_step = cap < agent->longest ? cap : agent->longest;
     if (carry(f, number, 1) < 0)
         return -1;
-    agent->method.max_step = f->method.max_step;
+    agent->method.max_step = agent->longest;
     if (agent->agreed && !agent->ended) {
         if (core->h < wanted && cap > 0.01 * wanted)
             core->h = wanted; /* cut short by the agreement, not by the error */

@@ -54,7 +54,7 @@ typedef struct {
     int open, ended, stop, active_count, finished;
     int *active, *flowing; /* flowing: for every variable its number in the core, or -1 */
     Path past, ahead;      /* the last step, and the extrapolation from the clock */
-    double clock, booked, known; /* known: how far the next step will reach at most */
+    double clock, booked, longest, known; /* the longest step; how far the next one reaches */
     int partner, agreed;   /* with whom the next step was agreed; how many were in a row */
     long version, stamp;
     int *layers, layer_count;

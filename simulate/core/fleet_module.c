@@ -410,23 +410,27 @@ static int set_out(Fleet *f, Agent *agent, PyObject *program, double t, double g
     return 0;
 }
 
-/* Agent, program, time, goal; state, held values, watches, flowing numbers, all values. */
+/* Agent, program, time, goal, longest step; state, held values, watches, flowing numbers, all
+ * values. */
 static PyObject *depart(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *program;
     Py_buffer b[5];
     Fleet *f;
     Agent *agent;
-    double t, goal;
+    double t, goal, longest;
     int number, i, good;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OiOddy*y*y*y*y*", &capsule, &number, &program, &t, &goal, &b[0],
-                          &b[1], &b[2], &b[3], &b[4]))
+    if (!PyArg_ParseTuple(args, "OiOdddy*y*y*y*y*", &capsule, &number, &program, &t, &goal,
+                          &longest, &b[0], &b[1], &b[2], &b[3], &b[4]))
         return NULL;
     f = fleet_of(capsule);
     agent = agent_of(f, number);
-    good = agent != NULL && set_out(f, agent, program, t, goal, b) == 0 &&
-           fleet_depart(f, number) == 0;
+    good = agent != NULL && set_out(f, agent, program, t, goal, b) == 0;
+    if (good) {
+        agent->longest = agent->method.max_step = longest;
+        good = fleet_depart(f, number) == 0;
+    }
     for (i = 0; i < 5; i++)
         PyBuffer_Release(&b[i]);
     if (!good)

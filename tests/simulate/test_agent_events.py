@@ -429,3 +429,37 @@ class TestFarPairsAreSkippedRightly:
         found, expected = (sorted(round(e.time, 5) for e in r.events) for r in results)
         close = any(b - a < 1e-4 for a, b in pairwise(expected))
         assert close or found == pytest.approx(expected, abs=1e-4)
+
+
+class TestFunctionsFromOutside:
+    def test_in_a_guard_of_one_agent(self, tmp_path):
+        """The guard is looked at again and again, as in a run on one clock."""
+        other = """
+extern real height(real);
+mode Go() { write analog real q; diff { d(q) == 1; } }
+mode Top() {
+  write analog real q; mode go = Go(); trans from init to go;
+  trans #top from go to go when height(q) >= 0.5 do { q = -100; }
+}
+agent Other() { private analog real q = 0; mode top = Top(); }
+"""
+        automaton = written(tmp_path, BESIDE % other)
+        result = simulate_agents(
+            automaton, until=10.0, externs={"height": lambda q: max(0.0, 1 - 10 * abs(q - 4))}
+        )
+        assert [e.name for e in result.events] == ["top"]
+        assert result.events[0].time == pytest.approx(3.95, abs=1e-5)
+
+    def test_in_a_condition_on_two_agents_they_share_a_clock(self, tmp_path):
+        text = "extern real near(real);\n" + DISCS.replace(
+            "(a.x - b.x)^2 + (a.y - b.y)^2 <= 1", "near((a.x - b.x)^2 + (a.y - b.y)^2) >= 0"
+        )
+        result = simulate_agents(
+            written(tmp_path, text),
+            until=4.0,
+            initial=start_of([(-2, 0, 1, 0), (2, 0, -1, 0), (30, 0, 0, 0)]),
+            externs={"near": lambda square: 1 - square},
+        )
+        assert len(result.sizes) == 1
+        (bump,) = result.events
+        assert bump.time == pytest.approx(1.5, abs=1e-5)
