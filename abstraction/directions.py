@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from abstraction.hull_directions import outline_normals
 from abstraction.sampled_runs import SampledRuns
-from abstraction.template_system import Array, Flow, TemplateSystem
+from abstraction.template_system import Array, Flow, Polyhedron, TemplateSystem
+from abstraction.tilted_directions import tilted
 
 Flags = NDArray[np.bool_]
 
@@ -62,6 +63,8 @@ PLANS = (
     ChainPlan(relative_step=0.25, frozen_length=20, full_length=8, merge=0.01),
 )
 LONGEST_CHAIN = 60
+MOST_SIDES = 32
+"""Directions in the plane of a complex pair of eigenvalues."""
 DECAYED = 0.1
 """A chain may end when its direction has shrunk to this part of its first length."""
 
@@ -75,6 +78,34 @@ def chain_templates(system: TemplateSystem) -> Iterator[Template]:
         yield chain_template(system, chosen, SHORT)
     yield decaying_template(system, dynamics, 0.5)
     yield from relational_templates(system, dynamics)
+
+
+def eigen_templates(system: TemplateSystem) -> Iterator[Template]:
+    """Left eigenvectors of each location's dynamics, and of all together; see `_eigen_rows`."""
+    dynamics = list(_distinct_dynamics(system))
+    step = 0.5 / fastest_rate(system)
+    others = [*bad_normals(system), *axes(system)]
+    for chosen in _subsets(dynamics):
+        rows = [row for flow in chosen for row in _eigen_rows(flow.state)]
+        yield template([*rows, *others], 0.005, step)
+
+
+def _eigen_rows(matrix: Array) -> list[Array]:
+    """Directions that x' = A x itself keeps: w with A'w = l w, and for a complex pair
+    s + i o directions in equal angles in its plane, so many that the polygon between them is
+    never left: o tan(pi / m) <= -s."""
+    values, vectors = np.linalg.eig(matrix.T)
+    found: list[Array] = []
+    for value, vector in zip(values, vectors.T, strict=True):
+        real, imaginary = np.real(vector), np.imag(vector)
+        if abs(value.imag) < 1e-9:
+            found.extend([real, -real])
+        elif value.imag > 0:
+            turn = np.arctan(max(-value.real, 0.0) / value.imag)
+            count = int(min(MOST_SIDES, max(4.0, np.ceil(1.05 * np.pi / max(turn, 0.01)))))
+            angles = 2 * np.pi * np.arange(count) / count
+            found.extend(np.cos(a) * real + np.sin(a) * imaginary for a in angles)
+    return found
 
 
 def outline_templates(system: TemplateSystem, runs: SampledRuns) -> Iterator[Template]:
@@ -183,6 +214,38 @@ def outline_template(
             own = outline_normals(points, edges)
             rows[location] |= set(template(own, 0.4 / edges, step).rows)
             directions.extend(own)
+    return _assigned(directions, rows, step)
+
+
+def piece_templates(system: TemplateSystem, runs: SampledRuns) -> Iterator[Template]:
+    """Templates for a system with pieces: decaying chains and their tilts, outlines, and
+    short chains."""
+    dynamics = list(_distinct_dynamics(system))
+    step = 0.5 / fastest_rate(system)
+    chains = decaying_chains(system, dynamics, 0.5)
+    yield tilted_template(system, runs, step, list(template(chains, 0.15, step).matrix))
+    yield outline_template(system, runs, step, 8)
+    yield chain_template(system, dynamics, SHORT)
+
+
+def tilted_template(
+    system: TemplateSystem, runs: SampledRuns, step: float, bases: Sequence[Array]
+) -> Template:
+    """In each piece the bases and their tilts; elsewhere the bases alone."""
+    common = [*bad_normals(system), *axes(system), *bases]
+    rows: dict[str, set[tuple[Fraction, ...]]] = {}
+    directions = list(common)
+    for location in system.locations:
+        own = [*common, *tilted(system, runs, location, common)]
+        rows[location] = set(template(own, 0.02, step).rows)
+        directions.extend(own)
+    return _assigned(directions, rows, step)
+
+
+def _assigned(
+    directions: list[Array], rows: Mapping[str, set[tuple[Fraction, ...]]], step: float
+) -> Template:
+    """One template with the rows that each location uses."""
     whole = template(directions, 0.0, step)
     only = {
         location: np.array([row in chosen for row in whole.rows])
@@ -213,13 +276,30 @@ def template(directions: list[Array], merge: float, step: float) -> Template:
 def bad_normals(system: TemplateSystem) -> list[Array]:
     """The inner normals of the rows that define the bad sets themselves.
 
-    A bad set also lists the invariant's rows; those are told apart by being implied by the
-    location's flow domain.
+    A bad set also lists the invariant's rows; those are told apart by being rows of the
+    location's flow domain, with the same bound.
     """
     n = len(system.names)
-    domains = {tuple(row) for flow in system.flows for row in _scaled(flow.domain.matrix[:, :n])}
-    rows = [row for _, bad in system.bad for row in _scaled(bad.matrix[:, :n])]
-    return _unique([-row for row in rows if np.any(row) and tuple(row) not in domains])
+    domains: dict[str, set[tuple[float, ...]]] = {}
+    for flow in system.flows:
+        known = domains.setdefault(flow.location, set())
+        known.update(map(tuple, _with_bounds(flow.domain, n)))
+    return _unique(
+        [
+            -row[:n]
+            for location, bad in system.bad
+            for row in _with_bounds(bad, n)
+            if np.any(row[:n]) and tuple(row) not in domains.get(location, set())
+        ]
+    )
+
+
+def _with_bounds(polyhedron: Polyhedron, n: int) -> list[Array]:
+    """The rows over the variables, each with its bound, scaled to a largest entry of 1."""
+    matrix = polyhedron.matrix[:, :n]
+    sizes = np.abs(matrix).max(axis=1, initial=0.0)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    return list(np.hstack([matrix, polyhedron.bound[:, None]]) / sizes[:, None])
 
 
 def model_normals(system: TemplateSystem) -> list[Array]:

@@ -13,48 +13,82 @@ holds for every h.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstraction.directions import Template
 from abstraction.template_system import Array, Flow, Polyhedron, Switch, TemplateSystem
-from reach.support import SupportOracle
+from reach.support import Supported, SupportOracle
 
 Flags = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 RowKey = tuple[int, int]
 """A group of locations and the number of a direction."""
 
 RIGID = 1e-7
+DEEPEST = 1e3
+"""Depths in bad sets are not followed beyond this, in units of the offsets."""
 NEGLIGIBLE = 1e-10
 """Multipliers below this are rounding noise of the solver."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """h[target] >= factors * h[source group] + constant: one direction of one image."""
+    """h[target] >= factors * h[source group] + constant: one direction of one image, attained
+    by the state `before`, whose image is `after` (both empty where there is none)."""
 
     image: int
     target: RowKey
     source: int
     factors: Array
     constant: float
+    before: Array
+    after: Array
+
+
+@dataclass(frozen=True)
+class BadBound:
+    """How deep a group's polyhedron reaches into a bad set: `factors` * h + a constant, at
+    `point`; negative where it stays away."""
+
+    group: int
+    depth: float
+    factors: Array
+    point: Array
 
 
 @dataclass
 class Image:
-    """The image of one group in another: objective_i * z + shift_i over the z = (x, ...) with
-    H x <= h in a domain, and at most cap_i."""
+    """The image of one group in another: map * z + shift over the z = (x, ...) with H x <= h
+    in a domain. In direction i that is objective_i * z + shift_i, at most cap_i (attained at
+    a point of its own); the oracle knows the `rows` of H that the source uses."""
 
     source: int
     target: int
+    rows: Indices
     oracle: SupportOracle
     domain_bound: Array
+    map: Array
+    shift: Array
     objectives: Array
     shifts: Array
     caps: Array
+    cap_points: Array
+
+    def bound(self, k: int, i: int, inside: Array, supported: Supported, value: float) -> Bound:
+        """The bound that the oracle's last answer gives for a value of direction i."""
+        factors = np.zeros(len(inside))
+        factors[self.rows] = supported.multipliers[: len(self.rows)]
+        factors[(factors < NEGLIGIBLE) | ~np.isfinite(inside)] = 0.0
+        known = float(factors @ np.where(factors > 0, inside, 0.0))
+        point = self.oracle.point()
+        before, after = point[: len(self.map)], self.map @ point + self.shift
+        target = (self.target, i)
+        return Bound(k, target, self.source, factors, value - known, before, after)
 
 
 @dataclass
@@ -102,7 +136,7 @@ class Setting:
         inside = offsets[image.source]
         if np.any(inside == -np.inf):
             return
-        image.oracle.rebound(np.concatenate([inside, image.domain_bound]))
+        image.oracle.rebound(np.concatenate([inside[image.rows], image.domain_bound]))
         for i in rows:
             supported = image.oracle(image.objectives[i])
             if supported is None:
@@ -110,16 +144,38 @@ class Setting:
             factors = np.zeros(len(inside))
             value = supported.value + image.shifts[i]
             if value >= image.caps[i]:
-                yield Bound(k, (image.target, i), image.source, factors, float(image.caps[i]))
+                there = image.cap_points[i]
+                cap = float(image.caps[i])
+                yield Bound(k, (image.target, i), image.source, factors, cap, there, there)
             elif value < np.inf:
-                factors = supported.multipliers[: len(inside)].copy()
-                factors[(factors < NEGLIGIBLE) | ~np.isfinite(inside)] = 0.0
-                known = float(factors @ np.where(factors > 0, inside, 0.0))
-                rigid = image.source == image.target and factors[i] > 1 - RIGID
-                constant = value - known + (0.0 if rigid else self.slack)
-                yield Bound(k, (image.target, i), image.source, factors, constant)
+                found = image.bound(k, i, inside, supported, value)
+                rigid = image.source == image.target and found.factors[i] > 1 - RIGID
+                slack = 0.0 if rigid else self.slack
+                yield replace(found, constant=found.constant + slack) if slack else found
             else:
-                yield Bound(k, (image.target, i), image.source, factors, np.inf)
+                none = np.zeros(0)
+                yield Bound(k, (image.target, i), image.source, factors, np.inf, none, none)
+
+    def near_bounds(self, offsets: Array, spread: float) -> Iterator[Bound]:
+        """For every image and row bounds that are attained close to the largest value, at
+        different corners: of objectives that are turned by `spread` along each axis."""
+        n = len(self.system.names)
+        for k, image in enumerate(self.images):
+            inside = offsets[image.source]
+            if np.any(inside == -np.inf):
+                continue
+            image.oracle.rebound(np.concatenate([inside[image.rows], image.domain_bound]))
+            for i in np.flatnonzero(offsets[image.target] < np.inf).tolist():
+                objective = image.objectives[i]
+                for j, sign in product(range(n), (spread, -spread)):
+                    aside = objective.copy()
+                    aside[j] += sign
+                    supported = image.oracle(aside)
+                    if supported is None or not np.isfinite(supported.value):
+                        continue
+                    value = float(objective @ image.oracle.point()) + image.shifts[i]
+                    if value < image.caps[i]:
+                        yield image.bound(k, i, inside, supported, value)
 
     def meets_bad(self, offsets: Array, touching: float) -> str | None:
         """A location where a bad set has points in the polyhedron, deeper than `touching`."""
@@ -136,25 +192,37 @@ class Setting:
                 return location
         return None
 
-    def excluding_rows(self, offsets: Array) -> set[RowKey]:
-        """Rows that together keep every bad set away."""
-        found: set[RowKey] = set()
+    def bad_bounds(self, offsets: Array) -> list[BadBound]:
+        """For every bad set how deep the polyhedron reaches into it, all of its rows counted
+        as strict."""
+        found: list[BadBound] = []
         for location, polyhedron in self.system.bad:
             g = self.group[location]
             if np.any(offsets[g] == -np.inf):
                 continue
             relaxed = polyhedron.matrix.copy()
             relaxed[:-1, -1] = 1.0
-            names, bound = polyhedron.names, polyhedron.bound
+            names, bound = polyhedron.names, polyhedron.bound.copy()
+            bound[-1] = DEEPEST * self.size
             oracle = _within(self.template.matrix, Polyhedron(names, relaxed, bound))
             oracle.rebound(np.concatenate([offsets[g], bound]))
             margin = np.zeros(len(names))
             margin[-1] = 1.0
             supported = oracle(margin)
             if supported is not None and np.isfinite(supported.value):
-                used = supported.multipliers[: len(offsets[g])] > NEGLIGIBLE
-                found |= {(g, int(i)) for i in np.flatnonzero(used)}
+                factors = supported.multipliers[: len(offsets[g])].copy()
+                factors[factors < NEGLIGIBLE] = 0.0
+                point = oracle.point()[: len(self.system.names)]
+                found.append(BadBound(g, supported.value, factors, point))
         return found
+
+    def excluding_rows(self, offsets: Array) -> set[RowKey]:
+        """Rows that together keep every bad set away."""
+        return {
+            (bad.group, int(i))
+            for bad in self.bad_bounds(offsets)
+            for i in np.flatnonzero(bad.factors)
+        }
 
 
 def setting_of(
@@ -195,41 +263,52 @@ def _start_offsets(
 
 def _flow_image(setting: Setting, flow: Flow, tau: float) -> Image:
     directions = setting.template.matrix
-    objectives = np.hstack(
-        [directions + tau * directions @ flow.state, tau * directions @ flow.rest]
-    )
+    rows, n = directions.shape
     alone = SupportOracle(flow.domain.matrix, flow.domain.bound)
-    caps = np.full(len(directions), np.inf)
+    caps, points = np.full(rows, np.inf), np.zeros((rows, n))
     for i, direction in enumerate(directions):
-        objective = np.zeros(len(flow.domain.names))
-        objective[: len(direction)] = direction
-        supported = alone(objective)
-        caps[i] = np.inf if supported is None else supported.value
+        supported = alone(np.concatenate([direction, np.zeros(flow.rest.shape[1])]))
+        if supported is not None and np.isfinite(supported.value):
+            caps[i], points[i] = supported.value, alone.point()[:n]
     place = setting.group[flow.location]
-    return Image(
-        place,
-        place,
-        _within(directions, flow.domain),
-        flow.domain.bound,
-        objectives,
-        tau * directions @ flow.constant,
-        caps,
-    )
+    step = np.hstack([np.eye(n) + tau * flow.state, tau * flow.rest])
+    shift = tau * flow.constant
+    return _image(setting, place, place, flow.domain, step, shift, caps, points)
 
 
 def _switch_image(setting: Setting, switch: Switch) -> Image:
+    rows, n = setting.template.matrix.shape
+    after = np.zeros((n, len(switch.relation.names)))
+    after[:, n : 2 * n] = np.eye(n)
+    source, target = setting.group[switch.source], setting.group[switch.target]
+    none = np.full(rows, np.inf), np.zeros((rows, n))
+    return _image(setting, source, target, switch.relation, after, np.zeros(n), *none)
+
+
+def _image(
+    setting: Setting,
+    source: int,
+    target: int,
+    domain: Polyhedron,
+    step: Array,
+    shift: Array,
+    caps: Array,
+    cap_points: Array,
+) -> Image:
     directions = setting.template.matrix
-    rows, n = directions.shape
-    objectives = np.zeros((rows, len(switch.relation.names)))
-    objectives[:, n : 2 * n] = directions
+    known = np.flatnonzero(setting.used[source])
     return Image(
-        setting.group[switch.source],
-        setting.group[switch.target],
-        _within(directions, switch.relation),
-        switch.relation.bound,
-        objectives,
-        np.zeros(rows),
-        np.full(rows, np.inf),
+        source,
+        target,
+        known,
+        _within(directions[known], domain),
+        domain.bound,
+        step,
+        shift,
+        directions @ step,
+        directions @ shift,
+        caps,
+        cap_points,
     )
 
 

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 import numpy as np
 
-from abstraction.directions import (
-    Template,
-    chain_templates,
-    fastest_rate,
-    longer_templates,
-    outline_templates,
-)
+from abstraction.directions import fastest_rate
 from abstraction.pruning import pruned
 from abstraction.sampled_runs import SampledRuns, sampled_runs
-from abstraction.template_invariant import Missed, TemplateSearch, find_invariant
+from abstraction.template_attempts import Attempt, attempts
+from abstraction.template_invariant import Missed, OutOfTime, TemplateSearch, find_invariant
 from abstraction.template_system import TemplateSystem, TooManyLocationsError, template_system
+from abstraction.turning_search import find_by_turning
 from models.proof.certificate import PolyhedralProof
 from models.proof.problem import LinearProblem
 from reach.evidence import Unproved, prove
 
+TURNED_PATIENCE = 2.0
+"""How much longer to wait for a template whose directions are turned."""
 PACE = 0.1
 """The step of sampled runs, in units of the fastest time constant."""
 
@@ -34,17 +32,20 @@ class TemplateInvariant:
 
     search: TemplateSearch = field(default_factory=TemplateSearch)
     seed: int = 0
+    patience: float = 3.0
+    """Seconds of processor time after which a template has to wait until all were tried."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """An invariant with exact evidence, how many templates were tried, and the sizes of the
-    template and of what is left of it."""
+    """An invariant with exact evidence, how many templates were tried, the sizes of the
+    template and of what is left of it, and the number of polyhedra."""
 
     proof: PolyhedralProof
     templates_tried: int
     directions: int
     half_spaces: int
+    polyhedra: int
 
 
 @dataclass(frozen=True)
@@ -70,52 +71,69 @@ def search_invariant(
     runs = sampled_runs(system, PACE / fastest_rate(system), generator)
     if runs is not None and (where := _seen_bad(system, runs)) is not None:
         return NotFound(f"a sampled run seems to break the property in {where}", 0)
-    tried = 0
-    closest = missed = ""
-    for template, shared in _attempts(system, runs):
-        if stop():
-            return NotFound(f"the time limit ended the search{closest or missed}", tried)
-        tried += 1
-        kind = "one polyhedron for all locations" if shared else "one for each location"
-        progress(f"template {tried}: {len(template.rows)} directions, {kind}")
-        search = replace(method.search, shared=shared)
-        regions = find_invariant(system, template, search, runs, stop)
+    return _Search(problem, method, stop, progress).over(attempts(system, runs))
+
+
+class _Search:
+    """One template after the other; those that were cut short are tried again at the end."""
+
+    def __init__(
+        self,
+        problem: LinearProblem,
+        method: TemplateInvariant,
+        stop: Callable[[], bool],
+        progress: Callable[[str], None],
+    ):
+        self.problem, self.method = problem, method
+        self.stop, self.progress = stop, progress
+        self.tried = 0
+        self.closest = self.missed = ""
+
+    def over(self, stream: Iterator[Attempt]) -> Found | NotFound:
+        """The first attempt that succeeds."""
+        postponed: list[Attempt] = []
+        for attempt in stream:
+            if self.stop():
+                break
+            self.tried += 1
+            found = self._try(attempt, self.method.patience)
+            if isinstance(found, Found):
+                return found
+            if isinstance(found, OutOfTime):
+                postponed.append(attempt)
+        for attempt in postponed:
+            if self.stop():
+                break
+            found = self._try(attempt, float("inf"))
+            if isinstance(found, Found):
+                return found
+        why = self.closest or self.missed
+        if self.stop():
+            return NotFound(f"the time limit ended the search{why}", self.tried)
+        return NotFound(f"none of {self.tried} templates gave an inductive set{why}", self.tried)
+
+    def _try(self, attempt: Attempt, patience: float) -> Found | Missed:
+        template, system = attempt.template, attempt.system
+        end = time.process_time() + patience * (TURNED_PATIENCE if attempt.turned else 1.0)
+        self.progress(f"template {self.tried}: {attempt.title}")
+
+        def stop() -> bool:
+            return time.process_time() > end or self.stop()
+
+        search = replace(self.method.search, shared=attempt.shared)
+        find = find_by_turning if attempt.turned else find_invariant
+        regions = find(system, template, search, attempt.runs, stop)
         if isinstance(regions, Missed):
-            missed = f"; of the last, with {len(template.rows)} directions, {regions.reason}"
-            continue
-        proof = prove(problem, regions)
+            self.missed = f"; of the last, {attempt.title}, {regions.reason}"
+            return regions
+        proof = prove(self.problem, regions, self.stop)
         if isinstance(proof, Unproved):
-            closest = f"; the closest attempt lacked a proof of: {proof.obligation.title}"
-            continue
-        smaller = pruned(problem, proof)
+            self.closest = f"; the closest attempt lacked a proof of: {proof.obligation.title}"
+            return Missed("it lacked an exact proof")
+        smaller = pruned(self.problem, proof, self.stop)
         size = max((len(region.predicates) for region in smaller.regions), default=0)
-        return Found(smaller, tried, len(template.rows), size)
-    return NotFound(f"none of {tried} templates gave an inductive set{closest or missed}", tried)
-
-
-def _attempts(system: TemplateSystem, runs: SampledRuns | None) -> Iterator[tuple[Template, bool]]:
-    """Every template, with one polyhedron for all locations (true) and with one for each;
-    where switches change the state, the latter is more likely to help and comes first."""
-    several = len(system.locations) > 1
-    first = not several or all(switch.keeps_state for switch in system.switches)
-    tried: set[tuple[tuple[Fraction, ...], ...]] = set()
-
-    def fresh(templates: Iterator[Template]) -> Iterator[Template]:
-        for template in templates:
-            if template.rows and template.rows not in tried:
-                tried.add(template.rows)
-                yield template
-
-    chains = list(fresh(chain_templates(system)))
-    yield from ((template, first) for template in chains)
-    if runs is not None:
-        yield from ((t, not several) for t in fresh(outline_templates(system, runs)))
-    if several:
-        yield from ((template, not first) for template in chains)
-    for template in fresh(longer_templates(system)):
-        yield template, first
-        if several:
-            yield template, not first
+        counts = self.tried, len(template.rows), size, len(smaller.regions)
+        return Found(smaller, *counts)
 
 
 def _seen_bad(system: TemplateSystem, runs: SampledRuns) -> str | None:

@@ -14,6 +14,7 @@ from models.proof.linear import Form
 from models.proof.polyhedral import (
     CoverObligation,
     Evidence,
+    ExitObligation,
     FacetObligation,
     HandedOver,
     Impossible,
@@ -122,7 +123,10 @@ def _needed(problem: LinearProblem, proof: PolyhedralProof) -> Iterator[RowKey]:
     number = {id(region): r for r, region in enumerate(proof.regions)}
 
     def used(obligation: Obligation, multipliers: Multipliers) -> set[RowKey]:
-        region = obligation.source if isinstance(obligation, CoverObligation) else obligation.region
+        if isinstance(obligation, CoverObligation | ExitObligation):
+            region = obligation.source
+        else:
+            region = obligation.region
         if region is None or not region.parts:
             return set()
         first, cell = len(region.predicates), _cell(obligation)
@@ -176,7 +180,7 @@ def _claims(
 
 
 def _covered(
-    obligation: CoverObligation, evidence: Evidence, number: dict[int, int]
+    obligation: CoverObligation | ExitObligation, evidence: Evidence, number: dict[int, int]
 ) -> Iterator[tuple[RowKey | None, Multipliers]]:
     pending: list[Evidence] = [evidence]
     while pending:

@@ -24,7 +24,7 @@ from abstraction.directions import Template
 from abstraction.image_bounds import Bound, RowKey, Setting, setting_of
 from abstraction.policy import least_offsets, unholdable
 from abstraction.sampled_runs import SampledRuns
-from abstraction.template_system import Array, TemplateSystem
+from abstraction.template_system import Array, Piece, TemplateSystem
 from models.proof.linear import Form
 from models.proof.polyhedral import Region
 
@@ -50,6 +50,7 @@ class TemplateSearch:
     policies: int = 12
     climbs: int = 5
     longest_jump: float = 100.0
+    turns: int = 12
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class Missed:
     """The template does not prove it: why, in a phrase."""
 
     reason: str
+
+
+class OutOfTime(Missed):
+    """The search was ended before the template was found to do or not to do."""
 
 
 Strategy = dict[RowKey, int]
@@ -71,38 +76,52 @@ def find_invariant(
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Region, ...] | Missed:
     """Regions that are inductive and miss the bad sets, as far as floating point can tell."""
+    setting = search_setting(system, template, search)
+    least = least_invariant(setting, with_runs(setting, runs), search, stop, {})
+    return least if isinstance(least, Missed) else finished(setting, least, search, stop)
+
+
+def search_setting(system: TemplateSystem, template: Template, search: TemplateSearch) -> Setting:
+    """The images of a system, grouped as the search wants it."""
     group = {name: 0 if search.shared else k for k, name in enumerate(system.locations)}
-    setting = setting_of(system, template, group, template.step * search.euler_fraction)
-    offsets = _with_runs(setting, runs)
-    least = _least_invariant(setting, offsets, search, stop)
-    if isinstance(least, Missed):
-        return least
+    return setting_of(system, template, group, template.step * search.euler_fraction)
+
+
+def finished(
+    setting: Setting, least: Array, search: TemplateSearch, stop: Callable[[], bool]
+) -> tuple[Region, ...]:
+    """The regions, with some slack where there is room."""
     setting.slack = SLACK * setting.size
-    roomy = _least_invariant(setting, least, search, stop)
+    roomy = least_invariant(setting, least, search, stop, {})
     found = least if isinstance(roomy, Missed) else roomy
     return _regions(setting, _sliced(setting, found))
 
 
-def _least_invariant(
-    setting: Setting, offsets: Array, search: TemplateSearch, stop: Callable[[], bool]
+def least_invariant(
+    setting: Setting,
+    offsets: Array,
+    search: TemplateSearch,
+    stop: Callable[[], bool],
+    strategy: Strategy,
+    avoid_bad: bool = True,
 ) -> Array | Missed:
-    """The least offsets from `offsets` upwards that hold all images (strategy iteration)."""
-    strategy: Strategy = {}
+    """The least offsets from `offsets` upwards that hold all images (strategy iteration);
+    with `avoid_bad` none once they meet a bad state."""
     for _ in range(search.strategies):
         if stop():
-            return Missed("the time limit ended the search")
-        where = setting.meets_bad(offsets, TOUCHING * setting.size)
+            return OutOfTime("the search was ended")
+        where = setting.meets_bad(offsets, TOUCHING * setting.size) if avoid_bad else None
         if where is not None:
             return Missed(f"its least inductive polyhedron reaches bad states in {where}")
         bounds = setting.bounds(offsets)
         if not _improved(setting, strategy, bounds, offsets):
             return offsets
         grown = np.maximum(offsets, _grown(offsets, bounds))
-        offsets = _solved(setting, strategy, grown, search, stop)
+        offsets = solved(setting, strategy, grown, search, stop)
     return Missed("no end of the strategy iteration")
 
 
-def _with_runs(setting: Setting, runs: SampledRuns | None) -> Array:
+def with_runs(setting: Setting, runs: SampledRuns | None) -> Array:
     """The starting offsets, raised to hold the sampled points."""
     offsets = setting.start.copy()
     if runs is None:
@@ -125,7 +144,7 @@ def _improved(setting: Setting, strategy: Strategy, bounds: list[Bound], offsets
     return bool(best)
 
 
-def _solved(
+def solved(
     setting: Setting,
     strategy: Strategy,
     low: Array,
@@ -211,6 +230,7 @@ def _jump(growth: Array, before: Array, longest: float) -> Array:
 def _regions(setting: Setting, offsets: Array) -> tuple[Region, ...]:
     """The polyhedra with rational offsets, one region for each location that has states."""
     regions: list[Region] = []
+    pieces = setting.system.pieces
     for location in setting.system.locations:
         h = offsets[setting.group[location]]
         if np.any(h == -np.inf):
@@ -223,7 +243,11 @@ def _regions(setting: Setting, offsets: Array) -> tuple[Region, ...]:
             for row, value in zip(setting.template.rows, h, strict=True)
             if np.isfinite(value)
         )
-        regions.append(Region(location, predicates, ((1,) * len(predicates),)))
+        piece = pieces.get(location, Piece(location, (), Fraction(0)))
+        exits, forms = len(piece.exits), (*piece.exits, *predicates)
+        cell = (1,) * len(forms)
+        region = Region(piece.location, forms, (cell,), (), tuple(range(exits)), piece.margin)
+        regions.append(region)
     return tuple(regions)
 
 

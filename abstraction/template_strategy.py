@@ -38,6 +38,7 @@ class TemplateStrategy:
             effort = Effort({"search": searched - begun}, counts)
             return self._unknown(task, found.reason, effort)
         counts |= {"directions": found.directions, "half_spaces": found.half_spaces}
+        counts |= {"polyhedra": found.polyhedra}
         automaton = task.automaton
         certificate = Certificate(automaton.name, automaton.sha256, task.claim.name, found.proof)
         effort = Effort({"search": searched - begun}, counts)

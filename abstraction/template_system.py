@@ -8,8 +8,8 @@ derivatives known by bounds). Each `Switch` is one case of an edge, as rows over
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -63,10 +63,21 @@ class Start:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A part of a location: its bounds, as forms that are at most 0 in it, and by how much
+    they hold after a crossing from another piece."""
+
+    location: str
+    exits: tuple[Form, ...]
+    margin: Fraction
+
+
+@dataclass(frozen=True)
 class TemplateSystem:
     """Everything the search needs, with the locations in order of discovery.
 
     A bad set is over (x, rest, margin): it has states where the margin can be positive.
+    Locations that are parts of others are found in `pieces`.
     """
 
     names: tuple[str, ...]
@@ -75,6 +86,7 @@ class TemplateSystem:
     flows: tuple[Flow, ...]
     switches: tuple[Switch, ...]
     bad: tuple[tuple[str, Polyhedron], ...]
+    pieces: Mapping[str, Piece] = field(default_factory=dict)
 
 
 class TooManyLocationsError(Exception):

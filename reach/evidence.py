@@ -7,6 +7,7 @@ checker; what is not found is reported as the obligation that could not be prove
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ from models.proof.polyhedral import (
     CoverObligation,
     Decided,
     Evidence,
+    ExitObligation,
     FacetObligation,
     FacetReason,
     HandedOver,
@@ -46,11 +48,16 @@ class Unproved:
     obligation: Obligation
 
 
-def prove(problem: LinearProblem, regions: tuple[Region, ...]) -> PolyhedralProof | Unproved:
-    """Evidence for every obligation of the invariant, or the first one without."""
+def prove(
+    problem: LinearProblem,
+    regions: tuple[Region, ...],
+    stop: Callable[[], bool] = lambda: False,
+) -> PolyhedralProof | Unproved:
+    """Evidence for every obligation of the invariant, or the first one without (or the one
+    before which `stop` said so)."""
     found: list[Evidence] = []
     for obligation in obligations(problem, regions):
-        evidence = evidence_for(obligation)
+        evidence = None if stop() else evidence_for(obligation)
         if evidence is None:
             return Unproved(obligation)
         found.append(evidence)
@@ -64,7 +71,7 @@ def evidence_for(obligation: Obligation) -> Evidence | None:
         return None if multipliers is None else Impossible(multipliers)
     if isinstance(obligation, FacetObligation):
         return kept(obligation)
-    return cover(obligation)
+    return cover(obligation.landing if isinstance(obligation, ExitObligation) else obligation)
 
 
 def refutation(rows: Rows) -> Multipliers | None:
@@ -102,12 +109,12 @@ def implication(rows: Rows, goal: Row) -> Multipliers | None:
 
 def kept(obligation: FacetObligation) -> Kept | HandedOver | None:
     """Why the flow does not leave through the facet, or only into the part beyond it."""
-    cell_size = obligation.size
     own_row = obligation.rows[obligation.own]
-    implied = implication(obligation.rows[cell_size:], own_row)
+    always = [*obligation.region.exits, *range(obligation.size, len(obligation.rows))]
+    implied = implication(tuple(obligation.rows[i] for i in always), own_row)
     if implied is not None:
-        shifted = tuple((i + cell_size, factor) for i, factor in implied)
-        return Kept(FacetReason.INVARIANT, Fraction(0), shifted)
+        by_row = tuple(sorted((always[i], factor) for i, factor in implied))
+        return Kept(FacetReason.INVARIANT, Fraction(0), by_row)
     for reason in (FacetReason.INWARD, FacetReason.EMPTY):
         empty = reason is FacetReason.EMPTY
         program = ExactProgram({CONSTANT: Fraction(1)} if empty else _column(obligation.growth))

@@ -141,22 +141,26 @@ def _solve_exactly(
     return solution
 
 
-def minimise(cost: Array, matrix: Array, bound: Array, low: Array) -> Array | None:
-    """The z that minimises cost * z subject to matrix * z <= bound and z >= low, in floating
-    point; None where there is none."""
+def minimise(
+    cost: Array, matrix: Array, bound: Array, low: Array, high: Array | None = None
+) -> Array | None:
+    """The z that minimises cost * z subject to matrix * z <= bound and low <= z <= high, in
+    floating point; None where there is none."""
     import highspy
 
     rows, columns = matrix.shape
+    row, column = np.nonzero(matrix)
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = columns, rows
     program.col_cost_ = cost
-    program.col_lower_, program.col_upper_ = low, np.full(columns, highspy.kHighsInf)
+    program.col_lower_ = low
+    program.col_upper_ = np.full(columns, highspy.kHighsInf) if high is None else high
     program.row_lower_ = np.full(rows, -highspy.kHighsInf)
     program.row_upper_ = bound
     program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.start_ = np.arange(rows + 1, dtype=np.int32) * columns
-    program.a_matrix_.index_ = np.tile(np.arange(columns, dtype=np.int32), rows)
-    program.a_matrix_.value_ = matrix.ravel().copy()
+    program.a_matrix_.start_ = np.searchsorted(row, np.arange(rows + 1)).astype(np.int32)
+    program.a_matrix_.index_ = column.astype(np.int32)
+    program.a_matrix_.value_ = matrix[row, column]
     solver = new_solver()
     solver.passModel(program)
     solver.run()

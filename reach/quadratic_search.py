@@ -257,7 +257,7 @@ def _ellipsoid(system: _System, bad: Form, known: list[_Shape], alpha: float) ->
     points = np.hstack([system.starts, np.ones((len(system.starts), 1))])
     for point in points:
         held = np.einsum("kij,i,j->k", level - value, point, point)
-        program.require(np.zeros((1, 1)), held[:, None, None])
+        program.require(np.full((1, 1), -STRICTNESS), held[:, None, None])
     outside = np.zeros((n + 1, n + 1))
     outside[n, n] = float(bad.constant)
     for i, name in enumerate(system.variables):

@@ -23,6 +23,7 @@ from models.proof.linear import Form, Rows
 from models.proof.polyhedral import (
     CoverObligation,
     Evidence,
+    ExitObligation,
     FacetObligation,
     FacetReason,
     Impossible,
@@ -123,7 +124,7 @@ class _Prover:
                 self.explicit,
             )
             return self._impossible(view, bounds)
-        if obligation.source is None:
+        if isinstance(obligation, ExitObligation) or obligation.source is None:
             return None
         return self._jump(obligation, self.described[id(obligation.source)])
 

@@ -3,7 +3,8 @@
 A node is a cell of the invariant, with the predicates that hold in it. An arrow from the start
 or from a cell leads to each cell that the evidence uses for the initial states or for the
 successors of a jump. Within a location, time may lead from a cell to one that differs in one
-predicate. So the graph is read off the certificate; nothing is searched here.
+predicate, and through an exit of a region to a cell of another. So the graph is read off the
+certificate; nothing is searched here.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from models.proof.certificate import PolyhedralProof
 from models.proof.polyhedral import (
     CoverObligation,
     Evidence,
+    ExitObligation,
     InCell,
     Region,
     Split,
@@ -65,19 +67,19 @@ def proof_graph(problem: LinearProblem, proof: PolyhedralProof) -> ProofGraph | 
 def _evident(
     problem: LinearProblem, proof: PolyhedralProof, numbers: Mapping[tuple[int, int], int]
 ) -> Iterator[tuple[int, int, str]]:
-    """Arrows of initial states and jumps: the leaves of their decision trees."""
+    """Arrows of initial states, jumps and exits: the leaves of their decision trees."""
     place: dict[int, int] = {id(region): i for i, region in enumerate(proof.regions)}
     for obligation, evidence in zip(
         obligations(problem, proof.regions), proof.evidence, strict=False
     ):
-        if not isinstance(obligation, CoverObligation):
+        if not isinstance(obligation, CoverObligation | ExitObligation):
             continue
         source, label = -1, ""
         if obligation.source is not None:
             name, _, rest = obligation.title.rpartition(": cell ")
             cell = int(rest.partition(",")[0]) - 1
             source = numbers[place[id(obligation.source)], cell]
-            label = name.removeprefix("jump ")
+            label = name.removeprefix("jump ") if isinstance(obligation, CoverObligation) else ""
         for leaf in _leaves(evidence):
             target: Region = obligation.regions[leaf.region]
             yield source, numbers[place[id(target)], leaf.cell], label

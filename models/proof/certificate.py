@@ -185,6 +185,8 @@ def _region_json(region: Region) -> dict[str, Any]:
     }
     if region.parts:
         data["parts"] = [[form_json(form) for form in part] for part in region.parts]
+    if region.exits:
+        data |= {"exits": list(region.exits), "margin": str(region.margin)}
     return data
 
 
@@ -345,6 +347,7 @@ def _region(raw: Any, where: str) -> Region:
         reader.each("predicates", read_form),
         reader.each("cells", _cell),
         reader.each("parts", _part) if reader.has("parts") else (),
+        *((reader.each("exits", _whole), reader.number("margin")) if reader.has("exits") else ()),
     )
     reader.finish()
     return region

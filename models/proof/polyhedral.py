@@ -3,9 +3,10 @@
 A region of a location is a list of predicates (affine forms h_p) and a list U of closed cells;
 a cell is a sign vector s, the set of states with s_p h_p <= 0 for every p, and a *part*: further
 forms k_q of its own, k_q <= 0 (none: the part is the whole cell). A location may have several
-regions, each kept by the flow on its own; the invariant is their union. A location without
-regions has no states. The invariant is proved by four kinds of obligations, each a linear fact
-with Farkas evidence. The rows of a cell are s_p h_p <= 0 and k_q <= 0.
+regions; the invariant is their union. A location without regions has no states. A region with
+a single cell may have *exits*: predicates that the flow may violate, because another region then
+takes over. The invariant is proved by five kinds of obligations, each a linear fact with Farkas
+evidence. The rows of a cell are s_p h_p <= 0 and k_q <= 0.
 
 1. *Initial*: every initial state lies in a cell of a region of its location.
 2. *Flow*: for every region, every cell C of its U, and every row r of C: on the facet of C
@@ -16,21 +17,27 @@ with Farkas evidence. The rows of a cell are s_p h_p <= 0 and k_q <= 0.
    derivatives, and those that say that no urgent edge is enabled (`LinearProblem.flowing`: they
    hold until the end of a stay, so at almost every moment of it); or, for an empty facet, the
    same right-hand side with a positive number on the left; or, for a row that the invariant
-   itself implies, r = sum_j n_j g_j - c.
+   itself implies, r = sum_j n_j g_j - c. Of exits nothing of this is asked, and they count as
+   rows of the invariant.
    A row r = s_p h_p whose flip is a cell D of U (all signs but that of p the same) may be left
    over instead (*handed over*), if D's part holds on the facet: for every form k of it
        k = mu r + sum_q l_q r_q + sum_j n_j g_j - c,
    g_j <= 0 the rows of the invariant and inputs, and c > 0 or mu + sum_q l_q <= 1. If D's part
    is the whole cell there is nothing to show.
-3. *Jumps*: from every cell, every successor over every edge lies in a cell of a region of the
+3. *Exits*: for every exit p of a region, every state of the region where h_p = 0, the rows
+   g_j of 2 hold, and some inputs and derivatives give d/dt(s_p h_p) >= 0, lies in a cell of
+   a region of the same location whose own exits all hold there by their margin:
+   s_q h_q <= -margin, margin > 0. Strict rows are read as if they were not strict.
+4. *Jumps*: from every cell, every successor over every edge lies in a cell of a region of the
    target.
-4. *Safety*: no cell contains a bad state.
+5. *Safety*: no cell contains a bad state.
 
 Theorem. If all obligations hold, no run reaches a bad state.
-Proof. By induction over the jumps it remains to see that flow keeps a state in the U of a
-region. For e > 0 let C(e) be the set where every row of C is at most e, U(e) the union of all
-C(e); U is the intersection of all U(e), since U is finite and the C(e) closed. Follow a
-trajectory x inside the location's invariant for a time T, starting in U, and let
+Proof. By induction over the jumps it remains to see that flow keeps a state in the union of
+the regions. First, while its exits hold, flow keeps a state in the U of a region. For e > 0 let
+C(e) be the set where every row of C is at most e, U(e) the union of all C(e); U is the
+intersection of all U(e), since U is finite and the C(e) closed. Follow a trajectory x inside the
+location's invariant for a time T, starting in U, and let
 e(t) = e0 exp(K t) with K larger than |mu| + sum_q l_q of every identity, e0 > 0 so small that
 e(T) (|mu| + sum_q l_q) is less than every positive c of a hand-over and every positive number
 of an empty facet. If x were not in U(e(t)) for all t up to T there would be a last time s < T
@@ -48,13 +55,25 @@ in D(e), and there p's row is -e.
 Going on with D in place of C, and so on, no sign is changed twice, since a changed one's row
 is -e < e. So a cell is found in which (a) applies to every row that is e at x(s); the others
 are less than e for a while. Hence x stays in its U(e(t)) for a while after s, a contradiction.
-As e0 was arbitrarily small, x is in U.
+As e0 was arbitrarily small, x is in U. (Exits are rows that are at most 0 < e meanwhile.)
+
+Second, a state x(T) where exits cease to hold lies in another region. There is an exit p with
+h_p = 0 at T that is violated at times arbitrarily soon after T; so there are times s -> T
+(from above) at which s_p h_p has a derivative, and a positive one. At each of them the state
+is one of those with inputs and derivatives, in one of finitely many cases and at one of the
+corners of the parameters, for which d/dt(s_p h_p) >= 0 (a mean over corners is not positive
+unless some corner is). These states are projections of polyhedra, hence closed sets; one of
+them contains infinitely many x(s), and so x(T). Obligation 3 places x(T) in another region.
+
+Third, regions change only finitely often during a stay: after each change but the first all
+exits hold by their margin, x is uniformly continuous on the stay, so there is a least time
+before one of them is violated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -76,13 +95,16 @@ Part: TypeAlias = tuple[Form, ...]
 
 @dataclass(frozen=True)
 class Region:
-    """The part of the invariant in one location; `parts` are none at all, or one for each
-    cell."""
+    """A part of the invariant in one location; `parts` are none at all, or one for each cell;
+    `exits` are the numbers of the predicates that the flow may violate, `margin` is by how much
+    they hold after a change of regions."""
 
     location: str
     predicates: tuple[Form, ...]
     cells: tuple[Cell, ...]
     parts: tuple[Part, ...] = ()
+    exits: tuple[int, ...] = ()
+    margin: Fraction = Fraction(0)
 
     def part(self, number: int) -> Part:
         """The further forms of a cell."""
@@ -99,6 +121,17 @@ class Region:
         if number not in self._after:
             self._after[number] = tuple([Row(after(row.form)) for row in self.rows(number)])
         return self._after[number]
+
+    def inset(self) -> Region:
+        """The part where all exits hold by the margin."""
+        if not self.exits:
+            return self
+        (cell,) = self.cells
+        predicates = tuple(
+            h + Form({}, sign * self.margin) if p in self.exits else h
+            for p, (h, sign) in enumerate(zip(self.predicates, cell, strict=True))
+        )
+        return replace(self, predicates=predicates)
 
     @cached_property
     def _after(self) -> dict[int, Rows]:
@@ -258,7 +291,7 @@ class FacetObligation:
         own = self.rows[self.own].form
         factors = evidence.multipliers
         if evidence.reason is FacetReason.INVARIANT:
-            if any(i < self.size for i, _ in factors):
+            if any(i < self.size and i not in self.region.exits for i, _ in factors):
                 return False
             return combined_sign(self.rows, factors, (_MINUS_ONE, own)) in (0, 1)
         scaled = evidence.own, own
@@ -285,6 +318,26 @@ class FacetObligation:
 
 
 @dataclass(frozen=True, slots=True)
+class ExitObligation:
+    """Where the flow may leave `source` through an exit, another of the location's `regions`
+    takes over: `rows` are those states, by their primed values."""
+
+    title: str
+    rows: Rows
+    regions: tuple[Region, ...]
+    source: Region
+
+    @property
+    def landing(self) -> CoverObligation:
+        """That the states lie in the regions inset by their margins."""
+        return CoverObligation(self.title, self.rows, tuple(r.inset() for r in self.regions))
+
+    def holds(self, evidence: Evidence) -> bool:
+        """Whether a decision tree shows it."""
+        return self.landing.holds(evidence)
+
+
+@dataclass(frozen=True, slots=True)
 class ImpossibleObligation:
     """The rows, which begin with those of a cell of `region`, have no common solution."""
 
@@ -297,7 +350,7 @@ class ImpossibleObligation:
         return isinstance(evidence, Impossible) and refutes(self.rows, evidence.multipliers)
 
 
-Obligation: TypeAlias = CoverObligation | FacetObligation | ImpossibleObligation
+Obligation: TypeAlias = CoverObligation | FacetObligation | ExitObligation | ImpossibleObligation
 
 
 def obligations(problem: LinearProblem, regions: tuple[Region, ...]) -> Iterator[Obligation]:
@@ -313,12 +366,15 @@ def obligations(problem: LinearProblem, regions: tuple[Region, ...]) -> Iterator
             title = f"initial states of {location}, case {number + 1}"
             yield CoverObligation(title, rows, by_location.get(location, ()))
     for region in regions:
-        yield from _flow(problem, region)
+        yield from _flow(problem, region, by_location[region.location])
         yield from _jumps(problem, region, by_location)
         yield from _safety(problem, region)
 
 
-def _flow(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
+def _flow(
+    problem: LinearProblem, region: Region, beside: tuple[Region, ...]
+) -> Iterator[Obligation]:
+    after_names = {name: primed(name) for name in problem.names}
     present = {cell: number for number, cell in enumerate(region.cells)}
     invariants, corners = problem.flowing(region.location), problem.dynamics(region.location)
     for number, cell in enumerate(region.cells):
@@ -331,16 +387,22 @@ def _flow(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
                     beyond = region.part(present[flip])
             if beyond == ():
                 continue
+            kind = "exit" if p in region.exits else "flow"
             for case, invariant in enumerate(invariants):
                 for corner, dynamics in enumerate(corners):
                     title = (
-                        f"flow in {region.location}: cell {number + 1}, predicate {p + 1}, "
+                        f"{kind} in {region.location}: cell {number + 1}, predicate {p + 1}, "
                         f"case {case + 1}, corner {corner + 1}"
                     )
                     rows = own + invariant + dynamics.rows
                     sizes = len(own), len(invariant)
                     growth = dynamics.along(own[p].form)
-                    yield FacetObligation(title, rows, *sizes, p, growth, beyond, region)
+                    if p in region.exits:
+                        leaving = (*rows, Row(-own[p].form), Row(-growth))
+                        closed = tuple(Row(row.form).renamed(after_names) for row in leaving)
+                        yield ExitObligation(title, closed, beside, region)
+                    else:
+                        yield FacetObligation(title, rows, *sizes, p, growth, beyond, region)
 
 
 def _jumps(
@@ -377,6 +439,11 @@ def malformed(problem: LinearProblem, regions: tuple[Region, ...]) -> str | None
         for cell in region.cells:
             if len(cell) != len(region.predicates) or not set(cell) <= {1, -1}:
                 return f"a cell of {region.location} is not a sign for each predicate"
+        if region.exits:
+            if len(region.cells) != 1 or region.margin <= 0:
+                return f"a region of {region.location} with exits needs one cell and a margin"
+            if not set(region.exits) <= set(range(len(region.predicates))):
+                return f"an exit of {region.location} is not one of its predicates"
     return None
 
 
