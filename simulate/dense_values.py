@@ -202,13 +202,18 @@ class DenseValues:
         segment: Segment,
         parameters: Mapping[str, float],
         below: float = math.inf,
+        undefined: float = math.inf,
     ) -> Sequence[Arc]:
         """The margin of a leaf over a segment; infinite for a proposition. Pieces on which
-        it stays above `below` may be left out."""
+        it stays above `below` may be left out; where it has no value (1/0, log(0), ...) it is
+        `undefined`, as a rule so that nothing counts as violated there."""
         if leaf.truth:
             margin = math.inf if self._truth(leaf.expression, segment, parameters) else -math.inf
             return [(segment.start, segment.end, [margin])]
-        arcs = self.arcs(leaf.expression, segment, parameters, below)
+        arcs = [
+            arc if all(map(math.isfinite, arc[2])) else (arc[0], arc[1], [undefined])
+            for arc in self.arcs(leaf.expression, segment, parameters, below)
+        ]
         resting = leaf.strict and len(arcs) == 1 and arcs[0][2] == [0.0]
         if resting and not self.compiled(leaf.expression, segment).moves(segment):
             return [(segment.start, segment.end, [-math.inf])]

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from models.expression import Expression
@@ -61,6 +61,14 @@ class Formula:
     def conditions(self) -> Iterator[Expression]:
         """The conditions on states that occur."""
         return (n.condition for n in self.nodes if n.condition is not None)
+
+    def over(self, change: Callable[[Expression], Expression]) -> Formula:
+        """The formula with every condition changed."""
+        nodes = (
+            n if n.condition is None else replace(n, condition=change(n.condition))
+            for n in self.nodes
+        )
+        return Formula(tuple(nodes), self.text)
 
     @property
     def horizon(self) -> float:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from models.automaton import Automaton, specialise
+from models.condition_check import types_by_name, with_symbols
 from models.expression import Expression
 from models.trace import Segment, Trace
 from simulate.dense_values import DenseValues
@@ -127,26 +128,30 @@ class Monitor:
         symbols: Mapping[str, int],
         inputs: Mapping[str, Signal] | None = None,
     ):
-        self.automaton, self.formula = automaton, formula
-        self.program = compile_formula(formula)
+        types = types_by_name(automaton)
+        self.automaton = automaton
+        self.formula = formula.over(lambda condition: with_symbols(condition, types))
+        self.program = compile_formula(self.formula)
         self.values = DenseValues(symbols, inputs)
         self._locations: dict[tuple[str, Leaf], Leaf] = {}
 
     def optimistic(self, trace: Trace) -> float:
-        """The robustness if everything holds after the end of the run."""
+        """The robustness if everything holds after the end of the run, and where a condition
+        has no value."""
         return self._robustness(trace, True)
 
     def pessimistic(self, trace: Trace) -> float:
-        """The robustness if nothing holds after the end of the run."""
+        """The robustness if nothing holds after the end of the run, nor where a condition has
+        no value."""
         return self._robustness(trace, False)
 
     def holds(self, trace: Trace, future: bool, threshold: float = 0.0) -> bool:
         """Whether the formula holds at the start with margins of at least `threshold`."""
-        signals = [self._signal(leaf, trace) for leaf in self.program.leaves]
+        signals = [self._signal(leaf, trace, future) for leaf in self.program.leaves]
         return _holds_at_start(self.program.steps, signals, _spans(trace), future, threshold)
 
     def _robustness(self, trace: Trace, future: bool) -> float:
-        signals = [self._signal(leaf, trace) for leaf in self.program.leaves]
+        signals = [self._signal(leaf, trace, future) for leaf in self.program.leaves]
         spans = _spans(trace)
 
         def holds(threshold: float) -> bool:
@@ -164,11 +169,12 @@ class Monitor:
         )
         return _threshold(holds, values)
 
-    def _signal(self, leaf: Leaf, trace: Trace) -> list[list[Monotone]]:
+    def _signal(self, leaf: Leaf, trace: Trace, future: bool) -> list[list[Monotone]]:
+        undefined = math.inf if future else -math.inf
         found = []
         for segment in trace.segments:
             local = self._in_location(leaf, segment)
-            arcs = self.values.margin(local, segment, trace.parameters)
+            arcs = self.values.margin(local, segment, trace.parameters, undefined=undefined)
             found.append([m for arc in arcs for m in _monotone(*arc)])
         return found
 

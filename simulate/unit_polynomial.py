@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
-from math import comb
+from math import comb, isfinite
 
 Polynomial = list[float]
 
@@ -88,7 +88,7 @@ def roots(p: Sequence[float]) -> list[float]:
     """Where p vanishes in [0, 1], in increasing order; a touching root may be reported
     twice, next to itself. A polynomial that is zero up to rounding has none."""
     spread = sum(map(abs, p[1:]))
-    if abs(p[0]) > spread:
+    if abs(p[0]) > spread or not isfinite(abs(p[0]) + spread):
         return []
     b = bernstein(p)
     scale = max(map(abs, b))

@@ -275,14 +275,18 @@ def _script(text: str) -> tuple[float, ...]:
 
 def read_formula(automaton: Automaton, text: str) -> Formula:
     """A temporal formula over the model's names."""
+    from models.condition_check import misfit, types_by_name, with_symbols
     from models.expression import free_variables
     from simulate.stl import parse_formula
 
-    found = parse_formula(text)
-    known = [v.name for v in automaton.variables]
-    known += [i.name for i in automaton.inputs] + [p.name for p in automaton.parameters]
-    for name in sorted(free_variables(*found.conditions) - {*known, "time"}):
+    types = types_by_name(automaton)
+    found = parse_formula(text).over(lambda condition: with_symbols(condition, types))
+    for name in sorted(free_variables(*found.conditions) - types.keys()):
+        known = [n for n in types if n != "time"]
         raise click.UsageError(f"--formula: {unknown('variable', name, known)}")
+    for condition in found.conditions:
+        if wrong := misfit(condition, automaton):
+            raise click.UsageError(f"--formula: {wrong}")
     return found
 
 

@@ -17,6 +17,7 @@ from abstraction.refinement.decomposition import AgentPair
 from abstraction.refinement.flat import Settings, own_places, refine
 from abstraction.refinement.interface import compare_interfaces
 from abstraction.refinement.outcome import Refines
+from abstraction.refinement.surroundings import among_others
 from models.automaton import Automaton, HybridAutomaton
 from models.composition import Product
 from models.dynamics import eliminate_algebraic
@@ -52,7 +53,8 @@ def guaranteed(part: AgentPair, abstract_root: Agent, settings: Settings) -> Ref
     if helped is None:
         return None
     given = replace(settings, reach=False, places=helped.places)
-    outcome = refine(helped.automaton, helped.abstract, helped.observed, given)
+    found = refine(helped.automaton, helped.abstract, helped.observed, given)
+    outcome = among_others(found, part.detailed)
     return outcome if isinstance(outcome, Refines) else None
 
 

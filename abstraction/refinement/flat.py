@@ -89,6 +89,8 @@ class _Attempt:
     def decide(self) -> Outcome:
         plain = explicit(self.detailed, MAX_LOCATIONS)
         simple = explicit(self.abstract, MAX_LOCATIONS)
+        if plain.locations and not simple.locations:
+            return self._without_relation("the abstract automaton has no initial state")
         start = Relation(self.detailed, self.abstract, {}, self.settings.witness)
         found: _Found | None = None
         fault: str | None = None
@@ -113,7 +115,8 @@ class _Attempt:
         plain = explicit(self.detailed, MAX_LOCATIONS)
         simple = explicit(self.abstract, MAX_LOCATIONS)
         start = Relation(self.detailed, self.abstract, {}, self.settings.witness)
-        if interface_fault(start, self.observed) is not None:
+        startless = plain.locations and not simple.locations
+        if startless or interface_fault(start, self.observed) is not None:
             return None
         relation = self._placed(start, plain, simple)
         own = (ObligationKind.INITIAL, ObligationKind.INVARIANT)

@@ -24,6 +24,7 @@ from abstraction.refinement.decomposition import assumes, behave_alike, joints
 from abstraction.refinement.flat import Settings
 from abstraction.refinement.outcome import Rule, Step
 from abstraction.refinement.proof_tree import Proof, prove_refinement
+from abstraction.refinement.surroundings import changed_by_others
 from abstraction.strategy import Task
 from abstraction.verification import deadline, verify
 from models.expression import free_variables
@@ -92,6 +93,8 @@ def place_of(step: Model, contract: Model) -> str:
         raise _refusal(f"no part of {step.name} is the agent {wanted.definition}")
     if assumes(whole) or assumes(wanted):
         raise _refusal("an assumption about inputs need not hold behind another step")
+    if shared := changed_by_others(wanted):
+        raise _refusal(f"{min(shared)} may be changed by others")
     mentioned = set(joints(whole))
     for claim in step.automaton.properties:
         mentioned |= free_variables(claim.condition, claim.where)

@@ -17,6 +17,7 @@ from abstraction.refinement.flat import Settings
 from abstraction.refinement.interface import compare_interfaces
 from abstraction.refinement.outcome import Refines, Rule
 from abstraction.refinement.proof_tree import Proof, leaf_automata, shown_by
+from abstraction.refinement.surroundings import isolation_fault
 from models.automaton import Automaton
 from models.model import Model
 from models.proof.certificate import MAX_BYTES, MalformedCertificateError
@@ -67,7 +68,10 @@ def check_proof(detailed: Model, abstract: Model, text: str | bytes) -> Refineme
     try:
         if _is_composed(text):
             return _check_parts(detailed, abstract, _read(text))
-        return check_refinement(detailed.automaton, abstract.automaton, decode_refinement(text))
+        certificate = decode_refinement(text)
+        if why := isolation_fault(certificate, detailed.agent):
+            return Rejected("surroundings", why)
+        return check_refinement(detailed.automaton, abstract.automaton, certificate)
     except MalformedCertificateError as error:
         return Rejected("format", str(error))
 
@@ -89,7 +93,10 @@ def _check_parts(detailed: Model, abstract: Model, given: list[_Leaf]) -> Refine
             automata = None if helped is None else (helped.automaton, helped.abstract)
         if automata is None:
             return Rejected(part.path, "its siblings' invariants cannot be used")
-        judgement = check_refinement(*automata, decode_refinement(leaf.text))
+        certificate = decode_refinement(leaf.text)
+        if isinstance(part, AgentPair) and (why := isolation_fault(certificate, part.detailed)):
+            return Rejected(part.path, why)
+        judgement = check_refinement(*automata, certificate)
         if not isinstance(judgement, Simulated):
             return Rejected(f"{part.path}: {judgement.obligation}", judgement.why)
         if missing := set(shown_by(part)) - set(judgement.observed):

@@ -31,6 +31,7 @@ from abstraction.refinement.outcome import (
     Rule,
     Step,
 )
+from abstraction.refinement.surroundings import among_others, changed_by_others
 from models.automaton import Automaton
 from models.flatten import flatten
 from models.hierarchy import Agent
@@ -70,7 +71,9 @@ def prove_refinement(
     if compared.failures:
         outcome: Outcome = NotProved(compared.failures)
     else:
-        outcome = refine(detailed.automaton, abstract.automaton, compared.observed, settings)
+        given = replace(settings, reach=settings.reach and not changed_by_others(own))
+        found = refine(detailed.automaton, abstract.automaton, compared.observed, given)
+        outcome = among_others(found, own)
     spent = time.perf_counter() - begun
     return Proof(Step(claim, Rule.SIMULATION, (), outcome, _note(outcome), spent), outcome)
 
@@ -138,7 +141,9 @@ def compare_leaf(part: AgentPair | ModePair, settings: Settings) -> Outcome:
     compared = compare_interfaces(detailed, abstract, part.detailed, part.abstract)
     if compared.failures:
         return NotProved(compared.failures)
-    return refine(detailed, abstract, compared.observed, settings)
+    alone = settings.reach and not changed_by_others(part.detailed)
+    outcome = refine(detailed, abstract, compared.observed, replace(settings, reach=alone))
+    return among_others(outcome, part.detailed)
 
 
 def shown_by(part: AgentPair | ModePair) -> tuple[str, ...]:

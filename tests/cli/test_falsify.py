@@ -91,3 +91,76 @@ def test_verify_falsifies_first(workbench: Callable, tmp_path: Path) -> None:
     only = workbench("verify", "infusion_pump", "--method", "simulation", "--time-limit", 1)
     assert only.code == 5
     assert "no violation in" in only.out
+
+
+PARTLY_DEFINED = """
+mode Top() {
+  write analog real x;
+  write discrete enum { red, green } e;
+  mode up = Up();
+  mode down = Down();
+  trans from init to up;
+  trans #top from up to down when x >= 1 do { e = green; }
+}
+mode Up() {
+  write analog real x;
+  write discrete enum { red, green } e;
+  diff { d(x) == 1; }
+  inv { x <= 1 }
+}
+mode Down() {
+  write analog real x;
+  write discrete enum { red, green } e;
+  diff { d(x) == -1; }
+  inv { x >= 0 }
+}
+agent Pulse() {
+  private analog real x = 0;
+  private discrete enum { red, green } e = red;
+  mode top = Top();
+  assert "logarithm" { log(x) < 100 }
+  assert "either" { 1/(x - x) > 3 || x >= 2 }
+}
+"""
+
+
+@pytest.fixture
+def pulse(tmp_path: Path) -> Path:
+    path = tmp_path / "pulse.charon"
+    path.write_text(PARTLY_DEFINED, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("formula", "complaint"),
+    [
+        ("x", "`x` is not a condition"),
+        ("1 + 2", "is not a condition"),
+        ("always[0,1](x && e == red)", "is not a condition"),
+        ("always[0,1](e == 3)", "a value of an enumeration is expected"),
+        ("always[0,1](blue == e)", "there is no variable 'blue'"),
+        ('at("Pulse", "nowhere")', "has no location 'nowhere'"),
+        ('at("Nobody", "up")', "there is no component 'Nobody'"),
+    ],
+)
+def test_formulas_that_are_no_conditions(
+    workbench: Callable, pulse: Path, formula: str, complaint: str
+) -> None:
+    result = workbench("falsify", pulse, "--formula", formula)
+    assert result.code == 2
+    assert complaint in result.err
+
+
+def test_values_of_enumerations_in_formulas(workbench: Callable, pulse: Path) -> None:
+    late = workbench("falsify", pulse, "--formula", "always[0,2](e == red)", "--budget", 5)
+    assert late.code == 10 and "FALSIFIED" in late.out
+    early = workbench("falsify", pulse, "--formula", "always[0,0.5](e == red)", "--budget", 5)
+    assert early.code == 5
+
+
+def test_what_has_no_value_is_not_violated(workbench: Callable, pulse: Path) -> None:
+    """log(0) and 1/0 say nothing, whatever stands beside them."""
+    assert workbench("falsify", pulse, "--budget", 4, "--until", 1.5).code == 5
+    for formula in ("always[0,1](x < 1/0)", "always[0,1](sqrt(x - 0.5) >= 0)"):
+        result = workbench("falsify", pulse, "--formula", formula, "--budget", 3)
+        assert result.code == 5, formula

@@ -5,8 +5,10 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from random_refinements import rich_pair
 
 from abstraction.refinement.flat import Settings, refine
+from abstraction.refinement.membership import Matcher
 from abstraction.refinement.outcome import Refines
 from models.automaton import (
     Constraint,
@@ -156,6 +158,53 @@ def test_what_refines_survives_its_runs(part: int) -> None:
             checked += 1
     assert proved >= 3
     assert checked >= 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(12))
+def test_what_refines_survives_many_more_runs(part: int) -> None:
+    """About eight thousand runs over all parts."""
+    random = Random(10_000 + part)
+    checked = 0
+    for number in range(60):
+        detailed, simple = random_pair(random)
+        outcome = refine(detailed, simple, ("x",), Settings(refute=False, reach=number % 4 == 0))
+        if isinstance(outcome, Refines):
+            for trace in runs(detailed, 40, 1_000 * number):
+                assert is_behaviour(trace, simple), (part, number, trace.outcome)
+                checked += 1
+    assert checked >= 300
+
+
+def survives(first: int, last: int, count: int) -> tuple[int, int]:
+    """Matches runs of richer pairs that are said to refine by the search of the refuter, which
+    knows nothing of simulations; how many pairs and runs there were."""
+    proved = checked = 0
+    for number in range(first, last):
+        detailed, simple, observed = rich_pair(Random(number))
+        outcome = refine(detailed, simple, observed, Settings(refute=False, reach=number % 5 == 0))
+        if not isinstance(outcome, Refines):
+            continue
+        proved += 1
+        matcher = Matcher(detailed, simple, observed)
+        for trace in runs(detailed, count, 1_000 * number):
+            assert matcher.mismatch(trace) is None, number
+            checked += 1
+    return proved, checked
+
+
+def test_richer_pairs_survive_their_runs() -> None:
+    proved, checked = survives(0, 12, 3)
+    assert proved >= 1
+    assert checked >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(8))
+def test_richer_pairs_survive_many_runs(part: int) -> None:
+    proved, checked = survives(1_000 * part, 1_000 * part + 60, 12)
+    assert proved >= 5
+    assert checked >= 60
 
 
 def test_the_test_can_fail() -> None:

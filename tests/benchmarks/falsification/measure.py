@@ -109,7 +109,7 @@ def measured(case: Case) -> list[str]:
         found += outcome.found is not None
     return [
         case.model,
-        f"`{case.claim}`",
+        f"`` {case.claim} ``",
         f"{found} of {len(SEEDS)}",
         f"{statistics.mean(counts):.0f}",
         f"{max(counts)}",

@@ -1,0 +1,43 @@
+"""What the surroundings of an agent may do to its variables.
+
+A variable that is `readwrite` and not private may be changed by others at any moment. The
+obligations of a simulation hold for all states that the invariants allow, so such changes do
+them no harm; but reachable sets of the agent alone do not know of them, and a witness that
+depends on such a variable would jump where the abstract system does not.
+"""
+
+from __future__ import annotations
+
+from abstraction.refinement.outcome import Failure, NotProved, Outcome, Refines
+from models.hierarchy import Access, Agent
+from models.proof.refinement import RefinementCertificate
+
+
+def changed_by_others(agent: Agent | None) -> frozenset[str]:
+    """The agent's own variables that its surroundings may change as well."""
+    if agent is None:
+        return frozenset()
+    return frozenset(d.name for d in agent.variables if d.access is Access.READ_WRITE)
+
+
+def isolation_fault(certificate: RefinementCertificate, agent: Agent | None) -> str | None:
+    """Why a certificate about the agent alone says nothing about it among others; None if it
+    holds in all surroundings."""
+    names = changed_by_others(agent)
+    if not names:
+        return None
+    if certificate.reach is not None:
+        return f"its reachable sets ignore that others may change {min(names)}"
+    for name, form in certificate.witness.items():
+        if both := names & form.coefficients.keys():
+            return f"the witness of {name} depends on {min(both)}, which others may change"
+    return None
+
+
+def among_others(outcome: Outcome, agent: Agent | None) -> Outcome:
+    """The outcome for the agent in any surroundings."""
+    if isinstance(outcome, Refines):
+        fault = isolation_fault(outcome.certificate, agent)
+        if fault is not None:
+            return NotProved((Failure("interface", "in any surroundings", fault),))
+    return outcome
