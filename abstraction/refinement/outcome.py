@@ -103,6 +103,7 @@ class Rule(StrEnum):
     RENAMING = "renaming"
     SUBMODE = "submode"
     ASSUME_GUARANTEE = "assume-guarantee"
+    CIRCULAR = "circular assume-guarantee"
     INDUCTION = "induction"
 
 

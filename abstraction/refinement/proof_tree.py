@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from abstraction.refinement.assume_guarantee import guaranteed
+from abstraction.refinement.circular import circle
 from abstraction.refinement.decomposition import (
     AgentPair,
     ModePair,
@@ -74,8 +75,31 @@ def prove_refinement(
         given = replace(settings, reach=settings.reach and not changed_by_others(own))
         found = refine(detailed.automaton, abstract.automaton, compared.observed, given)
         outcome = among_others(found, own)
+        if isinstance(outcome, NotProved) and own and other and compositional:
+            around = _in_a_circle(detailed, abstract, compared.observed, given)
+            if around is not None:
+                spent = time.perf_counter() - begun
+                return Proof(replace(around, claim=claim, seconds=spent), around.outcome)
     spent = time.perf_counter() - begun
     return Proof(Step(claim, Rule.SIMULATION, (), outcome, _note(outcome), spent), outcome)
+
+
+def _in_a_circle(
+    detailed: Model, abstract: Model, observed: tuple[str, ...], settings: Settings
+) -> Step | None:
+    """A proof of the whole inside the set that the parts keep for each other, or None."""
+    assert detailed.agent is not None and abstract.agent is not None
+    if not settings.reach or settings.places:
+        return None
+    found = circle(detailed.agent, abstract.agent, detailed.automaton, settings)
+    if found is None:
+        return None
+    given = replace(settings, regions=found.regions, refute=False)
+    outcome = refine(detailed.automaton, abstract.automaton, observed, given)
+    if not isinstance(outcome, Refines):
+        return None
+    note = f"the joint set is inductive; {_note(outcome)}"
+    return Step("", Rule.CIRCULAR, found.steps, outcome, note)
 
 
 def _by_parts(own: Agent, other: Agent, claim: str, settings: Settings) -> Step | None:
