@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.automaton import TIME
-from models.proof.affine_flow import affine_flow
-from models.proof.flowpipe import ELAPSED, FlowpipeProof, Node, steps
+from models.proof.flowpipe import ELAPSED, AnyNode, FlowpipeProof, steps_in
 from models.proof.linear import Form, Row, Rows
 from models.proof.problem import LinearProblem
 from models.trace import Scalar
@@ -41,7 +40,7 @@ GROUPS = 160
 class Tube:
     """A node in floating point: directions of length 1, steps, bounds at their ends."""
 
-    node: Node
+    node: AnyNode
     directions: tuple[Form, ...]
     begin: Array
     end: Array
@@ -101,7 +100,7 @@ class FlowpipeSet:
     def groups(self) -> list[Group]:
         """The flowpipe in few pieces for pictures. Steps are joined by the larger of their
         bounds: an over-approximation."""
-        count = sum(s.count for node in self.proof.nodes for s in node.stages)
+        count = sum(node.count for node in self.proof.nodes)
         stride = max(1, math.ceil(count / GROUPS))
         found = []
         for number, node in enumerate(self.proof.nodes):
@@ -130,14 +129,10 @@ class Group:
     rows: Rows
 
 
-def _tube(problem: LinearProblem, node: Node) -> Tube:
-    flow = affine_flow(problem, node.location)
-    assert not isinstance(flow, str), "the checker has accepted the flow"
-    made = list(steps(flow, node))
-    lengths = [
-        math.sqrt(sum(float(v) ** 2 for v in d.normal.values())) or 1.0 for d in node.directions
-    ]
-    count = len(node.directions)
+def _tube(problem: LinearProblem, node: AnyNode) -> Tube:
+    made = list(steps_in(problem, node, {}))
+    lengths = [math.sqrt(sum(float(v) ** 2 for v in d.values())) or 1.0 for d in node.normals]
+    count = len(node.normals)
     low, high = np.full((len(made), count), math.inf), np.full((len(made), count), math.inf)
     for i, step in enumerate(made):
         for j, row in enumerate(step.rows[:count]):
@@ -147,14 +142,14 @@ def _tube(problem: LinearProblem, node: Node) -> Tube:
             for table, at in ((low, step.begin), (high, step.end)):
                 table[i, j] = float(slope * at - row.form.constant) / lengths[j]
     directions = tuple(
-        Form({n: Fraction(float(v) / size) for n, v in d.normal.items()})
-        for d, size in zip(node.directions, lengths, strict=True)
+        Form({n: Fraction(float(v) / size) for n, v in d.items()})
+        for d, size in zip(node.normals, lengths, strict=True)
     )
     begin = np.array([float(step.begin) for step in made])
     return Tube(node, directions, begin, np.array([float(s.end) for s in made]), low, high)
 
 
-def _outside_entry(node: Node, entry: Mapping[str, Scalar]) -> tuple[float, str]:
+def _outside_entry(node: AnyNode, entry: Mapping[str, Scalar]) -> tuple[float, str]:
     """How far a state is outside a node's entry set, and the row that decides."""
     worst = (-math.inf, "")
     for form in node.entry:

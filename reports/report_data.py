@@ -329,11 +329,10 @@ def _flowpipe(proof: FlowpipeProof) -> dict[str, Any]:
     """A flowpipe by its nodes: where stays begin, and how they are followed."""
     places: dict[str, list[list[str]]] = {}
     for node in proof.nodes[:MAX_NODES]:
-        count = sum(stage.count for stage in node.stages)
         lines = [f"stays that begin with {b}" for b in bounds(node.entry)]
         lines.append(
-            f"are followed in {count} steps for {rounded(float(list(node.ends)[-1]))}, bounded in "
-            f"{len(node.directions)} directions"
+            f"are followed in {node.count} steps for {rounded(float(list(node.ends)[-1]))}, "
+            f"bounded in {len(node.normals)} directions"
         )
         places.setdefault(node.location, []).append(lines)
     return {

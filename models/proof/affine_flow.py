@@ -81,7 +81,7 @@ def affine_flow(problem: LinearProblem, location: str) -> AffineFlow | str:
     index = {name: j for j, name in enumerate(names)}
     resolved = [(_resolved(dynamics), dynamics.corner) for dynamics in problem.dynamics(location)]
     invariants = problem.invariant(location)
-    bounds = _common_bounds([case + rows for (_, rows), _ in resolved for case in invariants])
+    bounds = common_bounds([case + rows for (_, rows), _ in resolved for case in invariants])
     bounds[ONE] = (Fraction(1), Fraction(1))
     corners = tuple(
         Corner({index[n]: value for n, value in corner.items()}, _entries(index, derivative))
@@ -160,7 +160,7 @@ def _resolved(dynamics: Dynamics) -> tuple[dict[str, Form], Rows]:
     return derivative, tuple(rows)
 
 
-def _common_bounds(cases: list[Rows]) -> Bounds:
+def common_bounds(cases: list[Rows]) -> Bounds:
     """Bounds of each name that hold in every case."""
     found: Bounds | None = None
     for rows in cases:

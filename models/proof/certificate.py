@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from models.proof.adjoint import Stage
 from models.proof.farkas import Multipliers
-from models.proof.flowpipe import Direction, FlowpipeProof, Node
+from models.proof.flowpipe import AnyNode, Direction, FlowpipeProof, Node
 from models.proof.linear import Form
 from models.proof.polyhedral import (
     Cell,
@@ -33,6 +33,7 @@ from models.proof.polyhedral import (
     Split,
 )
 from models.proof.quadratic import Ellipsoid, FlowWitness, QuadraticInvariant
+from models.proof.taylor_node import TaylorNode, TaylorStep
 
 SCHEMA = "charon-workbench/certificate/1"
 MAX_BYTES = 256 * 1024 * 1024
@@ -211,22 +212,45 @@ def _quadratic_json(proof: QuadraticInvariant) -> dict[str, Any]:
 
 def _flowpipe_json(proof: FlowpipeProof) -> dict[str, Any]:
     nodes = [
-        {
-            "location": node.location,
-            "entry": [form_json(form) for form in node.entry],
-            "directions": [
-                {"normal": _numbers_json(d.normal), "helpers": list(d.helpers)}
-                for d in node.directions
-            ],
-            "stages": [{"length": str(s.length), "count": s.count} for s in node.stages],
-            "degree": node.degree,
-            "bits": node.bits,
-            "stay": str(node.stay),
-            "scale": dict(sorted(node.scale.items())),
-        }
+        _taylor_json(node) if isinstance(node, TaylorNode) else _node_json(node)
         for node in proof.nodes
     ]
     return {"nodes": nodes, "evidence": [_evidence_json(e) for e in proof.evidence]}
+
+
+def _node_json(node: Node) -> dict[str, Any]:
+    return {
+        "location": node.location,
+        "entry": [form_json(form) for form in node.entry],
+        "directions": [
+            {"normal": _numbers_json(d.normal), "helpers": list(d.helpers)} for d in node.directions
+        ],
+        "stages": [{"length": str(s.length), "count": s.count} for s in node.stages],
+        "degree": node.degree,
+        "bits": node.bits,
+        "stay": str(node.stay),
+        "scale": dict(sorted(node.scale.items())),
+    }
+
+
+def _taylor_json(node: TaylorNode) -> dict[str, Any]:
+    return {
+        "location": node.location,
+        "followed": list(node.names),
+        "entry": [form_json(form) for form in node.entry],
+        "normals": [_numbers_json(normal) for normal in node.normals],
+        "steps": [
+            {
+                "length": str(step.length),
+                "radii": [str(r) for r in step.radii],
+                "frame": [[str(a) for a in row] for row in step.frame],
+            }
+            for step in node.steps
+        ],
+        "order": node.order,
+        "memory": node.memory,
+        "bits": node.bits,
+    }
 
 
 def _numbers_json(numbers: Mapping[str, Fraction]) -> dict[str, str]:
@@ -493,8 +517,41 @@ def _stage(raw: Any, where: str) -> Stage:
     return stage
 
 
-def _flow_node(raw: Any, where: str) -> Node:
+def _normal(raw: Any, where: str) -> dict[str, Fraction]:
+    if not isinstance(raw, dict):
+        raise MalformedCertificateError(f"{where}: a direction is an object")
+    numbers = {name: _number(value, where) for name, value in raw.items()}
+    return {name: a for name, a in numbers.items() if a}
+
+
+def _taylor_step(raw: Any, where: str) -> TaylorStep:
     reader = Reader(raw, where)
+    step = TaylorStep(
+        reader.number("length"), reader.each("radii", _number), reader.each("frame", _row)
+    )
+    reader.finish()
+    return step
+
+
+def _taylor_node(reader: Reader) -> TaylorNode:
+    node = TaylorNode(
+        reader.text("location"),
+        reader.each("followed", read_text),
+        reader.each("entry", read_form),
+        reader.each("normals", _normal),
+        reader.each("steps", _taylor_step),
+        reader.whole("order"),
+        reader.whole("memory"),
+        reader.whole("bits"),
+    )
+    reader.finish()
+    return node
+
+
+def _flow_node(raw: Any, where: str) -> AnyNode:
+    reader = Reader(raw, where)
+    if reader.has("followed"):
+        return _taylor_node(reader)
     node = Node(
         reader.text("location"),
         reader.each("entry", read_form),

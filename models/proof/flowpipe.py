@@ -24,7 +24,8 @@ by 2 the time is the horizon or later, and what comes after lies beyond the hori
 state on a step is bad. Nodes may cover each other in circles: the induction is over jumps.
 
 Without a horizon the rows about time are left out of 2, 3 and 4, and the same proof holds for
-all time.
+all time. Where the dynamics is not affine the rows of a node come from Taylor models instead
+(`models.proof.taylor_node`); the obligations and their proof are the same.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, tee
+from typing import TypeAlias
 
 from models.automaton import TIME, primed
 from models.proof.adjoint import Chord, FlowBounds, Piece, Stage
@@ -47,6 +49,9 @@ from models.proof.polyhedral import (
 )
 from models.proof.problem import LinearProblem
 from models.proof.start_set import StartSet
+from models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
+from models.proof.taylor_node import NotEnclosedError, Stretch, TaylorNode, stretches
+from models.proof.taylor_node import malformed as malformed_taylor
 
 ELAPSED = "elapsed()"
 """The time since the entry, in rows (no variable has this name)."""
@@ -92,6 +97,16 @@ class Node:
         return Region(self.location, self.entry, ((1,) * len(self.entry),))
 
     @property
+    def normals(self) -> tuple[Mapping[str, Fraction], ...]:
+        """The directions without their helpers."""
+        return tuple(direction.normal for direction in self.directions)
+
+    @property
+    def count(self) -> int:
+        """The number of steps."""
+        return sum(stage.count for stage in self.stages)
+
+    @property
     def ends(self) -> Iterator[Fraction]:
         """The ends of the steps, 0 first."""
         now = Fraction(0)
@@ -102,12 +117,15 @@ class Node:
                 yield now
 
 
+AnyNode: TypeAlias = Node | TaylorNode
+
+
 @dataclass(frozen=True)
 class FlowpipeProof:
     """Nodes, and evidence for every obligation, in their order."""
 
     horizon: Fraction | None
-    nodes: tuple[Node, ...]
+    nodes: tuple[AnyNode, ...]
     evidence: tuple[Evidence, ...]
 
 
@@ -138,23 +156,44 @@ def steps(flow: AffineFlow, node: Node) -> Iterator[Step]:
         found: list[Row] = []
         anchored: list[Row] = []
         for direction, curve in zip(node.directions, curves, strict=True):
-            found.append(_line(direction, next(curve.chords, None), begin, end))
+            found.append(_line(direction.normal, next(curve.chords, None), begin, end))
             if begin == 0:
-                anchored.append(_line(direction, curve.anchor(), begin, end))
-        clock = len(found)
-        elapsed = Form({ELAPSED: Fraction(1)})
-        found.append(Row(elapsed - Form({}, end)))
-        found.append(Row(Form({}, begin) - elapsed))
-        yield Step(begin, end, (*found, *anchored), clock)
+                anchored.append(_line(direction.normal, curve.anchor(), begin, end))
+        yield _step(begin, end, found, anchored)
         begin = end
 
 
-def _line(direction: Direction, chord: Chord | None, begin: Fraction, end: Fraction) -> Row:
+def taylor_steps(flow: NonlinearFlow, node: TaylorNode) -> Iterator[Step]:
+    """The rows of a node with nonlinear dynamics, step by step."""
+    return (step_of(node, part) for part in stretches(flow, node))
+
+
+def step_of(node: TaylorNode, part: Stretch) -> Step:
+    """The rows of one step of a node with nonlinear dynamics."""
+    lines = [
+        [
+            _line(n, chord, part.begin, part.end)
+            for n, chord in zip(node.normals, chords, strict=False)
+        ]
+        for chords in (part.chords, part.anchored)
+    ]
+    return _step(part.begin, part.end, *lines)
+
+
+def _step(begin: Fraction, end: Fraction, rows: list[Row], anchored: list[Row]) -> Step:
+    elapsed = Form({ELAPSED: Fraction(1)})
+    clock = (Row(elapsed - Form({}, end)), Row(Form({}, begin) - elapsed))
+    return Step(begin, end, (*rows, *clock, *anchored), len(rows))
+
+
+def _line(
+    normal: Mapping[str, Fraction], chord: Chord | None, begin: Fraction, end: Fraction
+) -> Row:
     """The row that says that a direction stays below a line."""
     if chord is None:
         return NO_BOUND
     slope = (chord.end - chord.begin) / (end - begin)
-    own = Form(direction.normal, slope * begin - chord.begin)
+    own = Form(normal, slope * begin - chord.begin)
     return Row(own - Form({ELAPSED: slope} if slope else {}))
 
 
@@ -228,16 +267,17 @@ def malformed(problem: LinearProblem, proof: FlowpipeProof) -> str | None:
             problem.automaton.location(node.location)
         except LookupError:
             return f"{where}: the model has no location {node.location[:80]!r}"
-        normals = [d.normal for d in node.directions]
-        for form in (*(f.coefficients for f in node.entry), *normals):
+        for form in (*(f.coefficients for f in node.entry), *node.normals):
             if not form:
                 return f"{where}: a row is constant"
             if unknown := form.keys() - names:
                 return f"{where}: a row mentions {sorted(unknown)[0]}"
-        if why := _bad_steps(node, len(names)):
+        if isinstance(node, TaylorNode):
+            why = malformed_taylor(node) if set(node.names) <= names else "unknown names"
+        else:
+            why = _bad_steps(node, len(names))
+        if why:
             return f"{where}: {why}"
-        if any(abs(e) > MAX_EXPONENT for e in node.scale.values()):
-            return f"{where}: a weight is out of range"
     return None
 
 
@@ -253,6 +293,8 @@ def _bad_steps(node: Node, names: int) -> str | None:
         return "there are too many steps"
     if sum((stage.length * stage.count for stage in node.stages), Fraction(0)) > node.stay:
         return "the steps are longer than the stay"
+    if any(abs(e) > MAX_EXPONENT for e in node.scale.values()):
+        return "a weight is out of range"
     for direction in node.directions:
         if any((v * (1 << node.bits)).denominator != 1 for v in direction.normal.values()):
             return "a direction is finer than the bits"
@@ -262,11 +304,11 @@ def _bad_steps(node: Node, names: int) -> str | None:
 
 
 class UnsuitableError(Exception):
-    """The flow of a location is not affine with bounded signals; the message says why."""
+    """The flow of a location is not followed by a node; the message says why."""
 
 
 def obligations(
-    problem: LinearProblem, horizon: Fraction | None, nodes: tuple[Node, ...]
+    problem: LinearProblem, horizon: Fraction | None, nodes: tuple[AnyNode, ...]
 ) -> Iterator[Obligation]:
     """All obligations of a flowpipe, in the order in which evidence is given for them."""
     regions: dict[str, tuple[Region, ...]] = {}
@@ -278,20 +320,41 @@ def obligations(
             yield CoverObligation(title, rows + start_time(), regions.get(location, ()))
     flows: dict[str, AffineFlow | str] = {}
     for number, node in enumerate(nodes):
-        if node.location not in flows:
-            flows[node.location] = affine_flow(problem, node.location)
-        flow = flows[node.location]
-        if isinstance(flow, str):
-            raise UnsuitableError(flow)
         where = f"node {number + 1} ({node.location})"
-        yield from _of_node(problem, horizon, node, flow, where, regions)
+        made = steps_in(problem, node, flows)
+        yield from _of_node(problem, horizon, node, made, where, regions)
+
+
+def steps_in(
+    problem: LinearProblem, node: AnyNode, flows: dict[str, AffineFlow | str]
+) -> Iterator[Step]:
+    """The rows of a node of a model, step by step; `flows` keeps affine flows by location."""
+    if isinstance(node, TaylorNode):
+        yield from _taylor_steps_in(problem, node)
+        return
+    if node.location not in flows:
+        flows[node.location] = affine_flow(problem, node.location)
+    flow = flows[node.location]
+    if isinstance(flow, str):
+        raise UnsuitableError(flow)
+    yield from steps(flow, node)
+
+
+def _taylor_steps_in(problem: LinearProblem, node: TaylorNode) -> Iterator[Step]:
+    flow = nonlinear_flow(problem, node.location, node.names)
+    if isinstance(flow, str):
+        raise UnsuitableError(flow)
+    try:
+        yield from taylor_steps(flow, node)
+    except NotEnclosedError as error:
+        raise UnsuitableError(f"{node.location}: {error}") from None
 
 
 def _of_node(
     problem: LinearProblem,
     horizon: Fraction | None,
-    node: Node,
-    flow: AffineFlow,
+    node: AnyNode,
+    made: Iterator[Step],
     where: str,
     regions: Mapping[str, tuple[Region, ...]],
 ) -> Iterator[Obligation]:
@@ -304,7 +367,7 @@ def _of_node(
     region = node.region
     until = before(horizon, strict=False)
     last: Step | None = None
-    for number, step in enumerate(steps(flow, node)):
+    for number, step in enumerate(made):
         at = f"{where}, step {number + 1}"
         for name, rows, target in jumps:
             yield CoverObligation(f"{at}: jump {name}", step.rows + until + rows, target)

@@ -1,0 +1,314 @@
+"""Nonlinear flows, followed step by step with Taylor models.
+
+Within a step the states are x(t) with x(0) = c + S y + slack, y in [-1, 1]^n, and t in [0, 1] the
+part of the step that has passed. Let P(y, t) be any polynomials with P(y, 0) = c + S y, and R a
+box of radii. If for all y, and all functions x with |x(t) - P(y, t)| <= R,
+
+    f(x(t), w(t)) lies in q(y, t) + [-e, e]   and   h * integral of q - (P - P(y, 0)) <= d t,
+
+then *growth* = d + h e bounds how far a solution strays: |x(t) - P(y, t)| <= slack + t growth,
+provided that slack + growth < R.
+
+Proof. Let t* be the largest time up to which |x - P| <= R holds (it holds at 0, where slack < R,
+and the set of such times is closed). Until t* the derivative of x lies in q + [-e, e] at almost
+all times, whatever the inputs do; integrating it, |x(t*) - P(y, t*)| <= slack + t* growth < R.
+By continuity |x - P| <= R holds a little longer, unless the stay or the step is over. Nothing
+is asked of f but that its values lie in the model: it need not be smooth, nor x unique.
+
+Bounds of variables that the invariant implies hold throughout a stay, so they may be used
+when f is enclosed. At the end of a step the states are written in new coordinates,
+y' = V (x - c') over the ranges of its entries, for any invertible V. What y is as a function
+of the symbols s of the entry set is *remembered*: y = r(s) + [-rest, rest]. So states that
+depend on each other stay together from step to step, and only `rest`, which is small, is
+wrapped into boxes (of the frame V).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from models.automaton import TIME, Kind
+from models.expression import ONE, ZERO, Expression
+from models.proof.affine_flow import Span, common_bounds
+from models.proof.intervals import Interval, IntervalArithmetic
+from models.proof.problem import LinearProblem
+from models.proof.rational_matrix import Matrix, inverse
+from models.proof.taylor_evaluation import evaluate
+from models.proof.taylor_model import Model, Polynomial, TaylorArithmetic
+
+FRAME_BITS = 60
+"""Entries of a frame are multiples of 2^-FRAME_BITS."""
+
+
+@dataclass(frozen=True)
+class NonlinearFlow:
+    """The derivatives of the names that are followed in a location: two expressions each,
+    between which it lies (the same one where it is given). `limits` are bounds of names and
+    inputs that hold throughout a stay."""
+
+    names: tuple[str, ...]
+    rates: tuple[tuple[Expression, Expression], ...]
+    limits: Mapping[str, Span]
+    inputs: frozenset[str]
+
+    @cached_property
+    def roots(self) -> tuple[Expression, ...]:
+        """All expressions, in order."""
+        return tuple(e for pair in self.rates for e in pair)
+
+
+def nonlinear_flow(
+    problem: LinearProblem, location: str, names: Sequence[str]
+) -> NonlinearFlow | str:
+    """The flow of the names in a location; a reason where one of them has no bounded rate."""
+    automaton = problem.automaton
+    place = automaton.location(location)
+    moving = {v.name for v in automaton.variables if v.kind is Kind.ANALOG} - {TIME}
+    rates: list[tuple[Expression, Expression]] = []
+    for name in names:
+        if name == TIME:
+            rates.append((ONE, ONE))
+        elif name not in moving:
+            rates.append((ZERO, ZERO))
+        else:
+            allowed = place.flow_of(name)
+            if allowed.low is None or allowed.high is None:
+                return f"the derivative of {name} has no bounds in {location}"
+            rates.append((allowed.low, allowed.high))
+    limits = common_bounds(list(problem.invariant(location)))
+    inputs = frozenset(u.name for u in automaton.inputs)
+    return NonlinearFlow(tuple(names), tuple(rates), limits, inputs)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The states at the start of a step: x = centre + shape y + slack, y = memory(s) + rest;
+    all in units."""
+
+    centre: list[int]
+    shape: list[list[int]]
+    slack: list[int]
+    memory: list[Polynomial]
+    rest: list[int]
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The states on a step: |x - polynomials(y, t)| <= slack + t growth, y as in the frame."""
+
+    frame: Frame
+    polynomials: list[Polynomial]
+    growth: list[int]
+
+
+class TaylorSteps:
+    """Steps of one flow with polynomials of one degree; `memory` is that of r."""
+
+    def __init__(self, flow: NonlinearFlow, order: int, memory: int, bits: int):
+        self.flow, self.order, self.memory, self.bits = flow, order, memory, bits
+        size = len(flow.names)
+        self.arithmetics = [TaylorArithmetic(size, k, bits) for k in range(order + 1)]
+        self._remembering = TaylorArithmetic(size, memory, bits)
+        self._plain = IntervalArithmetic(bits)
+        self._limits = {n: self._interval(span) for n, span in flow.limits.items()}
+
+    def _interval(self, span: Span) -> tuple[int | None, int | None]:
+        low, high = span
+        return (
+            None if low is None else self._plain.number(low).low,
+            None if high is None else self._plain.number(high).high,
+        )
+
+    # The entry
+
+    def begin(self, rows: Matrix, spans: Sequence[tuple[Fraction, Fraction]]) -> Frame:
+        """The states whose products with the rows (an invertible matrix) lie in the spans."""
+        back = inverse(rows)
+        assert back is not None, "the entry's matrix is invertible"
+        middle = [(low + high) / 2 for low, high in spans]
+        centre = [
+            sum((a * m for a, m in zip(row, middle, strict=True)), Fraction(0)) for row in back
+        ]
+        shape = [
+            [a * (high - low) / 2 for a, (low, high) in zip(row, spans, strict=True)]
+            for row in back
+        ]
+        unit = 1 << self.bits
+        arithmetic = self._remembering
+        memory = [{arithmetic.symbol(j): unit} for j in range(len(spans))]
+        return self._frame(centre, shape, memory, [0] * len(spans))
+
+    def _frame(
+        self,
+        centre: Sequence[Fraction],
+        shape: Sequence[Sequence[Fraction]],
+        memory: list[Polynomial],
+        rest: list[int],
+    ) -> Frame:
+        """Coordinates rounded to units; what that changes is the slack."""
+        unit = 1 << self.bits
+        rounded = [round(c * unit) for c in centre]
+        entries = [[round(a * unit) for a in row] for row in shape]
+        slack = []
+        for c, row, near, given in zip(rounded, entries, centre, shape, strict=True):
+            off = abs(near * unit - c)
+            off += sum((abs(a * unit - e) for a, e in zip(given, row, strict=True)), Fraction(0))
+            slack.append(-(-off.numerator // off.denominator))
+        return Frame(rounded, entries, slack, memory, rest)
+
+    # One step
+
+    def approximated(self, frame: Frame, length: Fraction) -> list[Polynomial]:
+        """P: Picard's iteration, whose k-th round gives the terms of degree k."""
+        start = self._start(frame)
+        found = [self.arithmetics[0].truncated(p)[0] for p in start]
+        step = self._plain.number(length)
+        for k in range(1, self.order + 1):
+            low, high = self.arithmetics[k - 1], self.arithmetics[k]
+            rates = self._rates(low, [low.truncated(p)[0] for p in found], None)
+            found = [
+                high.sum((high.model(p, 0), high.integral(rate, step))).polynomial
+                for p, rate in zip(start, rates, strict=True)
+            ]
+        return found
+
+    def grown(
+        self, frame: Frame, length: Fraction, polynomials: list[Polynomial], radii: Sequence[int]
+    ) -> list[int]:
+        """The growth, if slack + growth < radius for every name; see the module's docstring."""
+        low, high = self.arithmetics[-2], self.arithmetics[-1]
+        step = self._plain.number(length)
+        rates = self._rates(low, polynomials, radii)
+        found = []
+        for start, p, rate in zip(self._start(frame), polynomials, rates, strict=True):
+            moved = high.integral(rate, step)
+            total = dict(moved.polynomial)
+            for terms, sign in ((start, 1), (p, -1)):
+                for monomial, value in terms.items():
+                    total[monomial] = total.get(monomial, 0) + sign * value
+            found.append(sum(map(abs, total.values())) + moved.error)
+        return found
+
+    def _start(self, frame: Frame) -> list[Polynomial]:
+        symbols = [self._remembering.symbol(j) for j in range(len(frame.centre))]
+        found = []
+        for centre, row in zip(frame.centre, frame.shape, strict=True):
+            terms = {symbol: value for symbol, value in zip(symbols, row, strict=True) if value}
+            found.append({0: centre, **terms} if centre else terms)
+        return found
+
+    def _rates(
+        self,
+        arithmetic: TaylorArithmetic,
+        polynomials: list[Polynomial],
+        radii: Sequence[int] | None,
+    ) -> list[Model]:
+        """Models of the derivatives where the states differ from polynomials by the radii."""
+        values: dict[str, Model] = {}
+        for k, (name, p) in enumerate(zip(self.flow.names, polynomials, strict=True)):
+            kept, beyond = arithmetic.truncated(p)
+            error = 0 if radii is None else radii[k] + beyond
+            own = arithmetic.model(kept, error)
+            known = self._within(name, own.range)
+            values[name] = Model(kept, error, known.low, known.high)
+        for name in self.flow.inputs:
+            low, high = self._limits.get(name, (None, None))
+            if low is not None and high is not None:
+                values[name] = arithmetic.constant(Interval(low, high))
+        made = evaluate(arithmetic, self.flow.roots, values)
+        return [
+            a if pair[0] is pair[1] else arithmetic.hull(a, b)
+            for a, b, pair in zip(made[::2], made[1::2], self.flow.rates, strict=True)
+        ]
+
+    def _within(self, name: str, values: Interval) -> Interval:
+        """What of an interval the invariant allows."""
+        low, high = self._limits.get(name, (None, None))
+        return values.meet(
+            Interval(values.low if low is None else low, values.high if high is None else high)
+        )
+
+    # The next frame
+
+    def turned(self, reached: Reached, frame: Matrix) -> Frame | None:
+        """The end of a step in the coordinates of a new frame V; None if it is singular."""
+        back = inverse(frame)
+        if back is None:
+            return None
+        arithmetic = self._remembering
+        ends = [arithmetic.at_end(p) for p in reached.polynomials]
+        strayed = [a + b for a, b in zip(reached.frame.slack, reached.growth, strict=True)]
+        known: dict[int, Model] = {
+            arithmetic.symbol(j): arithmetic.model(
+                r, e, arithmetic.intervals.one.hull(-arithmetic.intervals.one)
+            )
+            for j, (r, e) in enumerate(zip(reached.frame.memory, reached.frame.rest, strict=True))
+        }
+        memory, rest, sizes = [], [], []
+        for row in frame:
+            weights = [int(a * (1 << FRAME_BITS)) for a in row]
+            turned, lost = self._combined(weights, ends)
+            lost += -(-sum(abs(w) * e for w, e in zip(weights, strayed, strict=True)) >> FRAME_BITS)
+            turned.pop(0, None)
+            found, error = self._remembered(turned, known)
+            size = sum(map(abs, found.values())) + error + lost
+            sizes.append(size)
+            memory.append({m: _nearest(v << self.bits, size) for m, v in found.items()})
+            spread = (error + lost) << self.bits
+            rest.append(-(-spread // size) + len(found) if size else 0)
+        unit = 1 << self.bits
+        centre = [Fraction(p.get(0, 0), unit) for p in ends]
+        shape = [[a * s / unit for a, s in zip(row, sizes, strict=True)] for row in back]
+        return self._frame(centre, shape, memory, rest)
+
+    def _combined(
+        self, weights: Sequence[int], polynomials: Sequence[Polynomial]
+    ) -> tuple[Polynomial, int]:
+        """The sum of weight * polynomial, and how much rounding it changes."""
+        total: Polynomial = {}
+        for weight, polynomial in zip(weights, polynomials, strict=True):
+            if weight:
+                for monomial, value in polynomial.items():
+                    total[monomial] = total.get(monomial, 0) + weight * value
+        half = 1 << FRAME_BITS - 1
+        return {m: v + half >> FRAME_BITS for m, v in total.items()}, len(total)
+
+    def _remembered(
+        self, polynomial: Polynomial, known: dict[int, Model]
+    ) -> tuple[Polynomial, int]:
+        """A polynomial of y as one of the entry's symbols, without constant term, and its
+        error. Terms of a higher degree than is remembered are bounded by their coefficient."""
+        arithmetic = self._remembering
+        total: Polynomial = {}
+        error = 0
+        for monomial, value in sorted(polynomial.items()):
+            if arithmetic.degree(monomial) > self.memory:
+                error += abs(value)
+                continue
+            model = self._monomial(monomial, known)
+            for other, factor in model.polynomial.items():
+                total[other] = total.get(other, 0) + value * factor
+            error += -(-abs(value) * model.error >> self.bits)
+        half = 1 << self.bits - 1
+        rounded = {m: v + half >> self.bits for m, v in total.items()}
+        return {m: v for m, v in rounded.items() if v}, error + len(rounded)
+
+    def _monomial(self, monomial: int, known: dict[int, Model]) -> Model:
+        """A product of entries of y, from smaller ones."""
+        arithmetic = self._remembering
+        found = known.get(monomial)
+        if found is None:
+            powers = arithmetic.exponents(monomial)
+            j = next(i for i, power in enumerate(powers) if power)
+            symbol = arithmetic.symbol(j)
+            smaller = self._monomial(monomial - symbol, known)
+            found = known[monomial] = arithmetic.product(smaller, known[symbol])
+        return found
+
+
+def _nearest(top: int, bottom: int) -> int:
+    """The quotient rounded to the nearest whole number; 0 over 0 is 0."""
+    return (2 * top + bottom) // (2 * bottom) if bottom else 0

@@ -1,0 +1,229 @@
+"""Following a nonlinear flow: the choice of steps, radii and frames for a Taylor node.
+
+Nothing here is trusted. The trusted part (`models.proof.taylor_flow`) computes what is reached
+on a step from the choices made here, and says whether they are good enough.
+
+The length of steps is chosen so that what the degree of the polynomials cuts off in time is small
+against the set itself (or against what is cut off in space, which shorter steps do not mend).
+Frames come from a QR decomposition of what the step does to the coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.automaton import TIME
+from models.expression import ZERO, free_variables
+from models.proof.intervals import UndefinedError
+from models.proof.rational_matrix import Matrix
+from models.proof.taylor_flow import Frame, NonlinearFlow, Reached, TaylorSteps
+from models.proof.taylor_model import FIELD, Polynomial
+from models.proof.taylor_node import TaylorStep
+from reach.step_choice import dyadic_below
+
+Array = NDArray[np.float64]
+
+FRAME_DIGITS = 24
+"""Significant bits of the entries of frames."""
+ROUNDS = 8
+"""How often radii are enlarged before a step is taken shorter."""
+SHORTEST = 1e-7
+"""The shortest step, relative to the longest stay."""
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """How closely a flow is followed: degrees of polynomials, bits, and what may be cut off
+    in time over the whole stay, relative to the size of the set."""
+
+    order: int
+    memory: int
+    bits: int
+    tolerance: float = 0.02
+
+
+@dataclass(frozen=True)
+class Followed:
+    """One step that was taken, without the frame that follows it."""
+
+    length: Fraction
+    radii: tuple[Fraction, ...]
+    reached: Reached
+
+
+class LostError(Exception):
+    """The flow cannot be followed any farther; the message says why, `name` which variable's
+    enclosure is to blame (if one is)."""
+
+    def __init__(self, message: str, name: str | None = None):
+        super().__init__(message)
+        self.name = name
+
+
+class Follower:
+    """Follows one flow from one entry set, step by step."""
+
+    def __init__(
+        self,
+        flow: NonlinearFlow,
+        rows: Matrix,
+        spans: Sequence[tuple[Fraction, Fraction]],
+        longest: Fraction,
+        fidelity: Fidelity,
+        first: Fraction | None = None,
+    ):
+        self.flow, self.fidelity, self.longest = flow, fidelity, longest
+        self.machine = TaylorSteps(flow, fidelity.order, fidelity.memory, fidelity.bits)
+        self.frame: Frame = self.machine.begin(rows, spans)
+        self._unit = float(1 << fidelity.bits)
+        self._length = dyadic_below(first or longest / 64)
+        self._moving = self._coupled()
+        self._scale = self._widths(self.frame) + 1e-9
+        self._first_width = self._scale.max(initial=1e-9)
+
+    def _coupled(self) -> list[int]:
+        """The names that change and that some derivative reads."""
+        read = free_variables(*self.flow.roots)
+        return [
+            i
+            for i, (name, rates) in enumerate(zip(self.flow.names, self.flow.rates, strict=True))
+            if name in read and rates != (ZERO, ZERO) and name != TIME
+        ]
+
+    def advance(self) -> Followed:
+        """The next step; `LostError` if there is none. Then `turn` must be called."""
+        shortest = float(self.longest) * SHORTEST
+        why = "the enclosure grows too fast"
+        while float(self._length) >= shortest:
+            try:
+                polynomials = self.machine.approximated(self.frame, self._length)
+            except UndefinedError as error:
+                why = str(error)
+                self._length = self._length / 2
+                continue
+            factor = self._time_factor(polynomials)
+            if factor < 0.6:
+                self._length = dyadic_below(self._length * Fraction(max(0.1, 0.9 * factor)))
+                continue
+            found = self._radii(polynomials)
+            if found is None:
+                self._length = self._length / 2
+                continue
+            radii, growth = found
+            taken = self._length
+            self._length = dyadic_below(
+                min(self._length * Fraction(min(2.0, max(0.7, 0.9 * factor))), self.longest)
+            )
+            exact = tuple(Fraction(r, 1 << self.fidelity.bits) for r in radii)
+            return Followed(taken, exact, Reached(self.frame, polynomials, growth))
+        raise LostError(why, self._widest())
+
+    def turn(self, followed: Followed) -> TaylorStep:
+        """Go on from the end of a step in a new frame."""
+        frame = self._choose_frame(followed.reached.polynomials)
+        turned = self.machine.turned(followed.reached, frame)
+        if turned is None:
+            raise LostError("the enclosure degenerates", self._widest())
+        self.frame = turned
+        widths = self._widths(turned)
+        self._scale = np.maximum(self._scale, widths)
+        if not np.all(np.isfinite(widths)) or widths.max(initial=0.0) > 1e9 * self._first_width:
+            raise LostError("the enclosure explodes", self._widest())
+        return TaylorStep(followed.length, followed.radii, frame)
+
+    # Details
+
+    def _widths(self, frame: Frame) -> Array:
+        sums = [sum(abs(float(a)) for a in row) for row in frame.shape]
+        return np.array(sums, dtype=np.float64) / self._unit
+
+    def _widest(self) -> str | None:
+        """The name whose enclosure is widest against its size at first."""
+        widths = self._widths(self.frame)
+        moving = self._moving or range(len(widths))
+        return self.flow.names[max(moving, key=lambda i: widths[i])]
+
+    def _radii(self, polynomials: list[Polynomial]) -> tuple[list[int], list[int]] | None:
+        """Radii that hold, and the growth they lead to."""
+        slack = self.frame.slack
+        radii = [s + 2 for s in slack]
+        for _ in range(ROUNDS):
+            try:
+                growth = self.machine.grown(self.frame, self._length, polynomials, radii)
+            except UndefinedError:
+                return None
+            strayed = [s + g for s, g in zip(slack, growth, strict=True)]
+            if all(s < r for s, r in zip(strayed, radii, strict=True)):
+                return radii, growth
+            if max(s.bit_length() for s in strayed) > 2 * self.fidelity.bits + 64:
+                return None
+            radii = [max(s + s // 8 + 4, r) for s, r in zip(strayed, radii, strict=True)]
+        return None
+
+    def _time_factor(self, polynomials: list[Polynomial]) -> float:
+        """By how much steps could be longer for what is cut off in time to reach what is
+        tolerated; judged by the terms of the highest degree."""
+        order, mask = self.fidelity.order, (1 << FIELD) - 1
+        top = self.machine.arithmetics[-1]
+        share = float(self._length) / float(self.longest)
+        factor = inf
+        for i, polynomial in enumerate(polynomials):
+            in_time = in_space = 0.0
+            size = abs(float(polynomial.get(0, 0))) / self._unit
+            for monomial, value in polynomial.items():
+                if monomial and top.degree(monomial) == order:
+                    weight = abs(float(value)) / self._unit
+                    if monomial & mask >= 2:
+                        in_time += weight
+                    else:
+                        in_space += weight
+            allowed = self.fidelity.tolerance * share * (self._scale[i] + 1e-4 * size)
+            allowed = max(allowed, in_space / 2)
+            if in_time > 0:
+                factor = min(factor, (allowed / in_time) ** (1 / (order - 1)))
+        return factor
+
+    def _choose_frame(self, polynomials: list[Polynomial]) -> tuple[tuple[Fraction, ...], ...]:
+        """Orthogonal rows for the names that depend on each other, the longest image first;
+        the unit vector for every other name."""
+        size = len(polynomials)
+        frame = np.eye(size)
+        moving = self._moving
+        if moving:
+            linear = self._linear_part(polynomials)[np.ix_(moving, moving)]
+            weights = np.abs(linear).sum(axis=1)
+            weights = np.where(weights > 1e-30 * max(1e-300, weights.max()), weights, 1.0)
+            scaled = linear / weights[:, None]
+            order = np.argsort(-np.linalg.norm(scaled, axis=0), kind="stable")
+            orthogonal, _ = np.linalg.qr(scaled[:, order] + 1e-12 * np.eye(len(moving)))
+            frame[np.ix_(moving, moving)] = orthogonal.T / weights
+        frame /= np.abs(frame).max(axis=1)[:, None]
+        return tuple(tuple(_short(a) for a in row) for row in frame)
+
+    def _linear_part(self, polynomials: list[Polynomial]) -> Array:
+        top = self.machine.arithmetics[-1]
+        symbols = [top.symbol(j) for j in range(len(polynomials))]
+        ends = [top.at_end(p) for p in polynomials]
+        return np.array([[float(p.get(s, 0)) / self._unit for s in symbols] for p in ends])
+
+
+def _short(value: float) -> Fraction:
+    """A number of few bits."""
+    if value == 0 or abs(value) < 2.0**-50:
+        return Fraction(0)
+    grid = Fraction(2) ** (int(log2(abs(value))) - FRAME_DIGITS)
+    return round(Fraction(value) / max(grid, Fraction(1, 1 << 58))) * max(
+        grid, Fraction(1, 1 << 58)
+    )
+
+
+def taken(follower: Follower, count: int) -> Iterator[TaylorStep]:
+    """So many steps, one after the other; for experiments."""
+    for _ in range(count):
+        yield follower.turn(follower.advance())
