@@ -26,7 +26,6 @@ from models.proof.flowpipe import (
     FlowpipeProof,
     Node,
     Step,
-    at_end,
     before,
     same_time,
     start_set,
@@ -52,7 +51,7 @@ from reach.flowpipe_parts import (
 from reach.parameter_cells import Cells, Leaf, cells_of
 from reach.reduced_rows import Bounded, ReducedRows
 from reach.step_choice import choose, rounded_up
-from reach.step_evidence import Key, key_of, keyed, quick_refutation, scaled_to_grid
+from reach.step_evidence import Key, ending, key_of, keyed, quick_refutation, scaled_to_grid
 from reach.step_source import StepSource
 
 ENTRY_BITS = 40
@@ -349,11 +348,11 @@ class Exploration:
                 open_cases.append(None if quick is not None else reduced)
             explored.jumps.append(made)
             feasible.append(open_cases)
-            ended = self._ended(step, final, final_rows, numbers, quickly=True)
+            ended = ending(step, final, final_rows, numbers, quickly=True)
             if ended is not None:
                 break
         else:
-            ended = self._ended(explored.steps[-1], final, final_rows, numbers, quickly=False)
+            ended = ending(explored.steps[-1], final, final_rows, numbers, quickly=False)
             if ended is None:
                 reason = f"a stay in {node.location} has no end in sight"
                 raise _Stop(NotFound(reason, None, len(self.nodes), self.step_count, endless=True))
@@ -361,33 +360,6 @@ class Exploration:
         explored.end = ended
         self._cut(explored)
         self._leave(explored, cases, feasible)
-
-    def _ended(
-        self,
-        step: Step,
-        final: list[Rows],
-        final_rows: list[list[tuple[int, Row, Key]]],
-        numbers: Mapping[Key, int],
-        *,
-        quickly: bool,
-    ) -> list[Evidence] | None:
-        """Evidence that no stay goes beyond the end of the step."""
-        rows = at_end(step)
-        frozen = replace(step, begin=step.end)
-        found: list[Evidence] = []
-        for case, others in zip(final, final_rows, strict=True):
-            quick = quick_refutation(frozen, numbers, others, len(rows))
-            if quick is not None:
-                # The start of the frozen step is the extra row "elapsed >= end".
-                late = len(step.rows)
-                moved = [(late if i == step.clock + 1 else i, m) for i, m in quick]
-                found.append(Impossible(tuple(moved)))
-                continue
-            multipliers = None if quickly else ReducedRows(rows + case).refutation()
-            if multipliers is None:
-                return None
-            found.append(Impossible(multipliers))
-        return found
 
     def _safety(
         self,

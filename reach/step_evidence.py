@@ -8,11 +8,14 @@ fails a linear program is solved.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from models.proof.farkas import Multipliers
-from models.proof.flowpipe import ELAPSED, Step
+from models.proof.flowpipe import ELAPSED, Step, at_end
 from models.proof.linear import Form, Row, Rows
+from models.proof.polyhedral import Evidence, Impossible
+from reach.reduced_rows import ReducedRows
 
 Key = tuple[tuple[str, Fraction], ...]
 
@@ -52,6 +55,34 @@ def quick_refutation(
                 found = [(i, Fraction(1)), (offset + number, factor)]
                 return tuple(sorted([*found, (end, abs(slope))] if slope else found))
     return None
+
+
+def ending(
+    step: Step,
+    final: Sequence[Rows],
+    final_rows: Sequence[list[tuple[int, Row, Key]]],
+    numbers: Mapping[Key, int],
+    *,
+    quickly: bool,
+) -> list[Evidence] | None:
+    """Evidence that no stay goes beyond the end of the step: for every case of the `final`
+    rows (with their keys) a contradiction; `quickly`: without linear programs."""
+    rows = at_end(step)
+    frozen = replace(step, begin=step.end)
+    found: list[Evidence] = []
+    for case, others in zip(final, final_rows, strict=True):
+        quick = quick_refutation(frozen, numbers, others, len(rows))
+        if quick is not None:
+            # The start of the frozen step is the extra row "elapsed >= end".
+            late = len(step.rows)
+            moved = [(late if i == step.clock + 1 else i, m) for i, m in quick]
+            found.append(Impossible(tuple(moved)))
+            continue
+        multipliers = None if quickly else ReducedRows(rows + case).refutation()
+        if multipliers is None:
+            return None
+        found.append(Impossible(multipliers))
+    return found
 
 
 def keyed(rows: Rows) -> list[tuple[int, Row, Key]]:
