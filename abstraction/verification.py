@@ -19,6 +19,7 @@ STRATEGIES: dict[str, tuple[str, str]] = {
     "simulation": ("abstraction.falsification_strategy", "SimulationStrategy"),
     "quadratic": ("abstraction.quadratic_strategy", "QuadraticStrategy"),
     "flowpipe": ("abstraction.flowpipe_strategy", "FlowpipeStrategy"),
+    "nonlinear": ("abstraction.nonlinear_strategy", "NonlinearStrategy"),
     "template": ("abstraction.template_strategy", "TemplateStrategy"),
     "abstraction": ("abstraction.abstraction_strategy", "AbstractionStrategy"),
 }

@@ -10,7 +10,7 @@ Frames come from a QR decomposition of what the step does to the coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log2
@@ -25,6 +25,7 @@ from models.proof.rational_matrix import Matrix
 from models.proof.taylor_flow import Frame, NonlinearFlow, Reached, TaylorSteps
 from models.proof.taylor_model import FIELD, Polynomial
 from models.proof.taylor_node import TaylorStep
+from reach.fidelity import Fidelity
 from reach.step_choice import dyadic_below
 
 Array = NDArray[np.float64]
@@ -33,19 +34,8 @@ FRAME_DIGITS = 24
 """Significant bits of the entries of frames."""
 ROUNDS = 8
 """How often radii are enlarged before a step is taken shorter."""
-SHORTEST = 1e-7
+SHORTEST = 1e-5
 """The shortest step, relative to the longest stay."""
-
-
-@dataclass(frozen=True)
-class Fidelity:
-    """How closely a flow is followed: degrees of polynomials, bits, and what may be cut off
-    in time over the whole stay, relative to the size of the set."""
-
-    order: int
-    memory: int
-    bits: int
-    tolerance: float = 0.02
 
 
 @dataclass(frozen=True)
@@ -137,6 +127,22 @@ class Follower:
             raise LostError("the enclosure explodes", self._widest())
         return TaylorStep(followed.length, followed.radii, frame)
 
+    def influence(self) -> int | None:
+        """The coordinate of the entry set on which the states depend most, the nonlinear part
+        counted with its degree; None if they do not depend on any."""
+        arithmetic = self.machine.arithmetics[-1]
+        sizes = self._widths(self.frame) / self._scale
+        weights = np.zeros(len(self.flow.names))
+        columns = np.array([[abs(float(a)) for a in row] for row in self.frame.shape])
+        largest = columns.max(axis=0, initial=0.0)
+        for j, memory in enumerate(self.frame.memory):
+            share = (sizes * (columns[:, j] > 0)).max(initial=0.0) if largest[j] else 0.0
+            for monomial, value in memory.items():
+                size = abs(float(value)) / self._unit * arithmetic.degree(monomial) * share
+                for axis, power in enumerate(arithmetic.exponents(monomial)):
+                    weights[axis] += size * power
+        return int(np.argmax(weights)) if weights.max(initial=0.0) > 0 else None
+
     # Details
 
     def _widths(self, frame: Frame) -> Array:
@@ -221,9 +227,3 @@ def _short(value: float) -> Fraction:
     return round(Fraction(value) / max(grid, Fraction(1, 1 << 58))) * max(
         grid, Fraction(1, 1 << 58)
     )
-
-
-def taken(follower: Follower, count: int) -> Iterator[TaylorStep]:
-    """So many steps, one after the other; for experiments."""
-    for _ in range(count):
-        yield follower.turn(follower.advance())

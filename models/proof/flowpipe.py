@@ -40,7 +40,7 @@ from typing import TypeAlias
 from models.automaton import TIME, primed
 from models.proof.adjoint import Chord, FlowBounds, Piece, Stage
 from models.proof.affine_flow import AffineFlow, Span, affine_flow
-from models.proof.linear import Form, Row, Rows
+from models.proof.linear import Alternatives, Form, Row, Rows
 from models.proof.polyhedral import (
     CoverObligation,
     Evidence,
@@ -358,29 +358,55 @@ def _of_node(
     where: str,
     regions: Mapping[str, tuple[Region, ...]],
 ) -> Iterator[Obligation]:
-    jumps = [
-        (f"{jump.name}, case {case + 1}", rows + same_time(), regions.get(jump.target, ()))
-        for jump in problem.jumps(node.location)
-        for case, rows in enumerate(jump.cases)
-    ]
-    bad = problem.bad(node.location)
     region = node.region
     until = before(horizon, strict=False)
     last: Step | None = None
+    conditions = conditions_in(problem, node.location)
     for number, step in enumerate(made):
         at = f"{where}, step {number + 1}"
-        for name, rows, target in jumps:
-            yield CoverObligation(f"{at}: jump {name}", step.rows + until + rows, target)
-        for case, rows in enumerate(bad):
+        for jump in conditions.jumps:
+            target = regions.get(jump.target, ())
+            rows = step.rows + until + jump.rows
+            yield CoverObligation(f"{at}: jump {jump.name}", rows, target)
+        for case, rows in enumerate(conditions.bad):
             title = f"{at}: safety, case {case + 1}"
             yield ImpossibleObligation(title, step.rows + until + rows, region)
         last = step
     assert last is not None, "a node has steps"
-    for case, rows in enumerate(problem.invariant(node.location)):
+    for case, rows in enumerate(conditions.invariant):
         title = f"{where}: end, case {case + 1}"
         yield ImpossibleObligation(
             title, at_end(last) + before(horizon, strict=True) + rows, region
         )
+
+
+@dataclass(frozen=True)
+class JumpRows:
+    """One case of an edge: what holds before and after it."""
+
+    name: str
+    target: str
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What the conditions of a location say in rows: its jumps, the bad states, and the
+    invariant."""
+
+    jumps: tuple[JumpRows, ...]
+    bad: Alternatives
+    invariant: Alternatives
+
+
+def conditions_in(problem: LinearProblem, location: str) -> Conditions:
+    """The conditions of a location."""
+    jumps = tuple(
+        JumpRows(f"{jump.name}, case {case + 1}", jump.target, rows + same_time())
+        for jump in problem.jumps(location)
+        for case, rows in enumerate(jump.cases)
+    )
+    return Conditions(jumps, problem.bad(location), problem.invariant(location))
 
 
 def at_end(last: Step) -> Rows:

@@ -192,6 +192,10 @@ class TaylorSteps:
             found.append(sum(map(abs, total.values())) + moved.error)
         return found
 
+    def rates_at(self, frame: Frame) -> list[Model]:
+        """Models of the derivatives at the start of a step."""
+        return self._rates(self.arithmetics[-1], self._start(frame), frame.slack)
+
     def _start(self, frame: Frame) -> list[Polynomial]:
         symbols = [self._remembering.symbol(j) for j in range(len(frame.centre))]
         found = []

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from models.verdict import Verdict
     from reports.verdict_data import Provenance
 
-METHODS = ("auto", "rectangular", "simulation", "quadratic", "flowpipe", "template", "abstraction")
+METHODS = (
+    "auto",
+    "rectangular",
+    "simulation",
+    "quadratic",
+    "flowpipe",
+    "nonlinear",
+    "template",
+    "abstraction",
+)
 
 
 def _positive(_: click.Context, parameter: click.Parameter, text: str | None) -> Fraction | None:

@@ -1,0 +1,75 @@
+"""Flowpipes of nonlinear dynamics as a strategy: proofs up to a horizon."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from abstraction.certified import certify
+from abstraction.strategy import Task
+from models.automaton import TIME, Automaton, Kind
+from models.proof.linear import TooManyCasesError, affine
+from models.proof.problem import linear_problem
+from models.verdict import Effort, Unknown, Verdict
+from reach.nonlinear_flowpipe import NonlinearMethod, NotFollowed, search_nonlinear
+
+
+@dataclass(frozen=True)
+class NonlinearStrategy:
+    """Follow all runs with Taylor models, stay by stay, up to the horizon; without one, until
+    nothing new comes.
+
+    Options of the task: `horizon` (instead of the model's) and `step`, both exact numbers.
+    """
+
+    method: NonlinearMethod = field(default_factory=NonlinearMethod)
+    name: str = "nonlinear"
+
+    def suits(self, task: Task) -> str | None:
+        """Models with a horizon and derivatives that are not affine."""
+        horizon = _horizon(task)
+        if horizon is None or not _is_nonlinear(task.automaton):
+            return None
+        return f"all runs of the nonlinear dynamics up to time {horizon} are followed"
+
+    def attempt(self, task: Task) -> Verdict:
+        """Explore with ever more closely followed flows, and let the trusted checker decide."""
+        begun = time.perf_counter()
+        step = task.options.get("step")
+        method = replace(self.method, step=step) if isinstance(step, Fraction) else self.method
+        try:
+            problem = linear_problem(task.automaton, task.claim)
+            found = search_nonlinear(
+                problem, _horizon(task), method, lambda: task.expired, task.progress
+            )
+        except TooManyCasesError as error:
+            found = NotFollowed(str(error))
+        seconds = {"search": time.perf_counter() - begun}
+        counts = {"attempts": found.attempts, "steps": found.steps}
+        if isinstance(found, NotFollowed):
+            advice = "give the search more time (--time-limit), or shorten the --horizon"
+            if _horizon(task) is None:
+                advice = "bound the time with --horizon"
+            effort = Effort(seconds, counts)
+            return Unknown(task.claim.name, self.name, found.reason, advice, effort)
+        effort = Effort(seconds, {**counts, "nodes": len(found.proof.nodes)})
+        return certify(task, self.name, found.proof, effort)
+
+
+def _horizon(task: Task) -> Fraction | None:
+    given = task.options.get("horizon")
+    return given if isinstance(given, Fraction) else task.automaton.horizon
+
+
+def _is_nonlinear(automaton: Automaton) -> bool:
+    """Whether some derivative or equation in a component's location is not affine."""
+    moving = {v.name for v in automaton.variables if v.kind is Kind.ANALOG} - {TIME}
+    return any(
+        bound is not None and affine(bound) is None
+        for component in automaton.components
+        for place in component.locations
+        for constraint in (*place.flows, *place.algebraic)
+        if constraint.variable in moving
+        for bound in (constraint.range.low, constraint.range.high)
+    )
