@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import comb
 
 from models.automaton import TIME
 from models.expression import free_variables
@@ -29,28 +30,45 @@ class Fidelity:
     bits: int = 64
 
 
-def ladder(flow: NonlinearFlow) -> tuple[Fidelity, ...]:
-    """Ever closer ones, for the number of names that derivatives read."""
+LEVELS: tuple[tuple[int, float], ...] = ((80, 1e-3), (120, 1e-4), (240, 1e-5))
+"""How many terms polynomials may have, and the tolerance, at each level."""
+HIGHEST, LOWEST = 10, 3
+
+
+def fidelity(
+    flow: NonlinearFlow, spans: Sequence[tuple[Fraction, Fraction]], level: int
+) -> Fidelity:
+    """The highest degrees whose polynomials have few enough terms for the level."""
+    terms, tolerance = LEVELS[min(level, len(LEVELS) - 1)]
+    rows = identity(len(spans))
+    # Sets that are thin now will not stay so: every coordinate counts.
+    thick = [(low, high + (high - low) / 8 + Fraction(1, 1 << 10)) for low, high in spans]
+    order = LOWEST
+    try:
+        for degree in range(LOWEST + 1, HIGHEST + 1):
+            machine = TaylorSteps(flow, degree, 1, BITS[1])
+            found = machine.approximated(machine.begin(rows, thick), Fraction(1, 1 << 10))
+            if max(map(len, found)) > terms:
+                break
+            order = degree
+    except UndefinedError:
+        pass
     read = free_variables(*flow.roots)
     count = sum(name in read and name != TIME for name in flow.names)
-    for most, steps in _LADDERS:
-        if count <= most:
-            return tuple(Fidelity(*step) for step in steps)
-    return tuple(Fidelity(*step) for step in _LADDERS[-1][1])
+    memory = 1
+    while memory < order and comb(count + memory + 1, memory + 1) <= terms:
+        memory += 1
+    return Fidelity(order, memory, tolerance, suited_bits(flow, spans))
 
 
-_LADDERS: tuple[tuple[int, tuple[tuple[int, int, float], ...]], ...] = (
-    (2, ((6, 6, 1e-3), (8, 8, 1e-4), (10, 10, 1e-5))),
-    (3, ((5, 5, 1e-3), (6, 6, 1e-4), (8, 7, 1e-5))),
-    (5, ((4, 3, 1e-3), (5, 4, 1e-4), (6, 5, 1e-4))),
-    (8, ((3, 2, 1e-2), (4, 3, 1e-3), (5, 3, 1e-4))),
-    (10**9, ((3, 1, 1e-2), (3, 2, 1e-3), (4, 2, 1e-3))),
-)
+def identity(size: int) -> list[list[Fraction]]:
+    """The identity matrix."""
+    return [[Fraction(i == j) for j in range(size)] for i in range(size)]
 
 
 def suited_bits(flow: NonlinearFlow, spans: Sequence[tuple[Fraction, Fraction]]) -> int:
     """The fewest bits with which rounding adds little to the enclosures of the derivatives."""
-    rows = [[Fraction(i == j) for j in range(len(spans))] for i in range(len(spans))]
+    rows = identity(len(spans))
     before: list[float] | None = None
     for place, bits in enumerate(BITS):
         try:

@@ -28,13 +28,13 @@ from models.proof.flowpipe import (
     start_time,
     step_of,
 )
-from models.proof.linear import Form
+from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import Evidence, Impossible
 from models.proof.problem import LinearProblem
 from models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
 from models.proof.taylor_node import TaylorNode, TaylorStep, stretch
 from reach.entry_parts import Entry, Normal, Part, Span
-from reach.fidelity import Fidelity, ladder, suited_bits
+from reach.fidelity import Fidelity, fidelity
 from reach.reduced_rows import Bounded, ReducedRows
 from reach.step_evidence import Key, ending, key_of, keyed, quick_refutation, scaled_to_grid
 from reach.step_source import StepSource
@@ -116,8 +116,28 @@ class _Met:
     """A step on which some guards may hold: the rows of each such jump, by its number."""
 
     step: Step
-    conditions: Conditions
     rows: dict[int, ReducedRows]
+
+
+_Keyed = tuple[Rows, list[tuple[int, Row, Key]]]
+"""Rows, and the same with numbers and keys."""
+
+
+class _Surroundings:
+    """The conditions of a location, up to the horizon."""
+
+    def __init__(self, conditions: Conditions, horizon: Fraction | None):
+        until, within = before(horizon, strict=False), before(horizon, strict=True)
+        self.conditions = conditions
+        self.targets = [jump.target for jump in conditions.jumps]
+        self.jumps = [_with_keys(until + jump.rows) for jump in conditions.jumps]
+        self.bad = [_with_keys(until + rows) for rows in conditions.bad]
+        self.final = [within + rows for rows in conditions.invariant]
+        self.final_keys = [keyed(rows) for rows in self.final]
+
+
+def _with_keys(rows: Rows) -> _Keyed:
+    return rows, keyed(rows)
 
 
 class NonlinearExploration:
@@ -138,6 +158,7 @@ class NonlinearExploration:
         self._queue: deque[tuple[Entry, Part]] = deque()
         self._stays: list[tuple[Part, _Stay]] = []
         self._starts: list[_Given] = []
+        self._surroundings: dict[str, _Surroundings] = {}
         self._fidelities: dict[tuple[str, tuple[str, ...]], Fidelity] = {}
 
     def run(self) -> FlowpipeProof | NotFollowed:
@@ -269,20 +290,21 @@ class NonlinearExploration:
     def _follow(self, entry: Entry, part: Part) -> _Stay:
         flow = nonlinear_flow(self.problem, entry.location, entry.names)
         assert not isinstance(flow, str), "entry sets are made of names that can be followed"
-        fidelity = self._fidelity(flow, entry, part)
+        close = self._fidelity(flow, entry, part)
         node = TaylorNode(
             entry.location,
             entry.names,
             entry.forms(part),
             self._normals(entry),
             (),
-            fidelity.order,
-            fidelity.memory,
-            fidelity.bits,
+            close.order,
+            close.memory,
+            close.bits,
         )
         longest = self._longest(entry, part)
-        follower = Follower(flow, node.rows, part.spans, longest, fidelity, self.method.step)
+        follower = Follower(flow, node.rows, part.spans, longest, close, self.method.step)
         numbers = {key_of(normal): i for i, normal in enumerate(node.normals)}
+        around = self._around(entry.location)
         stay = _Stay(node)
         taken: list[TaylorStep] = []
         met: list[_Met] = []
@@ -298,16 +320,18 @@ class NonlinearExploration:
             end = elapsed + followed.length
             self._tell(entry, part, end)
             step = step_of(node, stretch(follower.machine, node, followed.reached, elapsed, end))
-            conditions = conditions_in(self.problem, entry.location)
-            met.append(self._meet(stay, step, conditions, numbers))
-            if not self._is_safe(stay, step, conditions, numbers):
+            safety = self._safety(step, around, numbers)
+            if safety is None:
+                if follower.shorten(followed):
+                    continue
                 where = self._where(entry, part, elapsed)
                 axis = follower.influence()
                 raise _Missed(f"the flowpipe meets bad states {where}", axis, crossed=True)
+            stay.safety.append(safety)
+            met.append(self._meet(stay, step, around, numbers))
             elapsed = end
-            final = [before(self.horizon, strict=True) + rows for rows in conditions.invariant]
             thorough = elapsed >= longest or len(taken) % 8 == 7
-            ended = ending(step, final, list(map(keyed, final)), numbers, quickly=not thorough)
+            ended = ending(step, around.final, around.final_keys, numbers, quickly=not thorough)
             if ended is not None:
                 taken.append(TaylorStep(followed.length, followed.radii))
                 break
@@ -326,10 +350,14 @@ class NonlinearExploration:
         key = entry.location, entry.names
         found = self._fidelities.get(key)
         if found is None:
-            steps = ladder(flow)
-            level = steps[min(self.method.level, len(steps) - 1)]
-            bits = suited_bits(flow, part.spans)
-            found = self._fidelities[key] = replace(level, bits=bits)
+            found = self._fidelities[key] = fidelity(flow, part.spans, self.method.level)
+        return found
+
+    def _around(self, location: str) -> _Surroundings:
+        found = self._surroundings.get(location)
+        if found is None:
+            conditions = conditions_in(self.problem.measuring, location)
+            found = self._surroundings[location] = _Surroundings(conditions, self.horizon)
         return found
 
     def _longest(self, entry: Entry, part: Part) -> Fraction:
@@ -342,31 +370,30 @@ class NonlinearExploration:
     def _normals(self, entry: Entry) -> tuple[Normal, ...]:
         """The directions of a node: axes, and what the conditions speak about."""
         followed = set(entry.names)
+        measured = set(self.problem.quantities(entry.location).values())
         chosen: dict[Key, Normal] = {}
         for name in entry.names:
             for sign in (1, -1) if name != TIME or TIME in self.problem.names else (-1,):
                 normal = {name: Fraction(sign)}
                 chosen.setdefault(key_of(normal), normal)
-        conditions = conditions_in(self.problem, entry.location)
+        conditions = self._around(entry.location).conditions
         cases = [*conditions.bad, *conditions.invariant, *(j.rows for j in conditions.jumps)]
         for rows in cases:
             for row in rows:
                 names = row.form.coefficients.keys()
-                if names and names <= followed:
+                if names and (names <= followed or (len(names) == 1 and names <= measured)):
                     normal = scaled_to_grid({n: -a for n, a in row.form.coefficients.items()})
                     chosen.setdefault(key_of(normal), normal)
         return tuple(chosen.values())
 
     def _meet(
-        self, stay: _Stay, step: Step, conditions: Conditions, numbers: Mapping[Key, int]
+        self, stay: _Stay, step: Step, around: _Surroundings, numbers: Mapping[Key, int]
     ) -> _Met:
         """Which jumps are possible on a step; that the others are not."""
-        until = before(self.horizon, strict=False)
         made: list[_Given | None] = []
-        met = _Met(step, conditions, {})
-        for number, jump in enumerate(conditions.jumps):
-            rows = until + jump.rows
-            found = quick_refutation(step, numbers, keyed(rows), len(step.rows))
+        met = _Met(step, {})
+        for number, (rows, keys) in enumerate(around.jumps):
+            found = quick_refutation(step, numbers, keys, len(step.rows))
             if found is None:
                 reduced = ReducedRows(step.rows + rows)
                 found = reduced.refutation()
@@ -376,21 +403,19 @@ class NonlinearExploration:
         stay.jumps.append(made)
         return met
 
-    def _is_safe(
-        self, stay: _Stay, step: Step, conditions: Conditions, numbers: Mapping[Key, int]
-    ) -> bool:
-        until = before(self.horizon, strict=False)
+    def _safety(
+        self, step: Step, around: _Surroundings, numbers: Mapping[Key, int]
+    ) -> list[Evidence] | None:
+        """That no state on a step is bad."""
         found: list[Evidence] = []
-        for bad in conditions.bad:
-            rows = until + bad
-            multipliers = quick_refutation(step, numbers, keyed(rows), len(step.rows))
+        for rows, keys in around.bad:
+            multipliers = quick_refutation(step, numbers, keys, len(step.rows))
             if multipliers is None:
                 multipliers = ReducedRows(step.rows + rows).refutation()
             if multipliers is None:
-                return False
+                return None
             found.append(Impossible(multipliers))
-        stay.safety.append(found)
-        return True
+        return found
 
     def _leave(self, stay: _Stay, met: list[_Met], numbers: Mapping[Key, int]) -> None:
         """Entry sets for the successors of the steps that meet a guard."""
@@ -399,7 +424,7 @@ class NonlinearExploration:
                 raise _Stop("the time limit was reached")
             sources = [StepSource(m.step, m.rows[number], numbers, set()) for m in cluster]
             counts = [len(m.rows[number].original) for m in cluster]
-            target = cluster[0].conditions.jumps[number].target
+            target = self._around(stay.node.location).targets[number]
             entered = self._enter(target, sources, counts)
             first = next(k for k, m in enumerate(met) if m is cluster[0])
             for k, pending in enumerate(entered, start=first):
@@ -478,7 +503,7 @@ def search_nonlinear(
     why the last attempt failed."""
     steps = attempts = 0
     outcome: FlowpipeProof | NotFollowed = NotFollowed("the time limit was reached")
-    for level, depth in ((0, 0), (1, 0), (1, 2), (2, 4), (2, 16)):
+    for level, depth in ((0, 0), (1, 0), (2, 0), (1, 3), (2, 6), (2, 16)):
         if expired():
             break
         attempt = replace(method, level=method.level + level, depth=method.depth + depth)

@@ -37,6 +37,9 @@ ROUNDS = 8
 SHORTEST = 1e-5
 """The shortest step, relative to the longest stay."""
 
+SHORT = 1e-3
+"""Steps this short, relative to the longest stay, are not made shorter to miss bad states."""
+
 
 @dataclass(frozen=True)
 class Followed:
@@ -75,6 +78,8 @@ class Follower:
         self._length = dyadic_below(first or longest / 64)
         self._moving = self._coupled()
         self._scale = self._widths(self.frame) + 1e-9
+        self._sizes = np.zeros(len(spans))
+        self._grown: tuple[Fraction, list[int]] | None = None
         self._first_width = self._scale.max(initial=1e-9)
 
     def _coupled(self) -> list[int]:
@@ -113,6 +118,13 @@ class Follower:
             exact = tuple(Fraction(r, 1 << self.fidelity.bits) for r in radii)
             return Followed(taken, exact, Reached(self.frame, polynomials, growth))
         raise LostError(why, self._widest())
+
+    def shorten(self, followed: Followed) -> bool:
+        """Take a step again, with half its length; False if it is short already."""
+        if float(followed.length) < SHORT * float(self.longest):
+            return False
+        self._length = followed.length / 2
+        return True
 
     def turn(self, followed: Followed) -> TaylorStep:
         """Go on from the end of a step in a new frame."""
@@ -158,7 +170,9 @@ class Follower:
     def _radii(self, polynomials: list[Polynomial]) -> tuple[list[int], list[int]] | None:
         """Radii that hold, and the growth they lead to."""
         slack = self.frame.slack
-        radii = [s + 2 for s in slack]
+        ratio = 1.2 * (float(self._length) / float(self._grown[0])) ** 2 if self._grown else 0.0
+        guess = self._grown[1] if self._grown else [0] * len(slack)
+        radii = [s + int(g * Fraction(ratio)) + 4 for s, g in zip(slack, guess, strict=True)]
         for _ in range(ROUNDS):
             try:
                 growth = self.machine.grown(self.frame, self._length, polynomials, radii)
@@ -166,6 +180,7 @@ class Follower:
                 return None
             strayed = [s + g for s, g in zip(slack, growth, strict=True)]
             if all(s < r for s, r in zip(strayed, radii, strict=True)):
+                self._grown = self._length, growth
                 return radii, growth
             if max(s.bit_length() for s in strayed) > 2 * self.fidelity.bits + 64:
                 return None
@@ -179,9 +194,10 @@ class Follower:
         top = self.machine.arithmetics[-1]
         share = float(self._length) / float(self.longest)
         factor = inf
+        sizes = [sum(abs(float(v)) for v in p.values()) / self._unit for p in polynomials]
+        self._sizes = np.maximum(self._sizes, sizes)
         for i, polynomial in enumerate(polynomials):
             in_time = in_space = 0.0
-            size = abs(float(polynomial.get(0, 0))) / self._unit
             for monomial, value in polynomial.items():
                 if monomial and top.degree(monomial) == order:
                     weight = abs(float(value)) / self._unit
@@ -189,7 +205,7 @@ class Follower:
                         in_time += weight
                     else:
                         in_space += weight
-            allowed = self.fidelity.tolerance * share * (self._scale[i] + 1e-4 * size)
+            allowed = self.fidelity.tolerance * share * (self._scale[i] + 1e-2 * self._sizes[i])
             allowed = max(allowed, in_space / 2)
             if in_time > 0:
                 factor = min(factor, (allowed / in_time) ** (1 / (order - 1)))

@@ -267,15 +267,20 @@ def malformed(problem: LinearProblem, proof: FlowpipeProof) -> str | None:
             problem.automaton.location(node.location)
         except LookupError:
             return f"{where}: the model has no location {node.location[:80]!r}"
+        measured: set[str] = set()
+        if isinstance(node, TaylorNode):
+            measured |= set(problem.quantities(node.location).values())
         for form in (*(f.coefficients for f in node.entry), *node.normals):
             if not form:
                 return f"{where}: a row is constant"
-            if unknown := form.keys() - names:
+            if unknown := form.keys() - names - measured:
                 return f"{where}: a row mentions {sorted(unknown)[0]}"
-        if isinstance(node, TaylorNode):
-            why = malformed_taylor(node) if set(node.names) <= names else "unknown names"
-        else:
+        if not isinstance(node, TaylorNode):
             why = _bad_steps(node, len(names))
+        elif unknown := set(node.names) - names:
+            why = f"it follows {sorted(unknown)[0]}"
+        else:
+            why = malformed_taylor(node, measured)
         if why:
             return f"{where}: {why}"
     return None
@@ -361,7 +366,8 @@ def _of_node(
     region = node.region
     until = before(horizon, strict=False)
     last: Step | None = None
-    conditions = conditions_in(problem, node.location)
+    view = problem.measuring if isinstance(node, TaylorNode) else problem
+    conditions = conditions_in(view, node.location)
     for number, step in enumerate(made):
         at = f"{where}, step {number + 1}"
         for jump in conditions.jumps:

@@ -65,6 +65,7 @@ from models.proof.linear import (
     combination,
     of_variable,
 )
+from models.proof.quantities import Quantities, measured, measured_resets, quantities
 
 MAX_CORNER_PARAMETERS = 8
 MAX_FLOWING = 64
@@ -104,6 +105,26 @@ class LinearProblem:
 
     automaton: Automaton
     claim: Property
+    measures: bool = False
+    """Whether conditions before a jump speak about quantities by name."""
+
+    @cached_property
+    def measuring(self) -> LinearProblem:
+        """The view in which quantities (`models.proof.quantities`) have names."""
+        return LinearProblem(self.automaton, self.claim, measures=True)
+
+    def quantities(self, location: str) -> Quantities:
+        """The quantities of a location, by expression."""
+        found = self._quantities.get(location)
+        if found is None:
+            edges = self.automaton.edges_from(location)
+            bad = self.claim.bad_states(self.automaton.occupied(location))
+            invariant = self.automaton.location(location).invariant
+            conditions = (invariant, *(edge.guard for edge in edges), bad)
+            coded = {n for n in self.types if self._is_coded(n)}
+            numbers = (self.names | {u.name for u in self.automaton.inputs}) - coded
+            found = self._quantities[location] = quantities(iter(conditions), edges, numbers)
+        return found
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -135,7 +156,7 @@ class LinearProblem:
 
     def invariant(self, location: str) -> Alternatives:
         """The invariant's disjuncts, each with the bounds of inputs and parameters."""
-        return _both(self._invariant(location), ((),), self._environment)
+        return _both(self._invariant_here(location), ((),), self._environment)
 
     def flowing(self, location: str) -> Alternatives:
         """The states in which time passes, but for moments without extent: the invariant's
@@ -169,9 +190,17 @@ class LinearProblem:
     def bad(self, location: str) -> Alternatives:
         """The states that break the property, each disjunct with the invariant's bounds."""
         states = self.claim.bad_states(self.automaton.occupied(location))
+        states = measured(states, self._named_quantities(location))
         return _both(self._alternatives(states), self.invariant(location), ())
 
     # Details
+
+    @cached_property
+    def _quantities(self) -> dict[str, Quantities]:
+        return {}
+
+    def _named_quantities(self, location: str) -> Quantities:
+        return self.quantities(location) if self.measures else {}
 
     @cached_property
     def _jumps(self) -> dict[str, tuple[Jump, ...]]:
@@ -200,11 +229,17 @@ class LinearProblem:
     def _invariant(self, location: str) -> Alternatives:
         return self._alternatives(self.automaton.location(location).invariant)
 
+    def _invariant_here(self, location: str) -> Alternatives:
+        """The invariant of the location in which time passes, or that a jump leaves."""
+        condition = self.automaton.location(location).invariant
+        return self._alternatives(measured(condition, self._named_quantities(location)))
+
     def _jump(self, edge: Edge) -> Jump:
-        here = _both(
-            self._alternatives(edge.guard), self._invariant(edge.source), self._environment
-        )
-        cases = _both(_both(here, self._after(edge.target), ()), self.relation(edge.resets), ())
+        names = self._named_quantities(edge.source)
+        guard = self._alternatives(measured(edge.guard, names))
+        here = _both(guard, self._invariant_here(edge.source), self._environment)
+        resets = self.relation(measured_resets(edge.resets, names))
+        cases = _both(_both(here, self._after(edge.target), ()), resets, ())
         return Jump(edge.name or f"{edge.source} -> {edge.target}", edge.target, cases)
 
     def _after(self, location: str) -> Alternatives:

@@ -21,44 +21,45 @@ Truth: TypeAlias = bool | None
 """What is known of a condition; None: it may hold or not."""
 
 
-def evaluate(
-    arithmetic: TaylorArithmetic, roots: Sequence[Expression], values: Mapping[str, Model]
-) -> list[Model]:
-    """A model of each expression; `UndefinedError` where there is none."""
-    found = _evaluated(arithmetic, roots, values)
-    made = []
-    for root in roots:
-        value = found[id(root)]
-        if isinstance(value, Model):
-            made.append(value)
-        else:
-            raise value if isinstance(value, UndefinedError) else UndefinedError("a truth value")
-    return made
-
-
-def truth(
-    arithmetic: TaylorArithmetic, condition: Expression, values: Mapping[str, Model]
-) -> Truth:
-    """Whether a condition holds for all values, for none, or perhaps for some."""
-    return _truth(arithmetic, _evaluated(arithmetic, (condition,), values)[id(condition)])
-
-
 _Value: TypeAlias = Model | UndefinedError | bool | None
 
 
-def _evaluated(
-    arithmetic: TaylorArithmetic, roots: Sequence[Expression], values: Mapping[str, Model]
-) -> dict[int, _Value]:
-    """The value of every node. A node without value is kept as its error: whether it matters
-    depends on the conditionals around it."""
-    found: dict[int, _Value] = {}
-    for node in postorder(*roots):
-        args = [found[id(a)] for a in node.args]
-        try:
-            found[id(node)] = _node(arithmetic, node, args, values)
-        except UndefinedError as error:
-            found[id(node)] = error
-    return found
+class Program:
+    """Expressions made ready to be evaluated again and again."""
+
+    def __init__(self, roots: Sequence[Expression]):
+        self._nodes = list(postorder(*roots))
+        number = {id(node): i for i, node in enumerate(self._nodes)}
+        self._args = [[number[id(a)] for a in node.args] for node in self._nodes]
+        self._roots = [number[id(root)] for root in roots]
+        self._constants: dict[int, dict[int, Model]] = {}
+
+    def __call__(self, arithmetic: TaylorArithmetic, values: Mapping[str, Model]) -> list[Model]:
+        """A model of each expression; `UndefinedError` where there is none.
+
+        A node without value is kept as its error: whether it matters depends on the
+        conditionals around it.
+        """
+        constants = self._constants.setdefault(arithmetic.bits, {})
+        found: list[_Value] = []
+        for i, (node, args) in enumerate(zip(self._nodes, self._args, strict=True)):
+            if node.op is Op.CONSTANT:
+                if i not in constants:
+                    number = arithmetic.intervals.number(node.constant)
+                    constants[i] = arithmetic.constant(number)
+                found.append(constants[i])
+                continue
+            try:
+                found.append(_node(arithmetic, node, [found[k] for k in args], values))
+            except UndefinedError as error:
+                found.append(error)
+        return [_model(found[k]) for k in self._roots]
+
+
+def _model(value: _Value) -> Model:
+    if isinstance(value, Model):
+        return value
+    raise value if isinstance(value, UndefinedError) else UndefinedError("there is no number")
 
 
 def _node(
@@ -67,8 +68,6 @@ def _node(
     args: list[_Value],
     values: Mapping[str, Model],
 ) -> _Value:
-    if node.op is Op.CONSTANT:
-        return arithmetic.constant(arithmetic.intervals.number(node.constant))
     if node.op is Op.VARIABLE:
         return values.get(node.name)
     if node.op is Op.BOOLEAN:

@@ -26,17 +26,17 @@ wrapped into boxes (of the frame V).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 from models.automaton import TIME, Kind
 from models.expression import ONE, ZERO, Expression
 from models.proof.affine_flow import Span, common_bounds
-from models.proof.intervals import Interval, IntervalArithmetic
+from models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
 from models.proof.problem import LinearProblem
 from models.proof.rational_matrix import Matrix, inverse
-from models.proof.taylor_evaluation import evaluate
+from models.proof.taylor_evaluation import Program
 from models.proof.taylor_model import Model, Polynomial, TaylorArithmetic
 
 FRAME_BITS = 60
@@ -47,12 +47,13 @@ FRAME_BITS = 60
 class NonlinearFlow:
     """The derivatives of the names that are followed in a location: two expressions each,
     between which it lies (the same one where it is given). `limits` are bounds of names and
-    inputs that hold throughout a stay."""
+    inputs that hold throughout a stay; `quantities` are expressions of interest by name."""
 
     names: tuple[str, ...]
     rates: tuple[tuple[Expression, Expression], ...]
     limits: Mapping[str, Span]
     inputs: frozenset[str]
+    quantities: Mapping[str, Expression] = field(default_factory=dict)
 
     @cached_property
     def roots(self) -> tuple[Expression, ...]:
@@ -80,7 +81,8 @@ def nonlinear_flow(
             rates.append((allowed.low, allowed.high))
     limits = common_bounds(list(problem.invariant(location)))
     inputs = frozenset(u.name for u in automaton.inputs)
-    return NonlinearFlow(tuple(names), tuple(rates), limits, inputs)
+    measured = {name: e for e, name in problem.quantities(location).items()}
+    return NonlinearFlow(tuple(names), tuple(rates), limits, inputs, measured)
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ class TaylorSteps:
 
     def __init__(self, flow: NonlinearFlow, order: int, memory: int, bits: int):
         self.flow, self.order, self.memory, self.bits = flow, order, memory, bits
+        self._program = Program(flow.roots)
+        self._measuring: dict[str, Program] = {}
         size = len(flow.names)
         self.arithmetics = [TaylorArithmetic(size, k, bits) for k in range(order + 1)]
         self._remembering = TaylorArithmetic(size, memory, bits)
@@ -129,35 +133,18 @@ class TaylorSteps:
         back = inverse(rows)
         assert back is not None, "the entry's matrix is invertible"
         middle = [(low + high) / 2 for low, high in spans]
-        centre = [
-            sum((a * m for a, m in zip(row, middle, strict=True)), Fraction(0)) for row in back
-        ]
-        shape = [
-            [a * (high - low) / 2 for a, (low, high) in zip(row, spans, strict=True)]
-            for row in back
-        ]
         unit = 1 << self.bits
-        arithmetic = self._remembering
-        memory = [{arithmetic.symbol(j): unit} for j in range(len(spans))]
-        return self._frame(centre, shape, memory, [0] * len(spans))
-
-    def _frame(
-        self,
-        centre: Sequence[Fraction],
-        shape: Sequence[Sequence[Fraction]],
-        memory: list[Polynomial],
-        rest: list[int],
-    ) -> Frame:
-        """Coordinates rounded to units; what that changes is the slack."""
-        unit = 1 << self.bits
-        rounded = [round(c * unit) for c in centre]
-        entries = [[round(a * unit) for a in row] for row in shape]
-        slack = []
-        for c, row, near, given in zip(rounded, entries, centre, shape, strict=True):
-            off = abs(near * unit - c)
-            off += sum((abs(a * unit - e) for a, e in zip(given, row, strict=True)), Fraction(0))
-            slack.append(-(-off.numerator // off.denominator))
-        return Frame(rounded, entries, slack, memory, rest)
+        frame = Frame([], [], [], [], [0] * len(spans))
+        for j, row in enumerate(back):
+            exact = [sum((a * m for a, m in zip(row, middle, strict=True)), Fraction(0))]
+            exact += [a * (high - low) / 2 for a, (low, high) in zip(row, spans, strict=True)]
+            near = [round(a * unit) for a in exact]
+            off = sum((abs(a * unit - b) for a, b in zip(exact, near, strict=True)), Fraction(0))
+            frame.centre.append(near[0])
+            frame.shape.append(near[1:])
+            frame.slack.append(-(-off.numerator // off.denominator))
+            frame.memory.append({self._remembering.symbol(j): unit})
+        return frame
 
     # One step
 
@@ -211,6 +198,33 @@ class TaylorSteps:
         radii: Sequence[int] | None,
     ) -> list[Model]:
         """Models of the derivatives where the states differ from polynomials by the radii."""
+        values = self._values(arithmetic, polynomials, radii)
+        made = self._program(arithmetic, values)
+        return [
+            a if pair[0] is pair[1] else arithmetic.hull(a, b)
+            for a, b, pair in zip(made[::2], made[1::2], self.flow.rates, strict=True)
+        ]
+
+    def measured(self, name: str, reached: Reached) -> Model | None:
+        """A model of a quantity on a step; None where it has no enclosure."""
+        top = self.arithmetics[-1]
+        frame = reached.frame
+        strayed = [a + b for a, b in zip(frame.slack, reached.growth, strict=True)]
+        values = self._values(top, reached.polynomials, strayed)
+        if name not in self._measuring:
+            self._measuring[name] = Program((self.flow.quantities[name],))
+        try:
+            return self._measuring[name](top, values)[0]
+        except UndefinedError:
+            return None
+
+    def _values(
+        self,
+        arithmetic: TaylorArithmetic,
+        polynomials: list[Polynomial],
+        radii: Sequence[int] | None,
+    ) -> dict[str, Model]:
+        """Models of names and inputs."""
         values: dict[str, Model] = {}
         for k, (name, p) in enumerate(zip(self.flow.names, polynomials, strict=True)):
             kept, beyond = arithmetic.truncated(p)
@@ -222,11 +236,7 @@ class TaylorSteps:
             low, high = self._limits.get(name, (None, None))
             if low is not None and high is not None:
                 values[name] = arithmetic.constant(Interval(low, high))
-        made = evaluate(arithmetic, self.flow.roots, values)
-        return [
-            a if pair[0] is pair[1] else arithmetic.hull(a, b)
-            for a, b, pair in zip(made[::2], made[1::2], self.flow.rates, strict=True)
-        ]
+        return values
 
     def _within(self, name: str, values: Interval) -> Interval:
         """What of an interval the invariant allows."""
@@ -263,10 +273,13 @@ class TaylorSteps:
             memory.append({m: _nearest(v << self.bits, size) for m, v in found.items()})
             spread = (error + lost) << self.bits
             rest.append(-(-spread // size) + len(found) if size else 0)
-        unit = 1 << self.bits
-        centre = [Fraction(p.get(0, 0), unit) for p in ends]
-        shape = [[a * s / unit for a, s in zip(row, sizes, strict=True)] for row in back]
-        return self._frame(centre, shape, memory, rest)
+        centre = [p.get(0, 0) for p in ends]
+        shape = [
+            [_nearest(a.numerator * s, a.denominator) for a, s in zip(row, sizes, strict=True)]
+            for row in back
+        ]
+        slack = [sum(1 for a in row if a) for row in back]
+        return Frame(centre, shape, slack, memory, rest)
 
     def _combined(
         self, weights: Sequence[int], polynomials: Sequence[Polynomial]

@@ -9,13 +9,15 @@ elapsed time (`models.proof.taylor_flow` has the theorem).
 On a step, d x = q_0(y) + q_1(y) t + q_2(y) t^2 + ... + stray. It lies below the chord between
 its bounds at t = 0 and t = 1 plus the sum over k >= 2 of -q_k(y) (t - t^k), and
 0 <= t - t^k <= gap(k). The part that is linear in y is bounded through what is remembered of y,
-the rest through y in [-1, 1]^n. On the first step a second line starts at the exact support of
+the rest through y in [-1, 1]^n. A direction may also be a quantity of the location, one of the
+nonlinear expressions in its conditions; its polynomial comes from the models of the states.
+On the first step a second line starts at the exact support of
 the entry set: there the bends are charged in proportion to t, as is the growth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -107,13 +109,13 @@ class TaylorNode:
 
 @dataclass(frozen=True)
 class Stretch:
-    """What holds on one step: a chord for each direction, and those anchored at the entry on
-    the first step."""
+    """What holds on one step: a chord for each direction (None: no bound), and those anchored
+    at the entry on the first step."""
 
     begin: Fraction
     end: Fraction
-    chords: list[Chord]
-    anchored: list[Chord]
+    chords: list[Chord | None]
+    anchored: list[Chord | None]
 
 
 def stretches(flow: NonlinearFlow, node: TaylorNode) -> Iterator[Stretch]:
@@ -149,14 +151,25 @@ def stretch(
 ) -> Stretch:
     """The bounds of all directions on one step."""
     bounds = StepBounds(machine, reached)
-    chords, anchored = [], []
+    chords: list[Chord | None] = []
+    anchored: list[Chord | None] = []
     for normal in node.normals:
+        if quantity := _quantity(machine.flow, normal):
+            chords.append(bounds.of_quantity(quantity, normal[quantity]))
+            anchored += [None] * (begin == 0)
+            continue
         weights, unit = _whole(normal, node.names)
         line = bounds.line(weights)
         chords.append(Chord(*(bounds.number(v, unit) for v in line.chord)))
         if begin == 0:
             anchored.append(Chord(support(node, normal), bounds.number(line.anchored, unit)))
     return Stretch(begin, end, chords, anchored)
+
+
+def _quantity(flow: NonlinearFlow, normal: Mapping[str, Fraction]) -> str | None:
+    """The quantity that a direction speaks about, if it does."""
+    name = next(iter(normal))
+    return name if len(normal) == 1 and name in flow.quantities else None
 
 
 def support(node: TaylorNode, normal: Mapping[str, Fraction]) -> Fraction:
@@ -184,7 +197,8 @@ class StepBounds:
     """Bounds of directions, vectors of whole numbers, on one step; in units, rounded up."""
 
     def __init__(self, machine: TaylorSteps, reached: Reached):
-        self._bits, self._reached = machine.bits, reached
+        self._machine, self._bits, self._reached = machine, machine.bits, reached
+        self._measured: dict[str, tuple[_Line, _Line] | None] = {}
         self._arithmetic = machine.arithmetics[-1]
         self._symbols = [self._arithmetic.symbol(j) for j in range(len(reached.frame.rest))]
         self._lines: dict[tuple[int, ...], tuple[_Line, _Line]] = {}
@@ -196,6 +210,20 @@ class StepBounds:
         if key not in self._lines:
             self._lines[key] = self._both(key)
         return self._lines[key][0 if first >= 0 else 1]
+
+    def of_quantity(self, name: str, factor: Fraction) -> Chord | None:
+        """The bounds of a quantity times a factor."""
+        if name not in self._measured:
+            model = self._machine.measured(name, self._reached)
+            self._measured[name] = (
+                None if model is None else self._lines_of(model.polynomial, model.error, 0)
+            )
+        lines = self._measured[name]
+        if lines is None:
+            return None
+        line = lines[0 if factor > 0 else 1]
+        begin, end = (Fraction(v, 1 << self._bits) * abs(factor) for v in line.chord)
+        return Chord(begin, end)
 
     def number(self, bound: int, unit: int) -> Fraction:
         """A bound of a direction times `unit`, in units, as a number, rounded up."""
@@ -213,6 +241,10 @@ class StepBounds:
                     total[monomial] = total.get(monomial, 0) + weight * value
                 slack += abs(weight) * own
                 growth += abs(weight) * more
+        return self._lines_of(total, slack, growth)
+
+    def _lines_of(self, total: Polynomial, slack: int, growth: int) -> tuple[_Line, _Line]:
+        """Bounds of a polynomial up to slack + t growth, and of its negative."""
         parts = self._arithmetic.by_time(total)
         begins = self._range(parts.get(0, {}))
         ends = self._range(self._arithmetic.at_end(total))
@@ -265,9 +297,9 @@ def _whole(normal: Mapping[str, Fraction], names: Sequence[str]) -> tuple[tuple[
     return tuple(int(normal.get(name, Fraction(0)) * unit) for name in names), unit
 
 
-def malformed(node: TaylorNode) -> str | None:
+def malformed(node: TaylorNode, measured: Set[str]) -> str | None:
     """Why the node makes no sense, or None if it does; its names are known to be the
-    model's."""
+    model's, `measured` are the quantities of its location."""
     size = len(node.names)
     if not 1 <= size <= MAX_NAMES or len(set(node.names)) < size:
         return "the names that are followed are not some different ones"
@@ -277,7 +309,8 @@ def malformed(node: TaylorNode) -> str | None:
         return "there are too many bits or terms"
     followed = set(node.names)
     forms = [f.coefficients for f in node.entry]
-    if any(not coefficients.keys() <= followed for coefficients in (*forms, *node.normals)):
+    directions = [n for n in node.normals if len(n) > 1 or next(iter(n)) not in measured]
+    if any(not coefficients.keys() <= followed for coefficients in (*forms, *directions)):
         return "a row speaks about a name that is not followed"
     if len(forms) != 2 * size or any(
         dict(low.coefficients) != {n: -a for n, a in high.coefficients.items()}
