@@ -30,7 +30,7 @@ class Fidelity:
     bits: int = 64
 
 
-LEVELS: tuple[tuple[int, float], ...] = ((80, 1e-3), (120, 1e-4), (240, 1e-5))
+LEVELS: tuple[tuple[int, float], ...] = ((100, 1e-2), (160, 1e-3), (300, 1e-4))
 """How many terms polynomials may have, and the tolerance, at each level."""
 HIGHEST, LOWEST = 10, 3
 

@@ -3,9 +3,9 @@
 Nothing here is trusted. The trusted part (`models.proof.taylor_flow`) computes what is reached
 on a step from the choices made here, and says whether they are good enough.
 
-The length of steps is chosen so that what the degree of the polynomials cuts off in time is small
-against the set itself (or against what is cut off in space, which shorter steps do not mend).
-Frames come from a QR decomposition of what the step does to the coordinates.
+The length of steps is chosen so that what the degree of the polynomials cuts off is small against
+the set itself, as far as shorter steps can achieve that. Frames come from a QR decomposition of
+what the step does to the coordinates.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, log2
+from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from models.expression import ZERO, free_variables
 from models.proof.intervals import UndefinedError
 from models.proof.rational_matrix import Matrix
 from models.proof.taylor_flow import Frame, NonlinearFlow, Reached, TaylorSteps
-from models.proof.taylor_model import FIELD, Polynomial
+from models.proof.taylor_model import Polynomial
 from models.proof.taylor_node import TaylorStep
 from reach.fidelity import Fidelity
 from reach.step_choice import dyadic_below
@@ -37,6 +37,9 @@ ROUNDS = 8
 SHORTEST = 1e-5
 """The shortest step, relative to the longest stay."""
 
+NO_GAIN = 0.75
+"""A shorter step is worth it only if it makes the growth, relative to the length, this much
+smaller."""
 SHORT = 1e-3
 """Steps this short, relative to the longest stay, are not made shorter to miss bad states."""
 
@@ -79,6 +82,7 @@ class Follower:
         self._moving = self._coupled()
         self._scale = self._widths(self.frame) + 1e-9
         self._sizes = np.zeros(len(spans))
+        self._patience = 0.0
         self._grown: tuple[Fraction, list[int]] | None = None
         self._first_width = self._scale.max(initial=1e-9)
 
@@ -92,32 +96,66 @@ class Follower:
         ]
 
     def advance(self) -> Followed:
-        """The next step; `LostError` if there is none. Then `turn` must be called."""
+        """The next step; `LostError` if there is none. Then `turn` must be called.
+
+        A step whose growth is too large is taken shorter, unless that does not help: where the
+        growth is in proportion to the length, it comes from the size of the set.
+        """
         shortest = float(self.longest) * SHORTEST
         why = "the enclosure grows too fast"
-        while float(self._length) >= shortest:
+        best: tuple[Followed, float] | None = None
+        while float(self._length) >= shortest or best is not None:
             try:
-                polynomials = self.machine.approximated(self.frame, self._length)
+                found = self._tried(self._length)
             except UndefinedError as error:
-                why = str(error)
-                self._length = self._length / 2
-                continue
-            factor = self._time_factor(polynomials)
-            if factor < 0.6:
-                self._length = dyadic_below(self._length * Fraction(max(0.1, 0.9 * factor)))
-                continue
-            found = self._radii(polynomials)
+                why, found = str(error), None
             if found is None:
+                if best is not None:
+                    return self._accept(*best)
                 self._length = self._length / 2
                 continue
-            radii, growth = found
-            taken = self._length
-            self._length = dyadic_below(
-                min(self._length * Fraction(min(2.0, max(0.7, 0.9 * factor))), self.longest)
-            )
-            exact = tuple(Fraction(r, 1 << self.fidelity.bits) for r in radii)
-            return Followed(taken, exact, Reached(self.frame, polynomials, growth))
+            excess = self._excess(found)
+            if best is not None and excess > NO_GAIN * best[1]:
+                self._patience = excess * 1.5
+                return self._accept(*best)
+            best = found, excess
+            if excess <= max(1.0, self._patience) or float(self._length) < 4 * shortest:
+                return self._accept(*best)
+            shrink = max(0.2, min(0.5, excess ** (-1 / self.fidelity.order)))
+            self._length = dyadic_below(self._length * Fraction(shrink))
         raise LostError(why, self._widest())
+
+    def _tried(self, length: Fraction) -> Followed | None:
+        """A step of that length; None if no radii hold."""
+        polynomials = self.machine.approximated(self.frame, length)
+        found = self._radii(polynomials, length)
+        if found is None:
+            return None
+        radii, growth = found
+        exact = tuple(Fraction(r, 1 << self.fidelity.bits) for r in radii)
+        return Followed(length, exact, Reached(self.frame, polynomials, growth))
+
+    def _accept(self, followed: Followed, excess: float) -> Followed:
+        """Take the step, and choose the length of the next one."""
+        self._grown = followed.length, followed.reached.growth
+        factor = 0.9 * max(excess, 1e-9) ** (-1 / self.fidelity.order)
+        if excess > 1:
+            factor = 1.05
+        else:
+            self._patience = 0.0
+        length = min(followed.length * Fraction(min(2.0, max(0.5, factor))), self.longest)
+        self._length = dyadic_below(length)
+        return followed
+
+    def _excess(self, followed: Followed) -> float:
+        """The growth of a step relative to what is tolerated for its length."""
+        reached = followed.reached
+        sizes = [sum(abs(float(v)) for v in p.values()) / self._unit for p in reached.polynomials]
+        self._sizes = np.maximum(self._sizes, sizes)
+        share = float(followed.length) / float(self.longest)
+        allowed = self.fidelity.tolerance * share * (self._scale + 1e-2 * self._sizes + 1e-12)
+        growth = np.array([float(g) for g in reached.growth]) / self._unit
+        return float((growth / allowed).max(initial=0.0))
 
     def shorten(self, followed: Followed) -> bool:
         """Take a step again, with half its length; False if it is short already."""
@@ -167,49 +205,26 @@ class Follower:
         moving = self._moving or range(len(widths))
         return self.flow.names[max(moving, key=lambda i: widths[i])]
 
-    def _radii(self, polynomials: list[Polynomial]) -> tuple[list[int], list[int]] | None:
+    def _radii(
+        self, polynomials: list[Polynomial], length: Fraction
+    ) -> tuple[list[int], list[int]] | None:
         """Radii that hold, and the growth they lead to."""
         slack = self.frame.slack
-        ratio = 1.2 * (float(self._length) / float(self._grown[0])) ** 2 if self._grown else 0.0
+        ratio = 1.2 * (float(length) / float(self._grown[0])) ** 2 if self._grown else 0.0
         guess = self._grown[1] if self._grown else [0] * len(slack)
         radii = [s + int(g * Fraction(ratio)) + 4 for s, g in zip(slack, guess, strict=True)]
         for _ in range(ROUNDS):
             try:
-                growth = self.machine.grown(self.frame, self._length, polynomials, radii)
+                growth = self.machine.grown(self.frame, length, polynomials, radii)
             except UndefinedError:
                 return None
             strayed = [s + g for s, g in zip(slack, growth, strict=True)]
             if all(s < r for s, r in zip(strayed, radii, strict=True)):
-                self._grown = self._length, growth
                 return radii, growth
             if max(s.bit_length() for s in strayed) > 2 * self.fidelity.bits + 64:
                 return None
             radii = [max(s + s // 8 + 4, r) for s, r in zip(strayed, radii, strict=True)]
         return None
-
-    def _time_factor(self, polynomials: list[Polynomial]) -> float:
-        """By how much steps could be longer for what is cut off in time to reach what is
-        tolerated; judged by the terms of the highest degree."""
-        order, mask = self.fidelity.order, (1 << FIELD) - 1
-        top = self.machine.arithmetics[-1]
-        share = float(self._length) / float(self.longest)
-        factor = inf
-        sizes = [sum(abs(float(v)) for v in p.values()) / self._unit for p in polynomials]
-        self._sizes = np.maximum(self._sizes, sizes)
-        for i, polynomial in enumerate(polynomials):
-            in_time = in_space = 0.0
-            for monomial, value in polynomial.items():
-                if monomial and top.degree(monomial) == order:
-                    weight = abs(float(value)) / self._unit
-                    if monomial & mask >= 2:
-                        in_time += weight
-                    else:
-                        in_space += weight
-            allowed = self.fidelity.tolerance * share * (self._scale[i] + 1e-2 * self._sizes[i])
-            allowed = max(allowed, in_space / 2)
-            if in_time > 0:
-                factor = min(factor, (allowed / in_time) ** (1 / (order - 1)))
-        return factor
 
     def _choose_frame(self, polynomials: list[Polynomial]) -> tuple[tuple[Fraction, ...], ...]:
         """Orthogonal rows for the names that depend on each other, the longest image first;
