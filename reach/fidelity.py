@@ -33,6 +33,8 @@ class Fidelity:
 LEVELS: tuple[tuple[int, float], ...] = ((100, 1e-2), (160, 1e-3), (300, 1e-4))
 """How many terms polynomials may have, and the tolerance, at each level."""
 HIGHEST, LOWEST = 10, 3
+UNCERTAIN = 5e-3
+"""The relative error of a derivative that a high degree cannot help."""
 
 
 def fidelity(
@@ -53,12 +55,25 @@ def fidelity(
             order = degree
     except UndefinedError:
         pass
+    order = _disturbed(flow, spans, order)
     read = free_variables(*flow.roots)
     count = sum(name in read and name != TIME for name in flow.names)
     memory = 1
     while memory < order and comb(count + memory + 1, memory + 1) <= terms:
         memory += 1
     return Fidelity(order, memory, tolerance, suited_bits(flow, spans))
+
+
+def _disturbed(flow: NonlinearFlow, spans: Sequence[tuple[Fraction, Fraction]], order: int) -> int:
+    """A lower degree, where inputs and kinks leave derivatives so uncertain that a high one
+    does not pay."""
+    try:
+        errors = {k: max(_errors(flow, spans, BITS[1], k)) for k in range(LOWEST, order + 1)}
+    except UndefinedError:
+        return order
+    if errors[order] < UNCERTAIN:
+        return order
+    return min(k for k, error in errors.items() if error <= 1.3 * errors[order])
 
 
 def identity(size: int) -> list[list[Fraction]]:
@@ -68,11 +83,10 @@ def identity(size: int) -> list[list[Fraction]]:
 
 def suited_bits(flow: NonlinearFlow, spans: Sequence[tuple[Fraction, Fraction]]) -> int:
     """The fewest bits with which rounding adds little to the enclosures of the derivatives."""
-    rows = identity(len(spans))
     before: list[float] | None = None
     for place, bits in enumerate(BITS):
         try:
-            errors = _errors(flow, rows, spans, bits)
+            errors = _errors(flow, spans, bits, LOWEST)
         except UndefinedError:
             errors = None
         if errors is not None and before is not None and _alike(before, errors):
@@ -87,13 +101,10 @@ def _alike(before: Sequence[float], after: Sequence[float]) -> bool:
 
 
 def _errors(
-    flow: NonlinearFlow,
-    rows: list[list[Fraction]],
-    spans: Sequence[tuple[Fraction, Fraction]],
-    bits: int,
+    flow: NonlinearFlow, spans: Sequence[tuple[Fraction, Fraction]], bits: int, order: int
 ) -> list[float]:
     """The errors of models of the derivatives on a set, relative to their size."""
-    machine = TaylorSteps(flow, 3, 1, bits)
-    models = machine.rates_at(machine.begin(rows, spans))
+    machine = TaylorSteps(flow, order, 1, bits)
+    models = machine.rates_at(machine.begin(identity(len(spans)), spans))
     unit = float(1 << bits) if bits < 1000 else 2.0**1000
     return [float(m.error) / unit / (float(m.range.size) / unit + 1e-6) for m in models]

@@ -370,9 +370,9 @@ class NonlinearExploration:
     def _normals(self, entry: Entry) -> tuple[Normal, ...]:
         """The directions of a node: axes, and what the conditions speak about."""
         followed = set(entry.names)
-        measured = set(self.problem.quantities(entry.location).values())
+        measured = self.problem.quantities(entry.location).values()
         chosen: dict[Key, Normal] = {}
-        for name in entry.names:
+        for name in (*entry.names, *measured):
             for sign in (1, -1) if name != TIME or TIME in self.problem.names else (-1,):
                 normal = {name: Fraction(sign)}
                 chosen.setdefault(key_of(normal), normal)
@@ -381,7 +381,7 @@ class NonlinearExploration:
         for rows in cases:
             for row in rows:
                 names = row.form.coefficients.keys()
-                if names and (names <= followed or (len(names) == 1 and names <= measured)):
+                if names and names <= followed:
                     normal = scaled_to_grid({n: -a for n, a in row.form.coefficients.items()})
                     chosen.setdefault(key_of(normal), normal)
         return tuple(chosen.values())

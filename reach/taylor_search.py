@@ -140,7 +140,7 @@ class Follower:
         self._grown = followed.length, followed.reached.growth
         factor = 0.9 * max(excess, 1e-9) ** (-1 / self.fidelity.order)
         if excess > 1:
-            factor = 1.05
+            factor = 1.5
         else:
             self._patience = 0.0
         length = min(followed.length * Fraction(min(2.0, max(0.5, factor))), self.longest)

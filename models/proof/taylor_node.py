@@ -23,6 +23,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import comb, lcm
 
+from models.expression import free_variables
 from models.proof.adjoint import Chord, gap
 from models.proof.intervals import UndefinedError
 from models.proof.linear import Form
@@ -35,8 +36,9 @@ MAX_NAMES = 200
 MAX_BITS = 2048
 MAX_STEPS = 100_000
 MAX_FRAME = 1 << 64
-MAX_TERMS = 50_000
-"""The number of monomials that polynomials may have."""
+MAX_TERMS = 20_000
+"""The number of monomials of the names that derivatives read."""
+MAX_LENGTH = 1 << 40
 
 
 class NotEnclosedError(Exception):
@@ -120,6 +122,9 @@ class Stretch:
 
 def stretches(flow: NonlinearFlow, node: TaylorNode) -> Iterator[Stretch]:
     """The steps of a node, each checked; `NotEnclosedError` where one proves nothing."""
+    read = sum(name in free_variables(*flow.roots) for name in node.names)
+    if comb(read + 1 + node.order, node.order) > MAX_TERMS:
+        raise NotEnclosedError("the order is too high for so many names")
     machine = TaylorSteps(flow, node.order, node.memory, node.bits)
     frame = machine.begin(node.rows, node.spans)
     unit = 1 << node.bits
@@ -305,8 +310,8 @@ def malformed(node: TaylorNode, measured: Set[str]) -> str | None:
         return "the names that are followed are not some different ones"
     if not 2 <= node.order <= MAX_ORDER or not 1 <= node.memory <= node.order:
         return "order or memory are out of range"
-    if not 8 <= node.bits <= MAX_BITS or comb(size + 1 + node.order, node.order) > MAX_TERMS:
-        return "there are too many bits or terms"
+    if not 8 <= node.bits <= MAX_BITS:
+        return "the bits are out of range"
     followed = set(node.names)
     forms = [f.coefficients for f in node.entry]
     directions = [n for n in node.normals if len(n) > 1 or next(iter(n)) not in measured]
@@ -328,8 +333,14 @@ def _bad_steps(node: TaylorNode, size: int) -> str | None:
     if not 1 <= len(node.steps) <= MAX_STEPS:
         return "there are no steps, or too many"
     for step in node.steps:
-        if step.length <= 0 or len(step.radii) != size or any(r <= 0 for r in step.radii):
+        if (
+            not 0 < step.length <= MAX_LENGTH
+            or len(step.radii) != size
+            or any(r <= 0 for r in step.radii)
+        ):
             return "a step has no length, or not a positive radius for each name"
+        if step.length.denominator.bit_length() > MAX_BITS:
+            return "the length of a step has too many digits"
     for step in node.steps[:-1]:
         if not _is_frame(step.frame, size):
             return "a frame is no matrix of moderate multiples of a power of two"

@@ -17,6 +17,7 @@ from models.automaton import (
     Range,
     Variable,
 )
+from models.evaluation import evaluate_number
 from models.expression import (
     TRUE,
     Expression,
@@ -25,11 +26,11 @@ from models.expression import (
     compare,
     conjunction,
     constant,
+    free_variables,
     multiply,
     variable,
 )
-from models.proof.affine_flow import AffineFlow, affine_flow
-from models.proof.flowpipe import ELAPSED, FlowpipeProof, Node, Step, steps
+from models.proof.flowpipe import ELAPSED, AnyNode, FlowpipeProof, Step, steps_in
 from models.proof.problem import LinearProblem
 
 NAMES = ("x", "y", "z")
@@ -113,16 +114,20 @@ class Membership:
     """Asks whether states lie in a flowpipe, by arithmetic of its own on the rows."""
 
     def __init__(self, problem: LinearProblem, proof: FlowpipeProof):
+        self._problem = problem
         self._steps: dict[str, list[list[Step]]] = {}
         for node in proof.nodes:
-            flow = affine_flow(problem, node.location)
-            assert isinstance(flow, AffineFlow)
-            self._steps.setdefault(node.location, []).append(list(steps(flow, node)))
+            made = list(steps_in(problem, node, {}))
+            self._steps.setdefault(node.location, []).append(made)
 
     def excess(self, location: str, state: Mapping[str, float]) -> float:
         """How far the state is outside the nearest step of a node (0 or less: inside)."""
+        known = dict(state)
+        for expression, name in self._problem.quantities(location).items():
+            if free_variables(expression) <= state.keys():
+                known[name] = float(evaluate_number(expression, state))
         return min(
-            (_excess(step, state) for node in self._steps.get(location, ()) for step in node),
+            (_excess(step, known) for node in self._steps.get(location, ()) for step in node),
             default=float("inf"),
         )
 
@@ -134,6 +139,8 @@ def _excess(step: Step, state: Mapping[str, float]) -> float:
     def allowed(slack: float) -> bool:
         low, high = float(step.begin), float(step.end)
         for row in step.rows:
+            if not row.form.coefficients.keys() <= {ELAPSED, *state}:
+                continue  # it speaks about inputs
             slope, value = 0.0, float(row.form.constant)
             for name, a in row.form.coefficients.items():
                 if name == ELAPSED:
@@ -154,5 +161,5 @@ def _excess(step: Step, state: Mapping[str, float]) -> float:
     return float("inf")
 
 
-def locations_of(nodes: tuple[Node, ...]) -> set[str]:
+def locations_of(nodes: tuple[AnyNode, ...]) -> set[str]:
     return {node.location for node in nodes}
