@@ -71,26 +71,41 @@ def _described(system: RectangularSystem, node: Node) -> Described:
     for name, value in zip(system.explicit, node.place.values, strict=True):
         predicates.append(Form({name: Fraction(1)}, -value))
         predicates.append(Form({name: Fraction(-1)}, value))
+    known: dict[Hashable, int] = {}
     parts = tuple(
-        _part(predicates, names, polyhedron)
+        _part(predicates, known, names, polyhedron)
         for names, polyhedron in zip(system.packs, node.elapsed, strict=True)
     )
-    known = system.problem.names
+    end = len(predicates)
+    may_mention = system.problem.names
     invariant = [row.form for row in system.invariant_rows(node.place)]
-    predicates += [h for h in invariant if h.coefficients and h.coefficients.keys() <= known]
+    predicates += [h for h in invariant if h.coefficients and h.coefficients.keys() <= may_mention]
     region = Region(node.place.location, tuple(predicates), ((1,) * len(predicates),))
-    return Described(node, region, parts)
+    return Described(node, region, parts, end)
 
 
-def _part(predicates: list[Form], names: tuple[str, ...], polyhedron: Polyhedron) -> Part:
-    """The constraints of a pack, appended to the predicates."""
-    first_equation = len(predicates)
-    equations = tuple(echelon(polyhedron.equations))
-    for _, row in equations:
+def _part(
+    predicates: list[Form],
+    known: dict[Hashable, int],
+    names: tuple[str, ...],
+    polyhedron: Polyhedron,
+) -> Part:
+    """The constraints of a pack; those that no other pack has are appended."""
+    fresh: list[tuple[int, Vector]] = []
+
+    def number(row: Vector) -> int:
         form = _form(names, row)
-        predicates.extend((form, -form))
-    predicates.extend(_form(names, row) for row in polyhedron.inequalities)
-    return Part(names, equations, first_equation, polyhedron.inequalities)
+        content = _content(form)
+        if content not in known:
+            known[content] = len(predicates)
+            fresh.append((len(predicates), row))
+            predicates.append(form)
+        return known[content]
+
+    equations = tuple(echelon(polyhedron.equations))
+    pairs = tuple((number(row), number(tuple([-a for a in row]))) for _, row in equations)
+    rows = tuple(number(row) for row in polyhedron.inequalities)
+    return Part(names, equations, pairs, polyhedron.inequalities, rows, tuple(fresh))
 
 
 def _form(names: tuple[str, ...], row: Vector) -> Form:
@@ -137,7 +152,7 @@ class _Prover:
         others = rows[size:]
         if self.flow is None or self.flow.rows != others:
             self.flow = _Others(others)
-        if obligation.own >= here.parts[-1].end:
+        if obligation.own >= here.first_of_invariant:
             same = self.flow.same(rows[obligation.own].form)
             if same is not None:
                 return Kept(FacetReason.INVARIANT, _ZERO, ((size + same, _ONE),))
@@ -226,15 +241,17 @@ class _Prover:
         for name in self.explicit:
             yield from view.new_value(primed(name))
         for pack, source, part in zip(move.packs, view.here.parts, target.parts, strict=True):
+            if not part.fresh:
+                continue
             if pack.extra:
                 yield None  # values chosen in the jump are left to the general search
                 continue
             known = view.premises(source, pack.bounds)
             denominator = 1 if pack.image is None else pack.image[0][0]
-            for vector, goal in zip(part.vectors, goals[part.first_equation :], strict=False):
-                yield known.derived(_before(vector, pack), goal, denominator)
+            for number, vector in part.fresh:
+                yield known.derived(_before(vector, pack), goals[number], denominator)
         others = _Others(view.rows[view.here.size :])
-        for goal in goals[target.parts[-1].end :]:
+        for goal in goals[target.first_of_invariant :]:
             same = others.same(goal)
             yield None if same is None else ((view.here.size + same, _ONE),)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TypeAlias
 
 from models.proof.farkas import Multipliers
@@ -29,38 +29,27 @@ Number: TypeAlias = int | Fraction
 
 @dataclass(frozen=True)
 class Part:
-    """A pack of a node's region: its constraints, and where their rows are. Equation k has
-    a pivot dimension of its own and the rows `first_equation` + 2k and + 2k + 1."""
+    """A pack of a node's region: its constraints, and the numbers of their rows (two for an
+    equation e = 0: those of e >= 0 and of e <= 0). Each equation has a pivot dimension of its
+    own. Packs overlap: `fresh` are the rows that this one is the first to need, in order."""
 
     names: tuple[str, ...]
     equations: tuple[tuple[int, Vector], ...]
-    first_equation: int
+    equation_rows: tuple[tuple[int, int], ...]
     inequalities: tuple[Vector, ...]
-
-    @property
-    def first_inequality(self) -> int:
-        """The number of the first inequality's row."""
-        return self.first_equation + 2 * len(self.equations)
-
-    @property
-    def end(self) -> int:
-        """The number of the row after its last."""
-        return self.first_inequality + len(self.inequalities)
-
-    @cached_property
-    def vectors(self) -> tuple[Vector, ...]:
-        """The constraint c + a*x >= 0 of each row, in order."""
-        pairs = [v for _, row in self.equations for v in (row, tuple([-a for a in row]))]
-        return (*pairs, *self.inequalities)
+    inequality_rows: tuple[int, ...]
+    fresh: tuple[tuple[int, Vector], ...]
 
 
 @dataclass(frozen=True)
 class Described:
-    """A node and its region; explicit variable k has the rows 2k and 2k + 1."""
+    """A node and its region; explicit variable k has the rows 2k and 2k + 1, the rows of the
+    invariant come last."""
 
     node: Node
     region: Region
     parts: tuple[Part, ...]
+    first_of_invariant: int
 
     @property
     def size(self) -> int:
@@ -97,7 +86,7 @@ class NodeRows:
         """What is known about one pack: its constraints and some of the other rows."""
         equations = tuple(row for _, row in part.equations)
         known = premises(equations, (*part.inequalities, *bounds.rows))
-        numbers = [(number, ONE) for number in range(part.first_inequality, part.end)]
+        numbers = [(number, ONE) for number in part.inequality_rows]
         forms = dict(self.further.rows) if bounds.rows else {}
         indirect: set[int] = set()
         for vector, number in zip(bounds.rows, bounds.numbers, strict=True):
@@ -136,9 +125,10 @@ class NodeRows:
             if known is not None:
                 rest.cancel(name, size + known.upper, size + known.lower)
         if part is not None and rest.coefficients:
-            for k, (pivot, row) in enumerate(part.equations):
-                first = part.first_equation + 2 * k
-                pair = (first, first + 1) if row[pivot] < 0 else (first + 1, first)
+            for (pivot, row), (first, second) in zip(
+                part.equations, part.equation_rows, strict=True
+            ):
+                pair = (first, second) if row[pivot] < 0 else (second, first)
                 rest.cancel(part.names[pivot - 1], *pair)
         for name in list(rest.coefficients):
             number = self.explicit.get(name)
@@ -176,7 +166,7 @@ class PartRows:
         if not is_direct or not self._define(goal, factors):
             return self._summed(factors, goal)
         for k, factor in found.equations:
-            number = self.part.first_equation + 2 * k + (factor < 0)
+            number = self.part.equation_rows[k][factor < 0]
             factors[number] = abs(factor) if denominator == 1 else abs(factor) / denominator
         return tuple(sorted(factors.items()))
 
