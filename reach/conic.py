@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import TypeAlias
 
 from reach.double_description import Vector, coprime
@@ -86,12 +85,6 @@ class Premises:
             if ratio * row[0] <= goal[0]:
                 return ((number, ratio * factor / scale),)
         return None
-
-
-@lru_cache(maxsize=20_000)
-def premises(equations: tuple[Vector, ...], inequalities: tuple[Vector, ...]) -> Premises:
-    """The same object for the same rows: many places share them."""
-    return Premises(equations, inequalities)
 
 
 def echelon(equations: tuple[Vector, ...]) -> list[tuple[int, Vector]]:

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
 from functools import cached_property
+from math import gcd
 from operator import mul
+from typing import TypeAlias
 
 from models.automaton import primed
 from models.proof.certificate import PolyhedralProof
@@ -34,12 +36,12 @@ from models.proof.polyhedral import (
     Region,
     obligations,
 )
-from reach.conic import echelon
+from reach.conic import Premises, echelon
 from reach.double_description import Vector
 from reach.evidence import Unproved, evidence_for
 from reach.polyhedron import Polyhedron
 from reach.rectangular import Node
-from reach.rectangular_goals import Described, NodeRows, Part
+from reach.rectangular_goals import Described, NodeRows, Part, Shared
 from reach.rectangular_moves import Bounds, Move, PackMove
 from reach.rectangular_rows import NOTHING_DEFINED, Resolved
 from reach.rectangular_system import RectangularSystem
@@ -52,7 +54,8 @@ def prove_nodes(
 ) -> PolyhedralProof | Unproved | None:
     """A proof with one region for each node, the first obligation without evidence, or None
     if it was told to stop."""
-    described = [_described(system, node) for node in nodes]
+    said: dict[tuple[int, int], _Statements] = {}
+    described = [_described(system, node, said) for node in nodes]
     regions = tuple(d.region for d in described)
     prover = _Prover(system, described)
     found: list[Evidence] = []
@@ -66,22 +69,34 @@ def prove_nodes(
     return PolyhedralProof(regions, tuple(found))
 
 
-def _described(system: RectangularSystem, node: Node) -> Described:
+_Statement: TypeAlias = tuple[Hashable, Form, Vector]
+_Statements: TypeAlias = tuple[
+    tuple[tuple[int, Vector], ...], list[tuple[_Statement, _Statement]], list[_Statement]
+]
+
+
+def _described(
+    system: RectangularSystem, node: Node, said: dict[tuple[int, int], _Statements]
+) -> Described:
+    """A node with its region; `said` keeps what the polyhedron of a pack states, by identity:
+    many nodes have the same."""
     predicates: list[Form] = []
     for name, value in zip(system.explicit, node.place.values, strict=True):
         predicates.append(Form({name: Fraction(1)}, -value))
         predicates.append(Form({name: Fraction(-1)}, value))
     known: dict[Hashable, int] = {}
-    parts = tuple(
-        _part(predicates, known, names, polyhedron)
-        for names, polyhedron in zip(system.packs, node.elapsed, strict=True)
-    )
+    parts: list[Part] = []
+    for pack, (names, polyhedron) in enumerate(zip(system.packs, node.elapsed, strict=True)):
+        key = (pack, id(polyhedron))
+        if key not in said:
+            said[key] = _statements(names, polyhedron)
+        parts.append(_part(predicates, known, names, polyhedron, said[key]))
     end = len(predicates)
     may_mention = system.problem.names
     invariant = [row.form for row in system.invariant_rows(node.place)]
     predicates += [h for h in invariant if h.coefficients and h.coefficients.keys() <= may_mention]
     region = Region(node.place.location, tuple(predicates), ((1,) * len(predicates),))
-    return Described(node, region, parts, end)
+    return Described(node, region, tuple(parts), end)
 
 
 def _part(
@@ -89,23 +104,40 @@ def _part(
     known: dict[Hashable, int],
     names: tuple[str, ...],
     polyhedron: Polyhedron,
+    statements: _Statements,
 ) -> Part:
     """The constraints of a pack; those that no other pack has are appended."""
     fresh: list[tuple[int, Vector]] = []
 
-    def number(row: Vector) -> int:
-        form = _form(names, row)
-        content = _content(form)
+    def number(statement: _Statement) -> int:
+        content, form, row = statement
         if content not in known:
             known[content] = len(predicates)
             fresh.append((len(predicates), row))
             predicates.append(form)
         return known[content]
 
+    equations, pairs, rows = statements
+    return Part(
+        names,
+        polyhedron,
+        equations,
+        tuple((number(above), number(below)) for above, below in pairs),
+        tuple(map(number, rows)),
+        tuple(fresh),
+    )
+
+
+def _statements(names: tuple[str, ...], polyhedron: Polyhedron) -> _Statements:
+    """The constraints of a polyhedron as predicates: equations twice, then inequalities."""
+
+    def statement(row: Vector) -> _Statement:
+        form = _form(names, row)
+        return _content(form), form, row
+
     equations = tuple(echelon(polyhedron.equations))
-    pairs = tuple((number(row), number(tuple([-a for a in row]))) for _, row in equations)
-    rows = tuple(number(row) for row in polyhedron.inequalities)
-    return Part(names, equations, pairs, polyhedron.inequalities, rows, tuple(fresh))
+    pairs = [(statement(row), statement(tuple([-a for a in row]))) for _, row in equations]
+    return equations, pairs, [statement(row) for row in polyhedron.inequalities]
 
 
 def _form(names: tuple[str, ...], row: Vector) -> Form:
@@ -119,7 +151,7 @@ class _Prover:
 
     def __init__(self, system: RectangularSystem, described: list[Described]):
         self.system = system
-        self.explicit = {name: i for i, name in enumerate(system.explicit)}
+        self.shared = Shared({name: i for i, name in enumerate(system.explicit)})
         self.described = {id(d.region): d for d in described}
         self.leaving: tuple[Described, Iterator[tuple[int, int]]] | None = None
         self.flow: _Others | None = None
@@ -136,11 +168,13 @@ class _Prover:
                 here,
                 obligation.rows,
                 Resolved(NOTHING_DEFINED, tuple(enumerate(rows))),
-                self.explicit,
+                self.shared,
             )
             return self._impossible(view, bounds)
-        if isinstance(obligation, ExitObligation) or obligation.source is None:
+        if isinstance(obligation, ExitObligation):
             return None
+        if obligation.source is None:
+            return _start(obligation)
         return self._jump(obligation, self.described[id(obligation.source)])
 
     # Flow
@@ -174,7 +208,7 @@ class _Prover:
     def _empty(self, rows: Rows, here: Described) -> Kept | None:
         """The discrete values of the node contradict the invariant or enable an urgent edge."""
         further = Resolved(NOTHING_DEFINED, tuple(enumerate(rows[here.size :])))
-        found = NodeRows(here, rows, further, self.explicit).contradiction()
+        found = NodeRows(here, rows, further, self.shared).contradiction()
         return None if found is None else Kept(FacetReason.EMPTY, _ZERO, found)
 
     # Jumps and bad states
@@ -201,7 +235,7 @@ class _Prover:
         edge, case = next(self.leaving[1])
         place = here.node.place
         further = self.system.resolved(place, edge, case)
-        view = NodeRows(here, obligation.rows, further, self.explicit)
+        view = NodeRows(here, obligation.rows, further, self.shared)
         move = next((m for m in self.system.moves(place) if (m.edge, m.case) == (edge, case)), None)
         if move is None:
             found = view.contradiction()
@@ -238,7 +272,7 @@ class _Prover:
         self, view: NodeRows, move: Move, target: Described
     ) -> Iterator[Multipliers | None]:
         goals = [row.form for row in target.region.after(0)]
-        for name in self.explicit:
+        for name in self.system.explicit:
             yield from view.new_value(primed(name))
         for pack, source, part in zip(move.packs, view.here.parts, target.parts, strict=True):
             if not part.fresh:
@@ -254,6 +288,34 @@ class _Prover:
         for goal in goals[target.first_of_invariant :]:
             same = others.same(goal)
             yield None if same is None else ((view.here.size + same, _ONE),)
+
+
+def _start(obligation: CoverObligation) -> InCell | None:
+    """The region that contains all initial states of a case."""
+    names = sorted({name for row in obligation.rows for name in row.form.coefficients})
+    rows = [_scaled(names, row.form) for row in obligation.rows]
+    known = Premises((), tuple(vector for _, vector in rows))
+    for number, region in enumerate(obligation.regions):
+        proofs: list[Multipliers] = []
+        for goal in region.after(0):
+            if not goal.form.coefficients.keys() <= set(names):
+                break
+            scale, vector = _scaled(names, goal.form)
+            found = known.derivation(vector)
+            if found is None:
+                break
+            proofs.append(tuple((i, f * rows[i][0] / scale) for i, f in found.inequalities))
+        else:
+            return InCell(number, 0, tuple(proofs))
+    return None
+
+
+def _scaled(names: list[str], form: Form) -> tuple[Fraction, Vector]:
+    """form <= 0 as a vector >= 0, and the positive number by which it was multiplied."""
+    denominator, coefficients, constant = form.integral
+    whole = [-constant, *(-coefficients.get(name, 0) for name in names)]
+    divisor = gcd(*whole) or 1
+    return Fraction(denominator, divisor), tuple([a // divisor for a in whole])
 
 
 def _before(vector: Vector, pack: PackMove) -> Vector:

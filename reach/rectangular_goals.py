@@ -17,11 +17,12 @@ from typing import TypeAlias
 from models.proof.farkas import Multipliers
 from models.proof.linear import Form, Rows
 from models.proof.polyhedral import Region
-from reach.conic import Premises, premises
+from reach.conic import Premises
 from reach.double_description import Vector
+from reach.polyhedron import Polyhedron
 from reach.rectangular import Node
 from reach.rectangular_moves import Bounds
-from reach.rectangular_rows import ONE, Resolved
+from reach.rectangular_rows import ONE, Definition, Relation, Resolved
 
 Number: TypeAlias = int | Fraction
 """Exact; whole numbers are kept as `int` because sums of them are much quicker."""
@@ -34,11 +35,16 @@ class Part:
     own. Packs overlap: `fresh` are the rows that this one is the first to need, in order."""
 
     names: tuple[str, ...]
+    polyhedron: Polyhedron
     equations: tuple[tuple[int, Vector], ...]
     equation_rows: tuple[tuple[int, int], ...]
-    inequalities: tuple[Vector, ...]
     inequality_rows: tuple[int, ...]
     fresh: tuple[tuple[int, Vector], ...]
+
+    @property
+    def inequalities(self) -> tuple[Vector, ...]:
+        """The constraints that are not equations."""
+        return self.polyhedron.inequalities
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,34 @@ class Described:
         return len(self.region.predicates)
 
 
+class Shared:
+    """What is worked out once for all nodes: they have many sets and resets in common."""
+
+    def __init__(self, explicit: Mapping[str, int]):
+        self.explicit = explicit
+        self._premises: dict[tuple[int, tuple[Vector, ...]], Premises] = {}
+        self._direct: dict[int, dict[str, Definition]] = {}
+
+    def premises(self, part: Part, bounds: Bounds) -> Premises:
+        """A pack's constraints and further ones."""
+        key = (id(part.polyhedron), bounds.rows)
+        if key not in self._premises:
+            equations = tuple(row for _, row in part.equations)
+            self._premises[key] = Premises(equations, (*part.inequalities, *bounds.rows))
+        return self._premises[key]
+
+    def direct(self, relation: Relation) -> dict[str, Definition]:
+        """The definitions of new values without discrete variables."""
+        found = self._direct.get(id(relation))
+        if found is None:
+            found = self._direct[id(relation)] = {
+                name: known
+                for name, known in relation.definitions.items()
+                if self.explicit.keys().isdisjoint(known.form.coefficients)
+            }
+        return found
+
+
 @dataclass(frozen=True)
 class NodeRows:
     """The rows of an obligation as one node sees them: those of its region, then others,
@@ -65,7 +99,12 @@ class NodeRows:
     here: Described
     rows: Rows
     further: Resolved
-    explicit: Mapping[str, int]
+    shared: Shared
+
+    @property
+    def explicit(self) -> Mapping[str, int]:
+        """The numbers of the explicit variables."""
+        return self.shared.explicit
 
     def contradiction(self) -> Multipliers | None:
         """A row that fails at the node's discrete values, with what shows it."""
@@ -84,8 +123,7 @@ class NodeRows:
 
     def premises(self, part: Part, bounds: Bounds) -> PartRows:
         """What is known about one pack: its constraints and some of the other rows."""
-        equations = tuple(row for _, row in part.equations)
-        known = premises(equations, (*part.inequalities, *bounds.rows))
+        known = self.shared.premises(part, bounds)
         numbers = [(number, ONE) for number in part.inequality_rows]
         forms = dict(self.further.rows) if bounds.rows else {}
         indirect: set[int] = set()
@@ -173,12 +211,13 @@ class PartRows:
     def _define(self, goal: Form, factors: dict[int, Fraction]) -> bool:
         """Add the rows that define the new values in a goal; False if they mention discrete
         variables."""
-        size, definitions = len(self.view.rows), self.view.further.relation.definitions
+        size = len(self.view.rows)
+        definitions = self.view.shared.direct(self.view.further.relation)
         found: list[tuple[int, Fraction]] = []
         denominator, coefficients, _ = goal.integral
         for name, a in coefficients.items():
-            known = definitions[name]
-            if not self.view.explicit.keys().isdisjoint(known.form.coefficients):
+            known = definitions.get(name)
+            if known is None:
                 return False
             factor = _whole(abs(a)) if denominator == 1 else Fraction(abs(a), denominator)
             number = size + (known.upper if a > 0 else known.lower)
