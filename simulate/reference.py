@@ -68,7 +68,7 @@ class Core(Memory):
             else:
                 predictor(self)
             remaining = self.until - self.t
-            least = 1.8e-15 * max(abs(self.t), abs(self.until))
+            least = self.least()
             wanted = self.h
             h = min(self.h, self.method.max_step, remaining)
             fired: list[int] = []

@@ -61,7 +61,7 @@ def operate(code: int, x: float, y: float) -> float:
         case Code.SIGN:
             return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else x)
         case Code.FLOOR:
-            return float(math.floor(x)) if math.isfinite(x) else x
+            return math.copysign(float(math.floor(x)), x) if math.isfinite(x) else x
         case Code.COPY:
             return x
         case Code.LESS:

@@ -74,7 +74,8 @@ class Surface:
     @property
     def text(self) -> str:
         """The surface as traces name it."""
-        own = f"{to_text(self.g)} == 0"
+        texts = (to_text(equal(simplify(g), ZERO)) for g in (self.g, -self.g))
+        own = min(texts, key=len)
         return own if self.base is None else f"{self.base.text} && {own}"
 
 

@@ -113,7 +113,8 @@ def plotted(automaton: Automaton, text: str | None) -> list[str]:
     """The panels of a plot: variables, pairs `x:y`, and for two variables also the pair."""
     known = [v.name for v in automaton.variables]
     if text is None:
-        return [v.name for v in automaton.variables if v.type.name == "real"][:8]
+        real = (v.name for v in automaton.variables if v.type.name == "real")
+        return [name for name in real if name != "time"][:8]
     panels = [":".join(n.strip() for n in item.split(":")) for item in _items(text)]
     for panel in panels:
         names = panel.split(":")

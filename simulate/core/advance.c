@@ -510,6 +510,13 @@ static int ready(Core *core)
     return good;
 }
 
+/* The shortest step: eight times what the clock tells apart. */
+double core_least(const Core *core)
+{
+    double a = fabs(core->t), b = fabs(core->until);
+    return 1.8e-15 * (b > a ? b : a);
+}
+
 int core_run(Core *core)
 {
     int stop = STOP_END, done, good = ready(core);
@@ -518,14 +525,12 @@ int core_run(Core *core)
     if (!good)
         return finish(core, STOP_NOT_FINITE);
     for (;;) {
-        double remaining = core->until - core->t, least, h, a = fabs(core->t), b, planned;
+        double remaining = core->until - core->t, least = core_least(core), h, planned;
         double wanted = core->h;
         if (core->method->taylor)
             core->order = core->degree = core->taylor_order;
         else
             core_predictor(core);
-        b = fabs(core->until);
-        least = 1.8e-15 * (b > a ? b : a);
         h = core->h;
         if (core->method->max_step < h)
             h = core->method->max_step;

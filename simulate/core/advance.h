@@ -63,6 +63,7 @@ int core_guards(Core *core, double t, const double *x, double *values);
 int core_flow(Core *core, double t, const double *x, double *f);
 int core_holds(Core *core, int watch, const char *truth);
 int core_plan(Core *core, double h, double *limit);
+double core_least(const Core *core);
 int core_begin(Core *core, double shorter, int *good);
 void core_predictor(Core *core);
 extern const double INVERSE[STRIDE]; /* 1/k */

@@ -56,18 +56,21 @@ static int compose(Core *core)
     return 0;
 }
 
+/* The tolerances of the atoms. What the clock cannot tell apart counts as rounding, too: a
+ * state lies up to the shortest step from where it should. */
 static int tolerances(Core *core)
 {
     const Program *p = core->p;
+    double least = core_least(core);
     int i;
     if (core_guards(core, core->t, core->x, core->trial) < 0)
         return -1;
     for (i = 0; i < core->n; i++) {
         double size = fabs(core->x[i]);
         core->spread[1 + i] = core->method->atol + core->method->rtol * size;
-        core->noise[1 + i] = 0x1p-53 * size;
+        core->noise[1 + i] = 0x1p-53 * size + least * fabs(core->poly[(size_t)core->n + i]);
     }
-    core->noise[0] = 0x1p-53 * fabs(core->t);
+    core->noise[0] = 0x1p-53 * fabs(core->t) + least;
     tape_sensitivity(p, p->guard, p->guard_count, core->r, core->spread, core->noise);
     for (i = 0; i < p->atom_count; i++) {
         double scale, noise;

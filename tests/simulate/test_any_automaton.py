@@ -161,12 +161,28 @@ def check(model: HybridAutomaton, trace: Trace, method: Method) -> None:
 
 
 @settings(max_examples=max(150, settings.default.max_examples))
-@given(automata(), st.sampled_from(METHODS), st.sampled_from(POLICIES), st.integers(0, 5))
+@given(
+    automata(),
+    st.sampled_from(METHODS),
+    st.sampled_from(POLICIES),
+    st.integers(0, 5),
+    st.sampled_from([None, True]),
+)
 def test_a_run_ends_with_an_outcome(
-    model: HybridAutomaton, method: Method, policy: Policy, seed: int
+    model: HybridAutomaton, method: Method, policy: Policy, seed: int, sliding: bool | None
 ) -> None:
-    trace = simulate(model, until=3.0, method=method, policy=policy, seed=seed, max_jumps=300)
+    def run(policy: Policy) -> Trace:
+        return simulate(
+            model,
+            until=3.0,
+            method=method,
+            policy=policy,
+            seed=seed,
+            max_jumps=300,
+            sliding=sliding,
+        )
+
+    trace = run(policy)
     check(model, trace, method)
-    again = Policy(policy.switching, policy.level, script=trace.decisions)
-    repeated = simulate(model, until=3.0, method=method, policy=again, max_jumps=300)
+    repeated = run(Policy(policy.switching, policy.level, script=trace.decisions))
     assert repeated.events == trace.events and repeated.outcome == trace.outcome

@@ -628,3 +628,14 @@ def test_a_property_without_a_value_is_no_success() -> None:
     assert trace.outcome.ending is Ending.NOT_FINITE and trace.outcome.name == "deep"
     covered = replace(model, properties=(Property("deep", disjunction(X < 0, root <= 5)),))
     assert simulate(covered, until=5.0).outcome.completed
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-9, 1e-11, 1e-13])
+@pytest.mark.parametrize("form", [Adams, Taylor])
+def test_borders_of_cells_at_every_tolerance(form: type[Adams | Taylor], rtol: float) -> None:
+    """A border is crossed once, also where the tolerance is finer than the clock: the state
+    lies beside the border by as much as the shortest step is long."""
+    model = load("navigation").automaton
+    trace = simulate(model, until=5.0, method=form(rtol=rtol, atol=rtol / 100))
+    assert trace.outcome.completed
+    assert [e.target for e in trace.jumps] == ["west", "centre", "north", "goal"]

@@ -277,5 +277,5 @@ def test_traces_keep_the_mark() -> None:
     trace = simulate(relay(sin(T) * Fraction(1, 2)), until=5.0, sliding=True)
     again = from_json(to_json(trace))
     assert [s.sliding for s in again.segments] == [s.sliding for s in trace.segments]
-    assert again.segments[-1].sliding == "-x == 0"
+    assert again.segments[-1].sliding == "x == 0"
     assert compare_traces(trace, again).largest == 0.0
