@@ -108,16 +108,17 @@ class Memory:
         return 1.8e-15 * max(abs(self.t), abs(self.until))
 
     def tolerances(self) -> None:
-        """The tolerance of every atom at the current state. What the clock cannot tell apart
-        counts as rounding, too: a state lies up to the shortest step from where it should."""
+        """The tolerance of every atom at the current state. At the start, and until a guard
+        has been left, what the clock cannot tell apart is tolerated, too: a state lies up to
+        the shortest step from its event."""
         rtol, atol = self.method.rtol, self.method.atol
         least = self.least()
         self.guards(self.t, self.x)
         for i in range(self.n):
             size = abs(self.x[i])
             self.spread[1 + i] = atol + rtol * size
-            self.noise[1 + i] = 2.0**-53 * size + least * abs(self.poly[i][1])
-        self.noise[0] = 2.0**-53 * abs(self.t) + least
+            self.noise[1 + i] = 2.0**-53 * size
+        self.noise[0] = 2.0**-53 * abs(self.t)
         sensitivity(self.p.guard, self.r, self.spread, self.noise, self.p.tables, self.p.lipschitz)
         for k, (register, _, _, flags) in enumerate(self.p.atoms):
             if flags & FROZEN:
@@ -129,6 +130,10 @@ class Memory:
                 noise = 0.0
             self.scale[k] = scale
             self.eps[k] = RESIDUAL * scale + 4.0 * noise
+            if self.used[k] and (self.first or self.departing[k]):
+                clock = 4.0 * least * abs(self.series[register][1])
+                if clock < math.inf:
+                    self.eps[k] += clock
 
     # Formulas
 

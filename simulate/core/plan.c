@@ -56,8 +56,8 @@ static int compose(Core *core)
     return 0;
 }
 
-/* The tolerances of the atoms. What the clock cannot tell apart counts as rounding, too: a
- * state lies up to the shortest step from where it should. */
+/* The tolerances of the atoms. At the start, and until a guard has been left, what the clock
+ * cannot tell apart is tolerated, too: a state lies up to the shortest step from its event. */
 static int tolerances(Core *core)
 {
     const Program *p = core->p;
@@ -68,9 +68,9 @@ static int tolerances(Core *core)
     for (i = 0; i < core->n; i++) {
         double size = fabs(core->x[i]);
         core->spread[1 + i] = core->method->atol + core->method->rtol * size;
-        core->noise[1 + i] = 0x1p-53 * size + least * fabs(core->poly[(size_t)core->n + i]);
+        core->noise[1 + i] = 0x1p-53 * size;
     }
-    core->noise[0] = 0x1p-53 * fabs(core->t) + least;
+    core->noise[0] = 0x1p-53 * fabs(core->t);
     tape_sensitivity(p, p->guard, p->guard_count, core->r, core->spread, core->noise);
     for (i = 0; i < p->atom_count; i++) {
         double scale, noise;
@@ -84,6 +84,11 @@ static int tolerances(Core *core)
             noise = 0.0;
         core->scale[i] = scale;
         core->eps[i] = RESIDUAL * scale + 4.0 * noise;
+        if (core->used[i] && (core->first || core->departing[i])) {
+            double clock = 4.0 * least * fabs(row_of(core, p->atoms[i].reg)[1]);
+            if (clock < INFINITY)
+                core->eps[i] += clock;
+        }
     }
     return 0;
 }
