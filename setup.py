@@ -7,7 +7,7 @@ C source changes, and a C compiler is the only thing it needs beyond Python.
 from setuptools import Extension, setup
 
 CORE = ("memory", "advance", "adams", "plan", "roots", "tape", "interval", "point", "result")
-FLEET = ("fleet_module", "fleet", "path", "grid", "meeting", "foresee")
+FLEET = ("fleet_module", "fleet_setup", "fleet", "path", "grid", "meeting", "foresee")
 
 
 def simulation(name: str, *sources: str) -> Extension:
@@ -15,7 +15,9 @@ def simulation(name: str, *sources: str) -> Extension:
     return Extension(
         name,
         sources=[f"simulate/core/{part}.c" for part in (*sources, *CORE)],
-        depends=[f"simulate/core/{part}.h" for part in ("advance", "fleet", "roots", "tape")],
+        depends=[
+            f"simulate/core/{part}.h" for part in ("advance", "fleet", "multirate", "roots", "tape")
+        ],
         # No fused or reordered arithmetic: the Python reference must give the same numbers.
         extra_compile_args=["-O2", "-ffp-contract=off", "-fno-fast-math", "-std=c11"],
     )
@@ -24,7 +26,7 @@ def simulation(name: str, *sources: str) -> Extension:
 EXTENSIONS: list[Extension] = [
     simulation("simulate._core", "module"),
     simulation("simulate._fleet", *FLEET),
-    simulation("simulate._multirate", "multirate"),
+    simulation("simulate._multirate", "multirate_module", "multirate"),
 ]
 
 setup(ext_modules=EXTENSIONS)

@@ -12,28 +12,23 @@ missed by this). Near a meeting the steps of both agents are agreed (see `core/f
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 from models.automaton import TIME, Constraint, Range, primed
 from models.expression import (
-    COMPARISONS,
     ZERO,
     Expression,
     Op,
     free_variables,
     rebuild,
-    subtract,
     variable,
     with_arguments,
 )
-from models.polynomial import Polynomial, PolynomialTooLargeError, polynomial_form
 from simulate.agent_groups import Encounter, Side
-from simulate.condition import split_cases
+from simulate.distances import FIRST, SECOND, distance_bounds
 from simulate.engine import core_options
 from simulate.jump import Jump
 from simulate.methods import Method
@@ -45,9 +40,6 @@ try:
     from simulate import _fleet  # type: ignore[attr-defined,no-redef]
 except ImportError:  # not built: agents then run with one clock
     _fleet = None
-
-FIRST, SECOND = "1st", "2nd"
-"""In the canonical names `1st 0`, `2nd 3`: whose variable, and its number in its agent."""
 
 Slots = Mapping[str, tuple[int, int]]
 """Whose variable a slot is (0: of the agent with the smaller number), and which."""
@@ -328,74 +320,3 @@ def _renamed_resets(
             high = None if given.high is None else _renamed(given.high, names)
         found.append(Constraint(names.get(reset.variable, reset.variable), Range(low, high)))
     return tuple(found)
-
-
-# Necessary distances
-
-
-def distance_bounds(conditions: Sequence[Expression]) -> dict[tuple[int, int], float]:
-    """For pairs of coordinates (of the first agent, of the second): the largest distance at
-    which one of the conditions can be true. Over-approximation; empty where nothing is known.
-    """
-    found: list[dict[tuple[int, int], float]] = [_bounds_of(c) for c in conditions]
-    return _either(found)
-
-
-def _either(cases: Sequence[dict[tuple[int, int], float]]) -> dict[tuple[int, int], float]:
-    common = set(cases[0]).intersection(*cases[1:]) if cases else set()
-    return {pair: max(case[pair] for case in cases) for pair in sorted(common)}
-
-
-def _bounds_of(condition: Expression) -> dict[tuple[int, int], float]:
-    """Bounds that a condition implies: all of a conjunction's, the common ones of a
-    disjunction's."""
-    made: dict[int, dict[tuple[int, int], float]] = {}
-    stack = [(split_cases(condition), False)]
-    root = stack[0][0]
-    while stack:
-        node, ready = stack.pop()
-        if node.op in (Op.AND, Op.OR) and not ready:
-            stack.append((node, True))
-            stack.extend((a, False) for a in node.args)
-        elif node.op is Op.AND:
-            joined: dict[tuple[int, int], float] = {}
-            for part in node.args:
-                for pair, radius in made[id(part)].items():
-                    joined[pair] = min(radius, joined.get(pair, math.inf))
-            made[id(node)] = joined
-        elif node.op is Op.OR:
-            made[id(node)] = _either([made[id(a)] for a in node.args])
-        else:
-            made[id(node)] = _bounds_of_comparison(node)
-    return made[id(root)]
-
-
-def _bounds_of_comparison(node: Expression) -> dict[tuple[int, int], float]:
-    if node.op not in COMPARISONS or node.op in (Op.EQUAL, Op.NOT_EQUAL):
-        return {}
-    left, right = node.args
-    if node.op in (Op.GREATER, Op.GREATER_EQUAL):
-        left, right = right, left
-    try:
-        form = polynomial_form(subtract(left, right))
-    except PolynomialTooLargeError:
-        return {}
-    return _sum_of_squares(form) if form else {}
-
-
-def _sum_of_squares(form: Polynomial) -> dict[tuple[int, int], float]:
-    """Bounds from sum of w*(p - q)^2 - c <= 0 with w > 0, c >= 0."""
-    rest = dict(form)
-    c = -rest.pop((), Fraction(0))
-    found: dict[tuple[int, int], float] = {}
-    for monomial in [m for m in rest if len(m) == 2]:
-        (p, one), (q, other) = monomial
-        first, second = (p, q) if p.startswith(FIRST) else (q, p)
-        if one != 1 or other != 1 or not first.startswith(FIRST) or not second.startswith(SECOND):
-            return {}
-        w = -rest.pop(monomial) / 2
-        if w <= 0 or rest.pop(((p, 2),), None) != w or rest.pop(((q, 2),), None) != w:
-            return {}
-        pair = (int(first.split()[1]), int(second.split()[1]))
-        found[pair] = math.sqrt(max(c, Fraction(0)) / w) * (1 + 1e-9) + 1e-9
-    return {} if rest else found

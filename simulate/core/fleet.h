@@ -115,4 +115,13 @@ int fleet_foresee(Fleet *f, int agent, double *cap);
 int fleet_meetings(Fleet *f, int agent);
 int layer_has(const Fleet *f, const Layer *layer, int a, int b);
 int more_room(void **data, int *room, int count, size_t size);
+
+/* Setting up, as Python calls it */
+Fleet *fleet_of(PyObject *capsule);
+void fleet_close_agent(Agent *agent);
+int all_below(const int *values, int count, int limit); /* and none negative */
+PyObject *fleet_py_fleet(PyObject *self, PyObject *args);
+PyObject *fleet_py_shape(PyObject *self, PyObject *args);
+PyObject *fleet_py_layer(PyObject *self, PyObject *args);
+PyObject *fleet_py_pairs(PyObject *self, PyObject *args);
 #endif

@@ -15,7 +15,8 @@ from models.source import ModelError
 from models.trace import Ending
 from simulate.agent_groups import group_components
 from simulate.agents import prepare_agents, simulate_agents
-from simulate.fleet import distance_bounds, is_available
+from simulate.distances import distance_bounds
+from simulate.fleet import is_available
 from simulate.methods import Adams, Taylor
 from simulate.run import simulate
 
