@@ -21,7 +21,7 @@ holds. Where several things are possible, all of them are behaviours of the auto
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -120,13 +120,14 @@ class Range:
 
     def substitute(self, change: Mapping[str, Expression]) -> Range:
         """The range with variables replaced in its bounds."""
-        low = None if self.low is None else substitute(self.low, change)
-        high = (
-            low
-            if self.low is self.high
-            else (None if self.high is None else substitute(self.high, change))
-        )
-        return Range(low, high)
+        return self.changed(lambda bound: substitute(bound, change))
+
+    def changed(self, change: Callable[[Expression], Expression]) -> Range:
+        """The range with its bounds changed."""
+        low = None if self.low is None else change(self.low)
+        if self.low is self.high:
+            return Range(low, low)
+        return Range(low, None if self.high is None else change(self.high))
 
 
 UNCONSTRAINED = Range(None, None)

@@ -21,7 +21,7 @@ Where two components constrain one variable, both constraints hold: ranges are i
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -40,7 +40,6 @@ from models.automaton import (
     Parameter,
     Property,
     Variable,
-    primed,
 )
 from models.expression import (
     FALSE,
@@ -51,11 +50,9 @@ from models.expression import (
     conjunction,
     disjunction,
     rebuild,
-    substitute,
-    variable,
     with_arguments,
 )
-from models.ranges import merge_constraints
+from models.ranges import bounds, merge_constraints
 from models.resets import merge
 from models.source import Diagnostic, ModelError, Span
 
@@ -78,16 +75,23 @@ class Interaction:
     event: EventKind = EventKind.UNILATERAL
     span: Span | None = field(default=None, compare=False)
 
-    def between(self, participants: tuple[str, str], names: Mapping[str, str]) -> Interaction:
-        """The same interaction of other participants; `names` (one to one) replaces names."""
-        change = {name: variable(new) for name, new in names.items()}
-        change |= {primed(name): variable(primed(new)) for name, new in names.items()}
+    def expressions(self) -> tuple[Expression, ...]:
+        """Its guard, and the bounds of what it assigns."""
+        return (self.guard, *bounds(*self.resets))
+
+    def between(
+        self,
+        participants: tuple[str, str],
+        names: Mapping[str, str],
+        change: Callable[[Expression], Expression],
+    ) -> Interaction:
+        """The same interaction of other participants, with names replaced."""
         return replace(
             self,
             participants=participants,
-            guard=substitute(self.guard, change),
+            guard=change(self.guard),
             resets=tuple(
-                Constraint(names.get(c.variable, c.variable), c.range.substitute(change), c.span)
+                Constraint(names.get(c.variable, c.variable), c.range.changed(change), c.span)
                 for c in self.resets
             ),
         )

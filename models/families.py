@@ -7,17 +7,29 @@ sequence of all events of an agent or a composition, families and single ones, i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product
 from typing import Generic, Protocol, TypeVar, overload
+
+from models.automaton import primed
+from models.expression import Expression, Op, postorder, variable
 
 
 class Event(Protocol):
     """An event between two partners."""
 
-    def between(self: Shape, participants: tuple[str, str], names: Mapping[str, str]) -> Shape:
-        """The same event for other partners, with names replaced."""
+    def expressions(self) -> Sequence[Expression]:
+        """The conditions and values that it has."""
+
+    def between(
+        self: Shape,
+        participants: tuple[str, str],
+        names: Mapping[str, str],
+        change: Callable[[Expression], Expression],
+    ) -> Shape:
+        """The same event for other partners: names replaced one to one, also (by `change`)
+        in its expressions."""
 
 
 Shape = TypeVar("Shape", bound=Event)
@@ -51,10 +63,11 @@ class Family(Generic[Shape]):
         return count * (count - 1) // 2 if self.second is None else count * len(self.second)
 
     def __iter__(self) -> Iterator[Shape]:
+        renamed = _Renamed(self.pattern.expressions(), self.slots[0] + self.slots[1])
         for one, other in self.pairs():
-            names = dict(zip(self.slots[0], one.variables, strict=True))
-            names.update(zip(self.slots[1], other.variables, strict=True))
-            yield self.pattern.between((one.path, other.path), names)
+            new = one.variables + other.variables
+            names = dict(zip(renamed.names, new, strict=True))
+            yield self.pattern.between((one.path, other.path), names, renamed(new))
 
     def pairs(self) -> Iterator[tuple[Partner, Partner]]:
         """Who meets whom, in order."""
@@ -69,18 +82,52 @@ class Family(Generic[Shape]):
         return len(set(names)) == len(names)
 
 
+class _Renamed:
+    """Expressions with other names in place of some; one to one, so they stay in canonical
+    form, and what they have in common is made once."""
+
+    def __init__(self, expressions: Sequence[Expression], names: tuple[str, ...]):
+        self.names = names
+        self._places: list[tuple[int, int]] = []
+        self._nodes: list[Expression] = []
+        slots = {name: i for i, name in enumerate(names)}
+        slots |= {primed(name): i + len(names) for i, name in enumerate(names)}
+        changing: set[int] = set()
+        for node in postorder(*expressions):
+            if node.op is Op.VARIABLE and node.name in slots:
+                self._places.append((id(node), slots[node.name]))
+                changing.add(id(node))
+            elif any(id(a) in changing for a in node.args):
+                self._nodes.append(node)
+                changing.add(id(node))
+
+    def __call__(self, names: tuple[str, ...]) -> Callable[[Expression], Expression]:
+        variables = [variable(name) for name in names]
+        variables += [variable(primed(name)) for name in names]
+        made = {place: variables[slot] for place, slot in self._places}
+        for node in self._nodes:
+            args = tuple([made.get(id(a), a) for a in node.args])
+            made[id(node)] = Expression(node.op, args, node.value, node.span)
+        return lambda expression: made.get(id(expression), expression)
+
+
 class Unrolled(Sequence[Shape]):
     """Single events and families as one sequence of events, unrolled where it is looked at."""
 
     def __init__(self, parts: Iterable[Shape | Family[Shape]] = ()):
         self.parts = tuple(parts)
+        self._known: tuple[Shape, ...] | None = None
 
     def __iter__(self) -> Iterator[Shape]:
+        if self._known is not None:
+            yield from self._known
+            return
+        found: list[Shape] = []
         for part in self.parts:
-            if isinstance(part, Family):
-                yield from part
-            else:
-                yield part
+            for event in part if isinstance(part, Family) else (part,):
+                found.append(event)
+                yield event
+        self._known = tuple(found)
 
     def __len__(self) -> int:
         return sum(len(p) if isinstance(p, Family) else 1 for p in self.parts)

@@ -10,12 +10,13 @@ mode) or composed of agents that run in parallel and share variables by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from models.automaton import Constraint, EventKind, Kind, Parameter, PropertyKind, Range, ValueType
-from models.expression import TRUE, Expression, substitute, variable
+from models.expression import TRUE, Expression
+from models.ranges import bounds
 from models.source import Span
 
 DEFAULT_ENTRY = "de"
@@ -150,16 +151,24 @@ class Interaction:
     event: EventKind = EventKind.UNILATERAL
     span: Span | None = field(default=None, compare=False)
 
-    def between(self, participants: tuple[str, str], names: Mapping[str, str]) -> Interaction:
-        """The same interaction of other participants; `names` replaces names."""
-        change = {name: variable(new) for name, new in names.items()}
+    def expressions(self) -> tuple[Expression, ...]:
+        """Its guard, and the bounds of what it assigns."""
+        return (self.guard, *bounds(*self.actions))
+
+    def between(
+        self,
+        participants: tuple[str, str],
+        names: Mapping[str, str],
+        change: Callable[[Expression], Expression],
+    ) -> Interaction:
+        """The same interaction of other participants, with names replaced."""
         return replace(
             self,
             participants=participants,
-            guard=substitute(self.guard, change),
+            guard=change(self.guard),
             actions=tuple(
-                Constraint(names.get(a.variable, a.variable), a.range.substitute(change), a.span)
-                for a in self.actions
+                Constraint(names.get(c.variable, c.variable), c.range.changed(change), c.span)
+                for c in self.actions
             ),
         )
 

@@ -8,7 +8,7 @@ from charon_texts import automaton_of
 
 from models.automaton import Constraint, Range, primed
 from models.composition import Interaction, Product
-from models.expression import variable
+from models.expression import conjuncts, variable
 from models.expression_text import parse_expression
 from models.families import Family, Partner, Unrolled, parts_of
 from models.interchange.json_model import from_json, to_json
@@ -51,7 +51,7 @@ def test_two_sides_meet_each_with_each():
 
 
 def test_a_sequence_of_families_is_that_of_their_events():
-    single = PATTERN.between(("y", "z"), {"a.x": "y.x", "b.x": "z.x"})
+    (single,) = family("y", "z")
     events = Unrolled([family("p", "q", "r"), single])
     listed = tuple(events)
     assert len(events) == len(listed) == 4
@@ -64,6 +64,18 @@ def test_a_sequence_of_families_is_that_of_their_events():
     assert events != listed[:3]
     assert parts_of(events)[1] is single
     assert parts_of(listed) is listed
+
+
+def test_what_events_have_in_common_stays_in_common():
+    """Sharing keeps an unrolled interaction as small as its pattern."""
+    (event,) = Family(
+        Interaction("meet", ("a", "b"), PATTERN.guard & (PATTERN.guard.args[0] > 0)),
+        SLOTS,
+        partners("p", "q"),
+    )
+    first, second = conjuncts(event.guard)
+    assert first.args[0] is second.args[0]
+    assert event.guard == parse_expression("p.x >= q.x && p.x > 0")
 
 
 def test_no_pairs_no_events():
