@@ -126,8 +126,9 @@ def pieces_of(
     known: dict[str, Array] = {}
     constants: dict[str, Scalar] = {**parameters, **segment.held}
     for name, value in constants.items():
-        if not isinstance(value, str):
-            known[name] = np.full((count, 1), float(value))
+        code = symbols.get(value) if isinstance(value, str) else float(value)
+        if code is not None:
+            known[name] = np.full((count, 1), code)
     for j, name in enumerate(segment.flowing):
         table = np.zeros((count, degree))
         for i, (_, _, rows) in enumerate(spans):
@@ -259,14 +260,24 @@ class _Compiler:
         if node.op in (Op.GREATER, Op.GREATER_EQUAL):
             return above, below
         equal, different = self.least(below, above), self.largest(below, above)
+        if Op.SYMBOL in (left.op, right.op):
+            equal, different = self.symbols(left, right)
         return (equal, different) if node.op is Op.EQUAL else (different, equal)
+
+    def symbols(self, left: Expression, right: Expression) -> tuple[int, int]:
+        """Equal values of an enumeration, or different ones: by 1/2, since they are numbered."""
+        gap = add(right, multiply(-1, left))
+        near = (add(gap, HALF), add(multiply(-1, gap), HALF))
+        far = (add(gap, -HALF), add(multiply(-1, gap), -HALF))
+        return self.least(*map(self.atom, near)), self.largest(*map(self.atom, far))
 
 
 _LOGICAL = (Op.AND, Op.OR, Op.NOT, Op.IF, Op.BOOLEAN)
 
 
 def condition_tree(condition: Expression) -> Condition:
-    """The robustness of a condition: in the units of its comparisons, 1/2 for a Boolean."""
+    """The robustness of a condition: in the units of its comparisons, 1/2 for a Boolean
+    and for values of enumerations."""
     compiler = _Compiler()
     places: dict[int, tuple[int, int]] = {}
     pending: list[tuple[Expression, bool]] = [(condition, False)]

@@ -202,3 +202,32 @@ def test_printing_hides_the_controls(room: Any) -> None:
 def test_narrow_windows_do_not_scroll_sideways(browser: Any, written: Callable[..., Path]) -> None:
     with opened(browser, written("heater", heater, until=8.0), 400) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_a_refinement_page_needs_no_script(browser: Any, tmp_path: Path) -> None:
+    from abstraction.refinement.flat import Settings as Search
+    from abstraction.refinement.proof_tree import prove_refinement
+    from reports.refinement_page import Comparison, refinement_page
+
+    path = tmp_path / "proof.html"
+    model = load("platoon_any_length", agent="Vehicle")
+    proof = prove_refinement(model, model, Search())
+    page = Comparison("a", "b", model, model, proof, proof.step, proof.holds)
+    path.write_text(refinement_page(page), encoding="utf-8")
+    for width in (1400, 400):
+        context = browser.new_context(viewport={"width": width, "height": 900})
+        shown = context.new_page()
+        complaints: list[str] = []
+        shown.on("console", lambda message, seen=complaints: seen.append(message.text))
+        shown.goto(path.as_uri())
+        assert shown.locator(".tree li").count() >= 1
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        assert complaints == []
+        context.close()
+
+
+def test_the_refinement_history_is_told(browser: Any, written: Callable[..., Path]) -> None:
+    path = written("heater_abstraction", heater, until=8.0, method="abstraction", time_limit=10.0)
+    with opened(browser, path) as page:
+        assert "refinement history" in text(page, "#graph")
+        assert page.locator("#graph tbody tr").count() >= 1

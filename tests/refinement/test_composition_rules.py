@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -62,17 +61,13 @@ def simulations(proof: Proof) -> list[str]:
 
 
 @pytest.mark.parametrize("what", sorted(CHANGES))
-def test_a_changed_component_is_proved_alone_and_at_once(
-    what: str, platoon: str, tmp_path: Path
-) -> None:
+def test_a_changed_component_is_proved_alone(what: str, platoon: str, tmp_path: Path) -> None:
     abstract = written(tmp_path, "platoon", platoon)
     detailed = written(tmp_path, "changed", changed_text(platoon, *CHANGES[what]))
-    begun = time.process_time()
     proof = prove_refinement(detailed, abstract, Settings())
-    spent = time.process_time() - begun
     assert proof.holds
-    assert spent < 1
     assert len(simulations(proof)) == 1
+    assert sum(s.rule is Rule.UNCHANGED for s in proof.step.walk()) >= 2
     assert isinstance(check_proof(detailed, abstract, encode_proof(proof)), Simulated)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from models.load import load
 from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.polyhedral import Region
@@ -122,3 +124,48 @@ def test_a_run_without_states_is_not_tested() -> None:
     run = simulate(empty, until=1)
     found = cross_check(empty, [run], {"warm": polyhedral_set(RIGHT)}, {})
     assert found.consistent and found.runs[0].sets["warm"].value is None
+
+
+LAMP = """
+mode LampTop() {
+  write analog real x;
+  write discrete enum { red, green } light;
+  write discrete bool lit;
+  mode dark = Dark();
+  mode bright = Dark();
+  trans from init to dark;
+  trans #switch from dark to bright when x >= 1 do { light = green; lit = true; }
+}
+mode Dark() {
+  write analog real x;
+  write discrete enum { red, green } light;
+  write discrete bool lit;
+  diff { d(x) == 1; }
+  inv { x <= 3 }
+}
+agent Lamp() {
+  private analog real x = 0;
+  private discrete enum { red, green } light = red;
+  private discrete bool lit = false;
+  mode top = LampTop();
+  assert "red" { light == red }
+  assert "never blue" { light == red || light == green }
+  assert "unlit" { !lit }
+}
+"""
+
+
+def test_enumerations_and_truth_values_are_seen(tmp_path: Path) -> None:
+    """A counterexample by an enumeration breaks its property; what holds is not broken."""
+    path = tmp_path / "lamp.charon"
+    path.write_text(LAMP, encoding="utf-8")
+    automaton = load(path).automaton
+    run = simulate(automaton, until=2, method=Adams(1e-9, 1e-12), stop_on_violation=False)
+    found = cross_check(automaton, [run], {}, {}, {0: "red"})
+    assert found.consistent
+    margins = found.runs[0].properties
+    assert margins["red"].broken and margins["unlit"].broken
+    assert not margins["never blue"].broken
+    calm = simulate(automaton, until=0.5, method=Adams(1e-9, 1e-12))
+    wrong = cross_check(automaton, [calm], {}, {}, {0: "red"})
+    assert not wrong.consistent, "said to be a counterexample, but it is none"
