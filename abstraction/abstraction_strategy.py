@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
+from abstraction.abstract_seeds import seeds_of
 from abstraction.certified import certify
 from abstraction.falsification_strategy import SimulationStrategy
 from abstraction.predicate_abstraction import AbstractionResult, PredicateAbstraction, abstract
 from abstraction.predicates import NotAPredicateError, Origin
 from abstraction.refinement_history import RefinementRound
-from abstraction.strategy import HISTORY_READER, Task
+from abstraction.strategy import HISTORY_READER, SEEDS, Task
 from models.expression import Expression
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
@@ -62,17 +63,20 @@ class AbstractionStrategy:
         self._show(task, result)
         effort = Effort(_phases(result, time.perf_counter() - begun), _counts(result))
         if result.proof is None:
-            return self._realised(task, effort) or Unknown(
+            return self._realised(task, result, effort) or Unknown(
                 task.claim.name, self.name, result.reason, ADVICE, effort
             )
         return certify(task, self.name, result.proof, effort)
 
-    def _realised(self, task: Task, effort: Effort) -> Falsified | None:
-        """The simulator's answer to an abstract path that was not excluded."""
+    def _realised(self, task: Task, result: AbstractionResult, effort: Effort) -> Falsified | None:
+        """The simulator's answer to abstract paths that were not excluded: it begins where
+        they do."""
         if task.expired:
             return None
         task.progress("looking for a run along the abstract path")
-        verdict = SimulationStrategy().attempt(task.within(SIMULATION_SECONDS))
+        seeds = seeds_of(task.automaton, result.history)
+        seeded = replace(task.within(SIMULATION_SECONDS), options={**task.options, SEEDS: seeds})
+        verdict = SimulationStrategy().attempt(seeded)
         if not isinstance(verdict, Falsified):
             return None
         spent = Effort(
