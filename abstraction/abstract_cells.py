@@ -78,6 +78,7 @@ class Cells:
             location: self._usual_side(location, None if runs is None else runs.points([location]))
             for location in system.locations
         }
+        self._implied = {location: self._implied_side(location) for location in system.locations}
         self._zones: dict[tuple[str, int], _Zone] = {}
         self._crossings: dict[AbstractState, frozenset[int]] = {}
         self._leaps: dict[AbstractState, tuple[tuple[AbstractState, int], ...]] = {}
@@ -130,7 +131,9 @@ class Cells:
                 continue
             below = -low < levels[p] - CLOSE * scale
             above = high > levels[p] + CLOSE * scale
-            if not below and not above:
+            if known := self._implied[location][p]:
+                below, above = known > 0, known < 0
+            elif not below and not above:
                 below = self._usual[location][p] > 0
                 above = not below
             for sign, wanted in ((-1, above), (1, below)):
@@ -157,6 +160,8 @@ class Cells:
             bound = zone.bound.copy()
             _restrict(bound, 0, levels, state.signs)
             for p, sign in enumerate(state.signs):
+                if sign == self._implied[state.location][p]:
+                    continue
                 on_facet = bound.copy()
                 on_facet[2 * p], on_facet[2 * p + 1] = levels[p], -levels[p]
                 zone.oracle.rebound(on_facet)
@@ -212,6 +217,33 @@ class Cells:
         if points is None:
             return (1,) * len(levels)
         return tuple(1 if v <= 0 else -1 for v in (points @ normals.T - levels).mean(axis=0))
+
+    def _implied_side(self, location: str) -> Signs:
+        """On which side of each predicate the invariant lies, 0 where on both: such a
+        predicate is never crossed, and the cells beyond it have no interior."""
+        normals, levels = self._planes[location]
+        flows = [flow for flow in self.system.flows if flow.location == location]
+        found: list[int] = []
+        for normal, level in zip(normals, levels, strict=True):
+            room = CLOSE * max(1.0, abs(float(level)))
+            sides = [
+                s
+                for s in (1, -1)
+                if flows and self._all_beyond(flows, s * normal, s * level + room)
+            ]
+            found.append(sides[0] if len(sides) == 1 else 0)
+        return tuple(found)
+
+    def _all_beyond(self, flows: list[Flow], normal: Array, level: float) -> bool:
+        """Whether normal * x <= level wherever time can pass."""
+        for flow in flows:
+            objective = np.zeros(len(flow.domain.names))
+            objective[: len(normal)] = normal
+            self.effort.programs += 1
+            supported = SupportOracle(flow.domain.matrix, flow.domain.bound)(objective)
+            if supported is not None and supported.value > level:
+                return False
+        return True
 
     # Zones
 
