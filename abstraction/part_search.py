@@ -39,7 +39,7 @@ LONGEST = 3
 """Through so many locations the origin of bad states is followed."""
 SHALLOW = 1e-3
 """The least depth of a cut against bad states, in units of the extents of runs."""
-SLACK, LEVEL = 1e-5, 1e-11
+SLACKS, LEVEL = (1e-5, 1e-6, 1e-7), 1e-11
 """Room for rounding, relative to the size of the offsets, where parts can have it."""
 MOST_ROUNDS = 400
 ALARMS = 6
@@ -111,22 +111,27 @@ class PartSearch:
         copies = {name: normals.copy() for name, normals in self.directions.items()}
         reached = reached_parts(self.system, copies, EULER / self.rate, self.runs)
         reason, bad = self._settle(reached, plan.least_depth)
-        if not reason:
-            self._loosen(reached)
+        if not reason and (bad := self._loosen(reached)) is not None:
+            reason = "the reached parts have bad states"
         self.directions = {name: part.normals for name, part in reached.parts.items()}
         return PartOutcome(reached, reason, bad)
 
-    def _loosen(self, reached: ReachedParts) -> None:
-        """Give the parts room for rounding, if they can have it."""
+    def _loosen(self, reached: ReachedParts) -> str | None:
+        """Give the parts room for rounding, as much as they can have; where they reach a bad
+        state if they have none."""
         tight = {name: part.offsets.copy() for name, part in reached.parts.items()}
-        reached.slack = SLACK
-        for part in reached.parts.values():
-            part.offsets = part.offsets + SLACK * reached.size
-        roomy = not self._settle(reached, np.inf)[0]
-        reached.slack, reached.room = SLACK / 2, LEVEL
-        if not roomy or not levelled(reached) or reached.bad() is not None:
+        for slack in SLACKS:
+            for name, part in reached.parts.items():
+                part.offsets = tight[name] + slack * reached.size
+            reached.slack, reached.room = slack, slack / 10
+            reason, bad = self._settle(reached, np.inf)
+            reached.slack, reached.room = slack / 2, LEVEL
+            if not reason and levelled(reached) and reached.bad() is None:
+                return None
+        if bad is None:
             for name, part in reached.parts.items():
                 part.offsets = tight[name]
+        return bad
 
     def _settle(self, reached: ReachedParts, least_depth: float) -> tuple[str, str | None]:
         """Let the parts grow until nothing exceeds them; why that failed, and where they

@@ -64,6 +64,7 @@ PLANS = (PartPlan(2.0), PartPlan(0.2), PartPlan(0.05))
 """Growth of parts is first accepted, then questioned, then questioned in small matters too."""
 MOST_PARTS = 120
 """Abstract states whose parts are sought together."""
+CLEARLY = 1e-6
 OUTLINE_EDGES, OUTLINE_VARIABLES = 12, 4
 
 
@@ -126,7 +127,11 @@ def abstract(
     predicates = distinct([*given, *mined])
     search = _Search(problem, system, runs, predicates, stop, progress)
     search.seconds["sampling"] = time.perf_counter() - begun
-    return search.whole_cells(method) or search.parts(distinct(given))
+    found = search.whole_cells(method)
+    if found is None and (where := _seen_bad(system, runs)) is not None:
+        path = in_path(search.history[0].path)
+        return search.result(None, f"a sampled run seems to reach a bad state in {where} {path}")
+    return found or search.parts(distinct(given))
 
 
 @dataclass
@@ -206,7 +211,7 @@ class _Search:
             proof = self._parts_of(graph, outlines)
             if proof is not None:
                 return self.result(proof)
-        ended = "the time limit ended the search; " if self.stop() else ""
+        ended = "the time limit ended the search; at last " if self.stop() else ""
         return self.result(None, f"{ended}{self.reason}")
 
     def _divisions(
@@ -296,7 +301,8 @@ class _Search:
         self.states = sum(not part.empty for part in outcome.reached.parts.values())
         path = () if outcome.bad is None else graph.path_steps(split.states[outcome.bad])
         self.history.append(RefinementRound(len(self.history) + 1, self.states, path))
-        self.reason = outcome.reason
+        if outcome.bad is None and not self.stop():
+            self.reason = outcome.reason
         if outcome.bad is not None:
             met = outcome.reached.bad()
             shown = (
@@ -321,6 +327,22 @@ class _Search:
 
     def _spend(self, phase: str, seconds: float) -> None:
         self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
+
+
+def _seen_bad(system: TemplateSystem, runs: SampledRuns) -> str | None:
+    """A location where sampled points lie clearly inside a bad set that speaks about the
+    variables alone."""
+    n = len(system.names)
+    for location, bad in system.bad:
+        points = runs.points([location])
+        rows = np.any(bad.matrix[:, :n], axis=1)
+        if points is None or np.any(bad.matrix[rows, n:-1]):
+            continue
+        room = CLEARLY * np.maximum(1.0, np.abs(bad.bound[rows]))
+        beyond = points @ bad.matrix[rows, :n].T - bad.bound[rows]
+        if np.any(np.all(beyond < -room, axis=1)):
+            return location
+    return None
 
 
 def _whole(graph: AbstractGraph) -> tuple[Region, ...]:
