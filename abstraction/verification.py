@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -28,8 +29,8 @@ STRATEGIES: dict[str, tuple[str, str]] = {
 QUICK_SECONDS, QUICK_SIMULATIONS = 1.5, 300
 """What `auto` spends on simulation before it tries to prove; the rest of its time, if
 nothing was decided, goes there too."""
-ABSTRACTION_SECONDS = 15.0
-"""What `auto` spends on predicate abstraction at most."""
+LONG_SEARCHES = frozenset({"template", "abstraction"})
+"""Methods that may use all the time they get: each gets half of what is left."""
 
 
 def strategy(name: str) -> Strategy:
@@ -90,7 +91,9 @@ def _share(task: Task, method: str) -> Task:
     """The task with the part of the time that `auto` gives a method."""
     if method == "simulation":
         return _quick(task)
-    return task.within(ABSTRACTION_SECONDS) if method == "abstraction" else task
+    if method in LONG_SEARCHES and math.isfinite(task.deadline):
+        return task.within((task.deadline - time.monotonic()) / 2)
+    return task
 
 
 def _quick(task: Task) -> Task:
