@@ -81,7 +81,7 @@ def test_verify_hands_abstract_paths_to_whoever_listens() -> None:
     automaton = load("van_der_pol").automaton
     told: list[RefinementRound] = []
     task = Task(
-        automaton, automaton.properties[0], deadline(6), options={HISTORY_READER: told.extend}
+        automaton, automaton.properties[0], deadline(20), options={HISTORY_READER: told.extend}
     )
     verify(task)
     assert any(r.path for r in told)
