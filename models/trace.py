@@ -31,6 +31,7 @@ class EventType(StrEnum):
     GRAZING = "grazing"  # a guard was touched without being crossed
     HELD = "held"  # an inclusion gives way to keep the invariant
     RELEASED = "released"
+    ACCUMULATION = "accumulation"  # infinitely many jumps lead to a state: the run goes on there
     SLIDES = "slides"  # the state goes on along a switching surface
     LEAVES = "leaves"  # the surface
     VIOLATION = "violation"  # a property was violated
@@ -137,8 +138,8 @@ class Segment:
     (powers of the time since the start of the piece, lowest first) stand in `coefficients`
     variable by variable, in the order of `flowing`. `times` has one entry more, the end.
     `held` are the values that did not change; `derived` the variables that equations define.
-    `sliding` is the switching surface along which the state moves, if it does: there the run is
-    the limit of faster and faster switching between the location and its neighbour.
+    `sliding` is the switching surface along which the state moves, if it does, or the edge whose
+    jumps accumulate: there the run is the limit of faster and faster switching.
     """
 
     location: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -29,10 +30,12 @@ class Accumulation:
 
     span: float
     by_edge: dict[str, deque[float]] = field(default_factory=dict)
+    states: dict[str, deque[Mapping[str, float]]] = field(default_factory=dict)
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER_COUNT))
 
-    def jump(self, edge: str, t: float) -> None:
-        """Note a jump."""
+    def jump(self, edge: str, t: float, state: Mapping[str, float]) -> None:
+        """Note a jump, and the state after it."""
+        self.states.setdefault(edge, deque(maxlen=3)).append(state)
         times = self.by_edge.setdefault(edge, deque(maxlen=STEADY + 2))
         if not times or t > times[-1]:
             times.append(t)
@@ -50,6 +53,18 @@ class Accumulation:
             return None
         left = gaps[-1] * ratios[-1] / (1.0 - ratios[-1])
         return times[-1] + left if left <= REMAINING * max(times[-1], 1e-300) else None
+
+    def limit(self, edge: str) -> dict[str, float]:
+        """Where the states after the jumps of an edge lead: x + d q/(1 - q) for a variable whose
+        changes d shrink by the ratio q, from the last three of them (extrapolated)."""
+        first, second, last = self.states[edge]
+        found = dict(last)
+        for name, x in last.items():
+            before, change = second[name] - first[name], x - second[name]
+            ratio = change / before if before else 0.0
+            if 0.0 < abs(ratio) < 1.0:
+                found[name] = x + change * ratio / (1.0 - ratio)
+        return found
 
     def chatters(self) -> bool:
         """Whether the last jumps crowd together."""

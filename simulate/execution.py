@@ -344,6 +344,23 @@ class Execution:
         else:  # kept only if the run ends here: no time has passed
             self.tail = segment
 
+    def pass_to(self, t: float, values: dict[str, float], how: str) -> None:
+        """Move on to a state that no flow leads to, on a straight line that is marked."""
+        place, flowing = self.place, self.place.program.flowing
+        coefficients = array("d")
+        for n in flowing:
+            coefficients.extend((self.env[n], (values[n] - self.env[n]) / (t - self.t)))
+        held: dict[str, Scalar] = {n: self.prepared.decode(n, self.env[n]) for n in place.resting}
+        times, degrees = array("d", (self.t, t)), array("i", (1,))
+        final = array("d", [values[n] for n in flowing])
+        self.segments.append(
+            Segment(
+                place.name, flowing, times, degrees, coefficients, held, final, place.derived, how
+            )
+        )
+        self.env, self.tail = values, None
+        self.tick(t)
+
     def failed(self, result: Stretch) -> RunEnded:
         """The end of a run whose equations cannot be followed further."""
         t = f"t = {self.t:.10g}"

@@ -103,7 +103,9 @@ class Follower:
             if segment.location != self.location:
                 raise GaveUp(f"the trace goes on in `{segment.location}`, the proof does not")
             if segment.sliding:
-                raise GaveUp(f"the run slides along `{segment.sliding}`: no run of the model does")
+                raise GaveUp(
+                    f"the run goes on in a limit, `{segment.sliding}`: no run of the model does"
+                )
             self._enter(segment)
             due = [e for e in waiting if e.time <= segment.end]
             del waiting[: len(due)]

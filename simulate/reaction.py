@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from models.automaton import TIME
 from models.printing import to_text
 from models.trace import Ending, EventType
 from simulate.jump import edge_name
@@ -289,9 +290,9 @@ def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -
     run.env, run.place = values, target
     run.begin_stay()
     run.jumps += 1
-    run.accumulation.jump(name, run.t)
+    run.accumulation.jump(name, run.t, {n: values[n] for n in target.program.flowing})
     zeno = run.accumulation.zeno(name)
-    if zeno is not None:
+    if zeno is not None and not rest(run, target, name, zeno):
         raise run.end(
             Ending.ZENO,
             f"The events `{name}` accumulate at t = {zeno:.9g} (Zeno); the run stops at"
@@ -308,6 +309,28 @@ def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -
         )
     if run.jumps >= run.max_jumps:
         raise run.end(Ending.JUMP_LIMIT, f"The limit of {run.max_jumps} jumps was reached.", name)
+
+
+def rest(run: Execution, place: Place, name: str, zeno: float) -> bool:
+    """Go on beyond an accumulation of jumps, where the model has an edge for the state to
+    which they lead: a mode of rest. (No run of the automaton itself gets there.)"""
+    if run.sliding is False or zeno >= run.until:
+        return False
+    values = {**run.env, **run.accumulation.limit(name), TIME: zeno}
+    for j, edge in enumerate(place.edges):
+        if place.edge_names[j] == name or edge.target == place.name:
+            continue
+        tolerances = (run.method.rtol, run.method.atol)
+        if not run.prepared.guard(place.name, j)(values, *tolerances):
+            continue
+        before = run.t, run.env
+        run.log(EventType.ACCUMULATION, name, edge.target)
+        run.pass_to(zeno, values, f"the limit of {name}")
+        if take(run, place, [j], True):
+            return True
+        run.t, run.env = before
+        del run.segments[-1]
+    return False
 
 
 def hold(run: Execution, place: Place, forced: list[int]) -> list[int]:

@@ -201,6 +201,7 @@ def test_plot_escapes_what_the_user_wrote(workbench: Callable, ball: Path, tmp_p
         (["--plot", "run.svg", "--plot-vars", "height:speed:height"], "a pair x:y"),
         (["--compare", "/nowhere.json"], "cannot read"),
         (["--workers", "0"], "--workers"),
+        (["--runs", "20000", "--csv", "runs.csv"], "at most 10000 runs"),
         (["--replay", "/nowhere.json"], "cannot read"),
     ],
 )

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -639,3 +640,44 @@ def test_borders_of_cells_at_every_tolerance(form: type[Adams | Taylor], rtol: f
     trace = simulate(model, until=5.0, method=form(rtol=rtol, atol=rtol / 100))
     assert trace.outcome.completed
     assert [e.target for e in trace.jumps] == ["west", "centre", "north", "goal"]
+
+
+def test_beyond_an_accumulation_the_model_rests(tmp_path: Path) -> None:
+    """A ball with restitution 4/5 from height 1: t_Z = f (1 + 2*0.8/0.2), f the first fall."""
+    path = tmp_path / "rest.charon"
+    path.write_text(RESTING_BALL)
+    model = load(path).automaton
+    trace = simulate(model, until=6.0)
+    assert trace.outcome.completed
+    zeno = math.sqrt(2 / 9.81) * 9
+    assert trace.jumps[-1].name == "rest"
+    assert trace.jumps[-1].time == pytest.approx(zeno, abs=1e-9)
+    assert trace.final() == pytest.approx({"height": 0.0, "speed": 0.0}, abs=1e-9)
+    assert [s.sliding for s in trace.segments if s.sliding] == ["the limit of bounce"]
+    assert min(v["height"] for _, _, v in trace.samples(0.01)) >= 0.0
+    stays = simulate(model, until=6.0, sliding=False)
+    assert stays.outcome.ending is Ending.ZENO
+    assert stays.outcome.accumulation == pytest.approx(zeno, abs=1e-9)
+
+
+RESTING_BALL = """\
+mode Falling() {
+  write analog real height, speed;
+  diff { d(height) == speed; d(speed) == -9.81; }
+  inv { height >= 0 }
+}
+mode Resting() { write analog real height, speed; diff { d(height) == 0; d(speed) == 0; } }
+mode BallTop() {
+  write analog real height, speed;
+  mode falling = Falling();
+  mode resting = Resting();
+  trans from init to falling;
+  trans #bounce from falling to falling when height <= 0 && speed < 0 do { speed = -0.8*speed; }
+  trans #rest from falling to resting when height <= 0 && speed == 0;
+}
+agent Ball() {
+  private analog real height, speed;
+  init { height = 1; speed = 0; }
+  mode top = BallTop();
+}
+"""

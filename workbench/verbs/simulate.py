@@ -28,6 +28,9 @@ LEVELS = ("low", "mid", "high", "random")
 SHOWN_RUNS = 20
 """So many runs get a line of their own on the terminal; all others are counted."""
 
+LISTED_RUNS = 10_000
+"""With --json so many runs are listed, all others are counted; no more are drawn or tabulated."""
+
 WORTH_WORKERS = 1.5
 """Worker processes are started for work of more than so many seconds."""
 
@@ -175,6 +178,9 @@ def _check_outputs(chosen: Chosen, options: dict[str, Any]) -> None:
         if path.resolve() in taken:
             raise click.UsageError(f"{str(path)!r} is the target of two options")
         taken.append(path.resolve())
+    many = options["csv_file"] is not None or options["plot"] is not None
+    if many and options["runs"] > LISTED_RUNS:
+        raise click.UsageError(f"--csv and --plot take at most {LISTED_RUNS} runs")
     if options["plot_vars"] is not None and options["plot"] is None:
         raise click.UsageError("--plot-vars needs --plot FILE")
 
@@ -256,7 +262,7 @@ class _Session:
                 self.endings[summary.ending] = self.endings.get(summary.ending, 0) + 1
                 if summary.is_bad and self.bad is None:
                     self.bad = summary.seed
-                if self.console.as_json or i <= SHOWN_RUNS:
+                if i <= (LISTED_RUNS if self.console.as_json else SHOWN_RUNS):
                     self.rows.append(_row(summary))
 
     def summaries(
