@@ -263,9 +263,7 @@ def malformed(problem: LinearProblem, proof: FlowpipeProof) -> str | None:
     names = problem.names | {TIME}
     for number, node in enumerate(proof.nodes):
         where = f"node {number + 1}"
-        try:
-            problem.automaton.location(node.location)
-        except LookupError:
+        if not problem.has_location(node.location):
             return f"{where}: the model has no location {node.location[:80]!r}"
         measured: set[str] = set()
         if isinstance(node, TaylorNode):

@@ -427,6 +427,8 @@ def _safety(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
 def malformed(problem: LinearProblem, regions: tuple[Region, ...]) -> str | None:
     """Why the regions are no sets of cells of the model, or None if they are."""
     for region in regions:
+        if not problem.has_location(region.location):
+            return f"the model has no location {region.location[:80]!r}"
         if region.parts and len(region.parts) != len(region.cells):
             return f"{region.location} has not one part for each cell"
         if region.parts and len(set(region.cells)) != len(region.cells):

@@ -143,6 +143,14 @@ class LinearProblem:
         }
         return whole | {primed(name): kind for name, kind in whole.items()}
 
+    def has_location(self, name: str) -> bool:
+        """Whether the automaton has a location of that name."""
+        try:
+            self.automaton.location(name)
+        except LookupError:
+            return False
+        return True
+
     def starts(self) -> Iterator[tuple[str, Alternatives]]:
         """The initial states of each location, over primed names (values after the resets
         of entry transitions) and plain ones (before)."""

@@ -75,6 +75,10 @@ class Failure:
 
 def failures(problem: LinearProblem, invariant: QuadraticInvariant) -> Iterator[Failure]:
     """Every obligation of the invariant that fails; nothing if it is proved."""
+    for location in invariant.locations:
+        if not problem.has_location(location):
+            yield Failure("locations", f"the model has no location {location[:80]!r}")
+            return
     yield from _shape(problem, invariant)
     yield from _initial(problem, invariant)
     for location in invariant.locations:
