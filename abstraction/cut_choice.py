@@ -10,6 +10,7 @@ variable separates cases instead (fast and slow, near and far).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -35,8 +36,8 @@ GRAIN = 1000
 
 def candidate_cuts(system: TemplateSystem, runs: SampledRuns) -> Iterator[Cuts]:
     """Ways to cut the locations, coarse ones first."""
-    best = {name: _steadiest(system, runs, name) for name in system.locations}
-    phases = {name: normal for name, normal in best.items() if normal is not None}
+    best = {name: steady_progress(system, runs, name) for name in system.locations}
+    phases = {name: found.normal for name, found in best.items() if found is not None}
     for count in FINENESS:
         if phases and count * len(phases) <= MAX_PIECES:
             yield _along(system, runs, phases, count)
@@ -67,7 +68,16 @@ def _along(
     return found
 
 
-def _steadiest(system: TemplateSystem, runs: SampledRuns, location: str) -> Array | None:
+@dataclass(frozen=True)
+class Progress:
+    """A direction in which runs of a location advance, and their mean speed along it."""
+
+    normal: Array
+    speed: float
+
+
+def steady_progress(system: TemplateSystem, runs: SampledRuns, location: str) -> Progress | None:
+    """The direction in which sampled runs advance most steadily, if there is one."""
     points = runs.points([location])
     if points is None:
         return None
@@ -82,14 +92,15 @@ def _steadiest(system: TemplateSystem, runs: SampledRuns, location: str) -> Arra
         ]
         or [np.zeros((1, len(system.names)))]
     )
-    best, most = None, STEADY
+    best: Progress | None = None
+    most = STEADY
     for normal in _candidates(system, location):
         across = speeds @ normal
         size = float(np.abs(across).mean())
         steadiness = abs(float(across.mean())) / size if size > 1e-9 else 0.0
         spread = float(np.ptp(points @ normal))
         if steadiness > most and spread > 1e-6:
-            best, most = normal, steadiness + 1e-6
+            best, most = Progress(normal, size), steadiness + 1e-6
     return best
 
 

@@ -170,8 +170,7 @@ def relational_templates(system: TemplateSystem, dynamics: list[Flow]) -> Iterat
 
 def decaying_chains(system: TemplateSystem, dynamics: list[Flow], fraction: float) -> list[Array]:
     """Decaying chains from the bad directions, in both senses."""
-    bad = bad_normals(system)
-    return _decaying([*bad, *(-normal for normal in bad)], dynamics, fraction)
+    return _decaying(both_senses(bad_normals(system)), dynamics, fraction)
 
 
 def _decaying(starts: list[Array], dynamics: list[Flow], fraction: float) -> list[Array]:
@@ -217,27 +216,32 @@ def outline_template(
     return _assigned(directions, rows, step)
 
 
-def piece_templates(system: TemplateSystem, runs: SampledRuns) -> Iterator[Template]:
-    """Templates for a system with pieces: decaying chains and their tilts, outlines, and
-    short chains."""
+def piece_templates(
+    system: TemplateSystem, runs: SampledRuns, phases: Mapping[str, list[Array]]
+) -> Iterator[Template]:
+    """Templates for a system with pieces: decaying chains and their tilts, outlines, chains
+    over the phases of the given locations, and short chains."""
     dynamics = list(_distinct_dynamics(system))
     step = 0.5 / fastest_rate(system)
-    chains = decaying_chains(system, dynamics, 0.5)
-    yield tilted_template(system, runs, step, list(template(chains, 0.15, step).matrix))
+    chains = list(template(decaying_chains(system, dynamics, 0.5), 0.15, step).matrix)
+    yield tilted_template(system, runs, step, dict.fromkeys(phases, chains))
     yield outline_template(system, runs, step, 8)
+    yield tilted_template(system, runs, step, phases)
     yield chain_template(system, dynamics, SHORT)
 
 
 def tilted_template(
-    system: TemplateSystem, runs: SampledRuns, step: float, bases: Sequence[Array]
+    system: TemplateSystem, runs: SampledRuns, step: float, bases: Mapping[str, list[Array]]
 ) -> Template:
-    """In each piece the bases and their tilts; elsewhere the bases alone."""
-    common = [*bad_normals(system), *axes(system), *bases]
+    """In each piece the bases of its location and their tilts; elsewhere the bases alone."""
+    common = [*bad_normals(system), *axes(system)]
     rows: dict[str, set[tuple[Fraction, ...]]] = {}
-    directions = list(common)
-    for location in system.locations:
-        own = [*common, *tilted(system, runs, location, common)]
-        rows[location] = set(template(own, 0.02, step).rows)
+    directions: list[Array] = []
+    for name in system.locations:
+        whole = system.pieces[name].location if name in system.pieces else name
+        level = [*common, *bases[whole]]
+        own = [*level, *tilted(system, runs, name, level)]
+        rows[name] = set(template(own, 0.02, step).rows)
         directions.extend(own)
     return _assigned(directions, rows, step)
 
@@ -300,6 +304,11 @@ def _with_bounds(polyhedron: Polyhedron, n: int) -> list[Array]:
     sizes = np.abs(matrix).max(axis=1, initial=0.0)
     sizes = np.where(sizes > 0, sizes, 1.0)
     return list(np.hstack([matrix, polyhedron.bound[:, None]]) / sizes[:, None])
+
+
+def both_senses(normals: list[Array]) -> list[Array]:
+    """The directions and their opposites."""
+    return [sign * normal for sign in (1.0, -1.0) for normal in normals]
 
 
 def model_normals(system: TemplateSystem) -> list[Array]:

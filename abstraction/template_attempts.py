@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice, product
+from itertools import islice
 
 from abstraction.cut_choice import Cuts, candidate_cuts
 from abstraction.directions import (
     Template,
+    bad_normals,
+    both_senses,
     chain_templates,
     eigen_templates,
+    fastest_rate,
     longer_templates,
     outline_templates,
     piece_templates,
+    tilted_template,
 )
+from abstraction.phase_chains import established, phase_chains
 from abstraction.sampled_runs import SampledRuns
 from abstraction.template_pieces import cut_runs, cut_system
-from abstraction.template_system import TemplateSystem
+from abstraction.template_system import Array, TemplateSystem
 
 PIECES_FIRST = 4
 """So many attempts with pieces come before one of another kind."""
+TURNED_TEMPLATES = 3
+"""So many of the templates for pieces are also tried with turned directions."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,13 @@ def attempts(system: TemplateSystem, runs: SampledRuns | None) -> Iterator[Attem
     if several:
         yield from (Attempt(system, template, not first, runs) for template in chains)
     whole = (Attempt(system, template, not several, runs, True) for template in outlines)
-    pieces = [] if runs is None else _in_pieces(system, runs)
+    phases: Mapping[str, list[Array]] = {}
+    if runs is not None:
+        starts = [*both_senses(bad_normals(system)), *established(system)]
+        phases = phase_chains(system, runs, starts)
+        step = 0.5 / fastest_rate(system)
+        yield Attempt(system, tilted_template(system, runs, step, phases), not several, runs)
+    pieces = [] if runs is None else _in_pieces(system, runs, phases)
     longer = _longer(system, runs, fresh, first)
     yield from _in_turns((pieces, PIECES_FIRST), (longer, 1), (whole, 1))
 
@@ -76,8 +89,10 @@ def _longer(
             yield Attempt(system, template, not first, runs)
 
 
-def _in_pieces(system: TemplateSystem, runs: SampledRuns) -> Iterator[Attempt]:
-    """Locations in ever more pieces, each template first as it is, then turned."""
+def _in_pieces(
+    system: TemplateSystem, runs: SampledRuns, phases: Mapping[str, list[Array]]
+) -> Iterator[Attempt]:
+    """Locations in ever more pieces, all templates first as they are, then some turned."""
     tried: list[Cuts] = []
     for cuts in candidate_cuts(system, runs):
         if not cuts or cuts in tried:
@@ -85,11 +100,10 @@ def _in_pieces(system: TemplateSystem, runs: SampledRuns) -> Iterator[Attempt]:
         tried.append(cuts)
         pieces = cut_system(system, cuts)
         inside = cut_runs(system, runs, cuts)
-        templates = list(piece_templates(pieces, inside))
-        for template, turned in product(templates[:2], (False, True)):
-            yield Attempt(pieces, template, False, inside, turned)
-        for template in templates[2:]:
-            yield Attempt(pieces, template, False, inside)
+        templates = list(piece_templates(pieces, inside, phases))
+        yield from (Attempt(pieces, template, False, inside) for template in templates)
+        for template in templates[:TURNED_TEMPLATES]:
+            yield Attempt(pieces, template, False, inside, True)
 
 
 class _Fresh:

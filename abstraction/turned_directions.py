@@ -12,7 +12,7 @@ Untrusted, as everything in the search: the turned template is used like any oth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,15 +41,19 @@ class Turned:
     rows: Mapping[RowKey, RowKey]
 
 
-def turned_template(setting: Setting, offsets: Array, turn: float) -> Turned | None:
+def turned_template(
+    setting: Setting, offsets: Array, turn: float, stop: Callable[[], bool]
+) -> Turned | None:
     """The template with directions turned by at most `turn` in each coordinate, each group
-    with rows of its own; None if nothing can be gained."""
+    with rows of its own; None if nothing can be gained, or `stop` says so."""
     live = [(int(g), int(i)) for g, i in zip(*np.nonzero(np.isfinite(offsets)), strict=True)]
     program = _Program({row: k for k, row in enumerate(live)}, len(setting.system.names))
     for bound in setting.bounds(offsets):
         program.hold(bound, offsets)
     for bound in setting.near_bounds(offsets, SPREAD):
         program.hold(bound, offsets)
+        if stop():
+            return None
     for row, value, point in _starts(setting, live):
         program.hold_start(row, value, point, offsets)
     for bad in setting.bad_bounds(offsets):

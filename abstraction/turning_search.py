@@ -19,6 +19,7 @@ from abstraction.sampled_runs import SampledRuns
 from abstraction.template_invariant import (
     TOUCHING,
     Missed,
+    OutOfTime,
     Strategy,
     TemplateSearch,
     finished,
@@ -61,7 +62,9 @@ def find_by_turning(
             current, turn = reached, 1.5 * turn
         else:
             turn = turn / 3
-        turned = turned_template(current.setting, current.offsets, turn)
+        turned = turned_template(current.setting, current.offsets, turn, stop)
+        if stop():
+            return OutOfTime("the search was ended")
         if turned is None or turn < LEAST_TURN:
             break
         template = turned.template
