@@ -19,11 +19,11 @@ from simulate.agent_groups import Grouping
 from simulate.agent_traces import AgentEvent, AgentTraces
 
 
-def merged(product: Product, grouping: Grouping, found: AgentTraces, dense: bool = True) -> Trace:
-    """One trace of all groups; without `dense` straight lines between events."""
+def merged(product: Product, grouping: Grouping, found: AgentTraces) -> Trace:
+    """One trace of all groups."""
     traces = [found.traces[g.name] for g in grouping.groups]
     begun = traces and all(t.segments for t in traces)
-    whole = _Whole(product, grouping, traces, dense)
+    whole = _Whole(product, grouping, traces)
     return Trace(
         product.name,
         tuple(v.name for v in product.variables),
@@ -49,8 +49,8 @@ def _event(found: AgentTraces, event: AgentEvent) -> Event:
 
 
 class _Whole:
-    def __init__(self, product: Product, grouping: Grouping, traces: Sequence[Trace], dense: bool):
-        self.product, self.grouping, self.traces, self.dense = product, grouping, traces, dense
+    def __init__(self, product: Product, grouping: Grouping, traces: Sequence[Trace]):
+        self.product, self.grouping, self.traces = product, grouping, traces
 
     def segments(self) -> Iterator[Segment]:
         """The segments of the whole, between any two jumps."""
@@ -67,11 +67,7 @@ class _Whole:
         for part in parts:
             held.update(part.held)
             derived.update(part.derived)
-        times = [start]
-        if self.dense:
-            inner = {t for p in parts for t in p.times if start < t < end}
-            times += sorted(inner)
-        times.append(end)
+        times = [start, *sorted({t for p in parts for t in p.times if start < t < end}), end]
         degrees, coefficients = array("i"), array("d")
         for a, b in pairwise(times):
             rows = [row for p in parts for row in self._rows(p, a, b)]
@@ -88,7 +84,7 @@ class _Whole:
 
     def _rows(self, part: Segment, a: float, b: float) -> Iterator[list[float]]:
         """The polynomials of a part in powers of the time since a."""
-        if not self.dense or not part.degrees:
+        if not part.degrees:
             before, after = part.state(a), part.state(b)
             for x, y in zip(before, after, strict=True):
                 yield [x, (y - x) / (b - a) if b > a else 0.0]

@@ -71,6 +71,14 @@ class AgentTraces:
             values.update(trace.at(t))
         return values
 
+    def final(self) -> dict[str, Scalar]:
+        """Every variable at the end; none if the run never began."""
+        values: dict[str, Scalar] = {}
+        for trace in self.traces.values():
+            if trace.segments:
+                values.update(trace.final())
+        return values
+
     def before(self, t: float) -> tuple[AgentEvent, ...]:
         """The events up to and including a time."""
         return self.events[: bisect_right(self.events, t, key=lambda e: e.time)]

@@ -20,6 +20,7 @@ from models.automaton import Automaton
 from models.trace import Ending, EventType, Scalar, Trace
 from simulate.agent_merge import merged
 from simulate.agent_pairs import PreparedAgents
+from simulate.agent_traces import AgentTraces
 from simulate.agents import prepare_agents, simulate_agents
 from simulate.policy import Switching
 from simulate.recipe import Recipe, recipe_in, recipe_out, repeat
@@ -70,10 +71,15 @@ class RunMaker:
 
     def trace(self, seed: int, dense: bool = True) -> Trace:
         """The whole run of a seed."""
-        recipe = replace(self.recipe, seed=seed)
-        if self._agents is None:
-            return repeat(self._prepared, recipe, dense=dense)
-        found = simulate_agents(
+        if self._agents is not None:
+            return merged(self._agents.product, self._agents.grouping, self._together(seed))
+        return repeat(self._prepared, replace(self.recipe, seed=seed), dense=dense)
+
+    def _together(self, seed: int) -> AgentTraces:
+        """The run of a seed with own clocks."""
+        assert self._agents is not None
+        recipe = self.recipe
+        return simulate_agents(
             self._agents,
             until=recipe.until,
             method=recipe.method,
@@ -85,26 +91,29 @@ class RunMaker:
             stop_on_violation=recipe.stop_on_violation,
             sliding=recipe.sliding,
         )
-        return merged(self._agents.product, self._agents.grouping, found, dense)
 
     def summary(self, seed: int, trace: Trace | None = None) -> Summary:
         """What is left of the run of a seed; a dense trace of it may be given."""
-        trace = trace or self.trace(seed, dense=self._monitor is not None)
-        outcome = trace.outcome
-        robustness = None
-        if self._monitor is not None and trace.segments:
-            robustness = self._monitor.optimistic(trace)
-        final = trace.final() if trace.segments else {}
+        run: Trace | AgentTraces
+        if trace is None and self._monitor is None and self._agents is not None:
+            run, robustness = self._together(seed), None
+        else:
+            run = trace = trace or self.trace(seed, dense=self._monitor is not None)
+            robustness = None
+            if self._monitor is not None and trace.segments:
+                robustness = self._monitor.optimistic(trace)
+        outcome = run.outcome
+        final = run.final() if not isinstance(run, Trace) or run.segments else {}
         return Summary(
             seed,
             outcome.ending,
             outcome.time,
             outcome.sentence,
             outcome.name,
-            sum(e.type is EventType.JUMP for e in trace.events),
-            trace.counts.steps,
-            trace.counts.evaluations,
-            tuple(sorted({e.name for e in trace.events if e.type is EventType.VIOLATION})),
+            sum(e.type is EventType.JUMP for e in run.events),
+            run.counts.steps,
+            run.counts.evaluations,
+            tuple(sorted({e.name for e in run.events if e.type is EventType.VIOLATION})),
             robustness,
             {n: v for n, v in final.items() if not isinstance(v, float) or math.isfinite(v)},
         )
