@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
 
 from abstraction.cut_choice import Cuts, candidate_cuts
 from abstraction.directions import (
@@ -92,7 +92,7 @@ def _longer(
 def _in_pieces(
     system: TemplateSystem, runs: SampledRuns, phases: Mapping[str, list[Array]]
 ) -> Iterator[Attempt]:
-    """Locations in ever more pieces, all templates first as they are, then some turned."""
+    """Locations in ever more pieces, most templates first as they are, then turned."""
     tried: list[Cuts] = []
     for cuts in candidate_cuts(system, runs):
         if not cuts or cuts in tried:
@@ -101,9 +101,10 @@ def _in_pieces(
         pieces = cut_system(system, cuts)
         inside = cut_runs(system, runs, cuts)
         templates = list(piece_templates(pieces, inside, phases))
-        yield from (Attempt(pieces, template, False, inside) for template in templates)
-        for template in templates[:TURNED_TEMPLATES]:
-            yield Attempt(pieces, template, False, inside, True)
+        for template, turned in product(templates[:TURNED_TEMPLATES], (False, True)):
+            yield Attempt(pieces, template, False, inside, turned)
+        for template in templates[TURNED_TEMPLATES:]:
+            yield Attempt(pieces, template, False, inside)
 
 
 class _Fresh:
