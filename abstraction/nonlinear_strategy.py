@@ -12,7 +12,8 @@ from models.automaton import TIME, Automaton, Kind
 from models.proof.linear import TooManyCasesError, affine
 from models.proof.problem import linear_problem
 from models.verdict import Effort, Unknown, Verdict
-from reach.nonlinear_flowpipe import NonlinearMethod, NotFollowed, search_nonlinear
+from reach.nonlinear_flowpipe import search_nonlinear
+from reach.nonlinear_parts import NonlinearMethod, NotFollowed
 
 
 @dataclass(frozen=True)

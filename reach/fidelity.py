@@ -18,6 +18,9 @@ from models.proof.taylor_flow import NonlinearFlow, TaylorSteps
 
 BITS = (64, 96, 128, 192, 256, 384, 512)
 
+USELESS, ENOUGH = 0.5, 3
+"""Errors this large may all be rounding, unless so many choices of bits were tried."""
+
 
 @dataclass(frozen=True)
 class Fidelity:
@@ -42,34 +45,37 @@ def fidelity(
 ) -> Fidelity:
     """The highest degrees whose polynomials have few enough terms for the level."""
     terms, tolerance = LEVELS[min(level, len(LEVELS) - 1)]
+    bits = suited_bits(flow, spans)
     rows = identity(len(spans))
     # Sets that are thin now will not stay so: every coordinate counts.
     thick = [(low, high + (high - low) / 8 + Fraction(1, 1 << 10)) for low, high in spans]
     order = LOWEST
     try:
         for degree in range(LOWEST + 1, HIGHEST + 1):
-            machine = TaylorSteps(flow, degree, 1, BITS[1])
+            machine = TaylorSteps(flow, degree, 1, bits)
             found = machine.approximated(machine.begin(rows, thick), Fraction(1, 1 << 10))
             if max(map(len, found)) > terms:
                 break
             order = degree
     except UndefinedError:
         pass
-    order = _disturbed(flow, spans, order)
+    order = _disturbed(flow, spans, bits, order)
     read = free_variables(*flow.roots)
     count = sum(name in read and name != TIME for name in flow.names)
     memory = 1
     while memory < order and comb(count + memory + 1, memory + 1) <= terms:
         memory += 1
-    return Fidelity(order, memory, tolerance, suited_bits(flow, spans))
+    return Fidelity(order, memory, tolerance, bits)
 
 
-def _disturbed(flow: NonlinearFlow, spans: Sequence[tuple[Fraction, Fraction]], order: int) -> int:
+def _disturbed(
+    flow: NonlinearFlow, spans: Sequence[tuple[Fraction, Fraction]], bits: int, order: int
+) -> int:
     """A lower degree, where inputs and kinks leave derivatives so uncertain that a high one
     does not pay."""
     try:
-        errors = {k: max(_errors(flow, spans, BITS[1], k)) for k in range(LOWEST, order + 1)}
-    except UndefinedError:
+        errors = {k: max(_errors(flow, spans, bits, k)) for k in range(LOWEST, order + 1)}
+    except (UndefinedError, OverflowError):
         return order
     if errors[order] < UNCERTAIN:
         return order
@@ -87,9 +93,10 @@ def suited_bits(flow: NonlinearFlow, spans: Sequence[tuple[Fraction, Fraction]])
     for place, bits in enumerate(BITS):
         try:
             errors = _errors(flow, spans, bits, LOWEST)
-        except UndefinedError:
+        except (UndefinedError, OverflowError):
             errors = None
-        if errors is not None and before is not None and _alike(before, errors):
+        settled = errors is not None and (max(errors) < USELESS or place > ENOUGH)
+        if settled and before is not None and errors is not None and _alike(before, errors):
             return BITS[place - 1]
         before = errors
     return BITS[-1]
@@ -106,5 +113,5 @@ def _errors(
     """The errors of models of the derivatives on a set, relative to their size."""
     machine = TaylorSteps(flow, order, 1, bits)
     models = machine.rates_at(machine.begin(identity(len(spans)), spans))
-    unit = float(1 << bits) if bits < 1000 else 2.0**1000
-    return [float(m.error) / unit / (float(m.range.size) / unit + 1e-6) for m in models]
+    least = (1 << bits) // 1_000_000
+    return [m.error / (m.range.size + least) for m in models]

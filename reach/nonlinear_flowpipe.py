@@ -12,31 +12,38 @@ The rows come from the trusted part, so what is searched with is what is checked
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from models.automaton import TIME, primed
 from models.expression import free_variables
-from models.proof.farkas import Multipliers
 from models.proof.flowpipe import (
-    Conditions,
     FlowpipeProof,
-    Step,
-    before,
     conditions_in,
     start_time,
     step_of,
 )
-from models.proof.linear import Form, Row, Rows
+from models.proof.linear import Form
 from models.proof.polyhedral import Evidence, Impossible
 from models.proof.problem import LinearProblem
 from models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
 from models.proof.taylor_node import TaylorNode, TaylorStep, stretch
 from reach.entry_parts import Entry, Normal, Part, Span
 from reach.fidelity import Fidelity, fidelity
+from reach.nonlinear_parts import (
+    Found,
+    Given,
+    Met,
+    NonlinearMethod,
+    NotFollowed,
+    Pending,
+    Stay,
+    Surroundings,
+    clusters,
+)
 from reach.reduced_rows import Bounded, ReducedRows
-from reach.step_evidence import Key, ending, key_of, keyed, quick_refutation, scaled_to_grid
+from reach.step_evidence import Key, key_of, scaled_to_grid
 from reach.step_source import StepSource
 from reach.taylor_search import Follower, LostError
 
@@ -44,32 +51,6 @@ OVERTIME = Fraction(1, 1 << 12)
 """How much longer than to the horizon a stay is followed, relative to it."""
 
 Source = Callable[[Form], Bounded | None]
-
-
-@dataclass(frozen=True)
-class NonlinearMethod:
-    """Options: the first step (chosen if None), how closely flows are followed (a level of
-    the ladder), how often an entry set may be cut, and how much is explored at most."""
-
-    step: Fraction | None = None
-    level: int = 0
-    depth: int = 0
-    max_nodes: int = 2_000
-    max_steps: int = 20_000
-    longest: Fraction = Fraction(256)
-
-
-@dataclass(frozen=True)
-class NotFollowed:
-    """No flowpipe that proves the property: why, and how far it came; `crossed`: it met bad
-    states there."""
-
-    reason: str
-    nodes: int = 0
-    steps: int = 0
-    crossed: bool = False
-    hopeless: bool = False
-    attempts: int = 1
 
 
 class _Stop(Exception):  # noqa: N818 - control flow inside this module, not an error
@@ -84,60 +65,6 @@ class _Missed(Exception):  # noqa: N818 - control flow inside this module, not a
     def __init__(self, reason: str, axis: int | None, *, crossed: bool):
         super().__init__(reason)
         self.axis, self.crossed = axis, crossed
-
-
-@dataclass(frozen=True)
-class _Pending:
-    """Rows, of which there are `row_count`, lie in an entry set."""
-
-    entry: Entry
-    proofs: tuple[Multipliers, ...]
-    row_count: int
-
-    def evidence(self) -> Evidence:
-        return self.entry.cover(self.proofs, self.row_count)
-
-
-_Given = Evidence | _Pending
-
-
-@dataclass
-class _Stay:
-    """What was found out about the stays from a part."""
-
-    node: TaylorNode
-    jumps: list[list[_Given | None]] = field(default_factory=list)
-    safety: list[list[Evidence]] = field(default_factory=list)
-    end: list[Evidence] = field(default_factory=list)
-
-
-@dataclass
-class _Met:
-    """A step on which some guards may hold: the rows of each such jump, by its number."""
-
-    step: Step
-    rows: dict[int, ReducedRows]
-
-
-_Keyed = tuple[Rows, list[tuple[int, Row, Key]]]
-"""Rows, and the same with numbers and keys."""
-
-
-class _Surroundings:
-    """The conditions of a location, up to the horizon."""
-
-    def __init__(self, conditions: Conditions, horizon: Fraction | None):
-        until, within = before(horizon, strict=False), before(horizon, strict=True)
-        self.conditions = conditions
-        self.targets = [jump.target for jump in conditions.jumps]
-        self.jumps = [_with_keys(until + jump.rows) for jump in conditions.jumps]
-        self.bad = [_with_keys(until + rows) for rows in conditions.bad]
-        self.final = [within + rows for rows in conditions.invariant]
-        self.final_keys = [keyed(rows) for rows in self.final]
-
-
-def _with_keys(rows: Rows) -> _Keyed:
-    return rows, keyed(rows)
 
 
 class NonlinearExploration:
@@ -156,9 +83,9 @@ class NonlinearExploration:
         self.step_count = 0
         self._entries: list[Entry] = []
         self._queue: deque[tuple[Entry, Part]] = deque()
-        self._stays: list[tuple[Part, _Stay]] = []
-        self._starts: list[_Given] = []
-        self._surroundings: dict[str, _Surroundings] = {}
+        self._stays: list[tuple[Part, Stay]] = []
+        self._starts: list[Given] = []
+        self._surroundings: dict[str, Surroundings] = {}
         self._fidelities: dict[tuple[str, tuple[str, ...]], Fidelity] = {}
 
     def run(self) -> FlowpipeProof | NotFollowed:
@@ -208,7 +135,7 @@ class NonlinearExploration:
 
     def _enter(
         self, location: str, sources: Sequence[Source], counts: Sequence[int]
-    ) -> list[_Pending]:
+    ) -> list[Pending]:
         """The entry set around what the sources bound, known or new; that it contains it,
         for each source (`counts`: how many rows it has)."""
         bounds: dict[str, tuple[list[Bounded], list[Bounded]]] = {}
@@ -230,7 +157,7 @@ class NonlinearExploration:
             self._entries.append(entry)
             self._queue.append((entry, entry.whole))
         return [
-            _Pending(
+            Pending(
                 entry,
                 tuple(side[k].multipliers for name in flow.names for side in bounds[name]),
                 counts[k],
@@ -287,7 +214,7 @@ class NonlinearExploration:
             return
         self._stays.append((part, stay))
 
-    def _follow(self, entry: Entry, part: Part) -> _Stay:
+    def _follow(self, entry: Entry, part: Part) -> Stay:
         flow = nonlinear_flow(self.problem, entry.location, entry.names)
         assert not isinstance(flow, str), "entry sets are made of names that can be followed"
         close = self._fidelity(flow, entry, part)
@@ -305,9 +232,9 @@ class NonlinearExploration:
         follower = Follower(flow, node.rows, part.spans, longest, close, self.method.step)
         numbers = {key_of(normal): i for i, normal in enumerate(node.normals)}
         around = self._around(entry.location)
-        stay = _Stay(node)
+        stay = Stay(node)
         taken: list[TaylorStep] = []
-        met: list[_Met] = []
+        met: list[Met] = []
         elapsed = Fraction(0)
         while True:
             if self.expired():
@@ -320,7 +247,7 @@ class NonlinearExploration:
             end = elapsed + followed.length
             self._tell(entry, part, end)
             step = step_of(node, stretch(follower.machine, node, followed.reached, elapsed, end))
-            safety = self._safety(step, around, numbers)
+            safety = around.safety(step, numbers)
             if safety is None:
                 if follower.shorten(followed):
                     continue
@@ -328,10 +255,12 @@ class NonlinearExploration:
                 axis = follower.influence()
                 raise _Missed(f"the flowpipe meets bad states {where}", axis, crossed=True)
             stay.safety.append(safety)
-            met.append(self._meet(stay, step, around, numbers))
+            jumps, possible = around.meet(step, numbers)
+            stay.jumps.append(jumps)
+            met.append(possible)
             elapsed = end
             thorough = elapsed >= longest or len(taken) % 8 == 7
-            ended = ending(step, around.final, around.final_keys, numbers, quickly=not thorough)
+            ended = around.ended(step, numbers, thoroughly=thorough)
             if ended is not None:
                 taken.append(TaylorStep(followed.length, followed.radii))
                 break
@@ -353,11 +282,11 @@ class NonlinearExploration:
             found = self._fidelities[key] = fidelity(flow, part.spans, self.method.level)
         return found
 
-    def _around(self, location: str) -> _Surroundings:
+    def _around(self, location: str) -> Surroundings:
         found = self._surroundings.get(location)
         if found is None:
             conditions = conditions_in(self.problem.measuring, location)
-            found = self._surroundings[location] = _Surroundings(conditions, self.horizon)
+            found = self._surroundings[location] = Surroundings(conditions, self.horizon)
         return found
 
     def _longest(self, entry: Entry, part: Part) -> Fraction:
@@ -386,40 +315,9 @@ class NonlinearExploration:
                     chosen.setdefault(key_of(normal), normal)
         return tuple(chosen.values())
 
-    def _meet(
-        self, stay: _Stay, step: Step, around: _Surroundings, numbers: Mapping[Key, int]
-    ) -> _Met:
-        """Which jumps are possible on a step; that the others are not."""
-        made: list[_Given | None] = []
-        met = _Met(step, {})
-        for number, (rows, keys) in enumerate(around.jumps):
-            found = quick_refutation(step, numbers, keys, len(step.rows))
-            if found is None:
-                reduced = ReducedRows(step.rows + rows)
-                found = reduced.refutation()
-                if found is None:
-                    met.rows[number] = reduced
-            made.append(None if found is None else Impossible(found))
-        stay.jumps.append(made)
-        return met
-
-    def _safety(
-        self, step: Step, around: _Surroundings, numbers: Mapping[Key, int]
-    ) -> list[Evidence] | None:
-        """That no state on a step is bad."""
-        found: list[Evidence] = []
-        for rows, keys in around.bad:
-            multipliers = quick_refutation(step, numbers, keys, len(step.rows))
-            if multipliers is None:
-                multipliers = ReducedRows(step.rows + rows).refutation()
-            if multipliers is None:
-                return None
-            found.append(Impossible(multipliers))
-        return found
-
-    def _leave(self, stay: _Stay, met: list[_Met], numbers: Mapping[Key, int]) -> None:
+    def _leave(self, stay: Stay, met: list[Met], numbers: Mapping[Key, int]) -> None:
         """Entry sets for the successors of the steps that meet a guard."""
-        for number, cluster in _clusters(met):
+        for number, cluster in clusters(met):
             if self.expired():
                 raise _Stop("the time limit was reached")
             sources = [StepSource(m.step, m.rows[number], numbers, set()) for m in cluster]
@@ -454,21 +352,9 @@ class NonlinearExploration:
             )
 
 
-def _made(given: _Given | None) -> Evidence:
+def _made(given: Given | None) -> Evidence:
     assert given is not None, "every jump is decided before the search ends"
-    return given.evidence() if isinstance(given, _Pending) else given
-
-
-def _clusters(met: list[_Met]) -> Iterator[tuple[int, list[_Met]]]:
-    """The jumps, each with steps in a row on which it is possible."""
-    open_clusters: dict[int, list[_Met]] = {}
-    for here in (*met, None):
-        possible = {} if here is None else here.rows
-        for number in [n for n in open_clusters if n not in possible]:
-            yield number, open_clusters.pop(number)
-        if here is not None:
-            for number in possible:
-                open_clusters.setdefault(number, []).append(here)
+    return given.evidence() if isinstance(given, Pending) else given
 
 
 def _power_above(value: Fraction) -> Fraction:
@@ -481,15 +367,6 @@ def _outwards(value: Fraction, grid: Fraction, *, up: bool) -> Fraction:
     if value.denominator <= 1 << 20:
         return value
     return (-(-value // grid) if up else value // grid) * grid
-
-
-@dataclass(frozen=True)
-class Found:
-    """A proof, and how much work it took."""
-
-    proof: FlowpipeProof
-    attempts: int
-    steps: int
 
 
 def search_nonlinear(
@@ -516,6 +393,3 @@ def search_nonlinear(
             break
     assert isinstance(outcome, NotFollowed)
     return replace(outcome, steps=steps, attempts=attempts)
-
-
-__all__ = ["Found", "NonlinearExploration", "NonlinearMethod", "NotFollowed", "search_nonlinear"]

@@ -77,7 +77,7 @@ class Follower:
         self.flow, self.fidelity, self.longest = flow, fidelity, longest
         self.machine = TaylorSteps(flow, fidelity.order, fidelity.memory, fidelity.bits)
         self.frame: Frame = self.machine.begin(rows, spans)
-        self._unit = float(1 << fidelity.bits)
+        self._unit = 1 << fidelity.bits
         self._length = dyadic_below(first or longest / 64)
         self._moving = self._coupled()
         self._scale = self._widths(self.frame) + 1e-9
@@ -109,6 +109,8 @@ class Follower:
                 found = self._tried(self._length)
             except UndefinedError as error:
                 why, found = str(error), None
+            except OverflowError:
+                found = None
             if found is None:
                 if best is not None:
                     return self._accept(*best)
@@ -150,11 +152,11 @@ class Follower:
     def _excess(self, followed: Followed) -> float:
         """The growth of a step relative to what is tolerated for its length."""
         reached = followed.reached
-        sizes = [sum(abs(float(v)) for v in p.values()) / self._unit for p in reached.polynomials]
+        sizes = [sum(map(abs, p.values())) / self._unit for p in reached.polynomials]
         self._sizes = np.maximum(self._sizes, sizes)
         share = float(followed.length) / float(self.longest)
         allowed = self.fidelity.tolerance * share * (self._scale + 1e-2 * self._sizes + 1e-12)
-        growth = np.array([float(g) for g in reached.growth]) / self._unit
+        growth = np.array([g / self._unit for g in reached.growth])
         return float((growth / allowed).max(initial=0.0))
 
     def shorten(self, followed: Followed) -> bool:
@@ -183,12 +185,12 @@ class Follower:
         arithmetic = self.machine.arithmetics[-1]
         sizes = self._widths(self.frame) / self._scale
         weights = np.zeros(len(self.flow.names))
-        columns = np.array([[abs(float(a)) for a in row] for row in self.frame.shape])
+        columns = np.array([[abs(a) / self._unit for a in row] for row in self.frame.shape])
         largest = columns.max(axis=0, initial=0.0)
         for j, memory in enumerate(self.frame.memory):
             share = (sizes * (columns[:, j] > 0)).max(initial=0.0) if largest[j] else 0.0
             for monomial, value in memory.items():
-                size = abs(float(value)) / self._unit * arithmetic.degree(monomial) * share
+                size = abs(value) / self._unit * arithmetic.degree(monomial) * share
                 for axis, power in enumerate(arithmetic.exponents(monomial)):
                     weights[axis] += size * power
         return int(np.argmax(weights)) if weights.max(initial=0.0) > 0 else None
@@ -196,8 +198,7 @@ class Follower:
     # Details
 
     def _widths(self, frame: Frame) -> Array:
-        sums = [sum(abs(float(a)) for a in row) for row in frame.shape]
-        return np.array(sums, dtype=np.float64) / self._unit
+        return np.array([sum(map(abs, row)) / self._unit for row in frame.shape])
 
     def _widest(self) -> str | None:
         """The name whose enclosure is widest against its size at first."""
@@ -247,7 +248,7 @@ class Follower:
         top = self.machine.arithmetics[-1]
         symbols = [top.symbol(j) for j in range(len(polynomials))]
         ends = [top.at_end(p) for p in polynomials]
-        return np.array([[float(p.get(s, 0)) / self._unit for s in symbols] for p in ends])
+        return np.array([[p.get(s, 0) / self._unit for s in symbols] for p in ends])
 
 
 def _short(value: float) -> Fraction:

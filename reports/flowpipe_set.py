@@ -131,11 +131,14 @@ class Group:
 
 def _tube(problem: LinearProblem, node: AnyNode) -> Tube:
     made = list(steps_in(problem, node, {}))
-    lengths = [math.sqrt(sum(float(v) ** 2 for v in d.values())) or 1.0 for d in node.normals]
-    count = len(node.normals)
+    measured = set(problem.quantities(node.location).values())  # runs do not record them
+    shown = [j for j, normal in enumerate(node.normals) if not measured & normal.keys()]
+    normals = [node.normals[j] for j in shown]
+    lengths = [math.sqrt(sum(float(v) ** 2 for v in d.values())) or 1.0 for d in normals]
+    count = len(normals)
     low, high = np.full((len(made), count), math.inf), np.full((len(made), count), math.inf)
     for i, step in enumerate(made):
-        for j, row in enumerate(step.rows[:count]):
+        for j, row in enumerate(step.rows[k] for k in shown):
             if not row.form.coefficients:
                 continue
             slope = -row.form.coefficients.get(ELAPSED, Fraction(0))
@@ -143,7 +146,7 @@ def _tube(problem: LinearProblem, node: AnyNode) -> Tube:
                 table[i, j] = float(slope * at - row.form.constant) / lengths[j]
     directions = tuple(
         Form({n: Fraction(float(v) / size) for n, v in d.items()})
-        for d, size in zip(node.normals, lengths, strict=True)
+        for d, size in zip(normals, lengths, strict=True)
     )
     begin = np.array([float(step.begin) for step in made])
     return Tube(node, directions, begin, np.array([float(s.end) for s in made]), low, high)

@@ -15,7 +15,8 @@ from models.proof.certificate import Certificate, decode, encode
 from models.proof.checker import Accepted, check
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.problem import linear_problem
-from reach.nonlinear_flowpipe import NonlinearExploration, NonlinearMethod, NotFollowed
+from reach.nonlinear_flowpipe import NonlinearExploration
+from reach.nonlinear_parts import NonlinearMethod, NotFollowed
 from simulate.policy import Policy
 from simulate.run import simulate
 from tests.support.affine_automata import Membership
