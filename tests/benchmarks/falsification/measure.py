@@ -8,7 +8,6 @@ other machines and on the models that ours imitate.
 
 from __future__ import annotations
 
-import math
 import os
 import platform
 import statistics
@@ -23,13 +22,11 @@ from models.automaton import Property
 from models.load import load
 from simulate.falsification import Budget, Options, falsify
 from simulate.objective import Objective
-from simulate.run import simulate
 from simulate.stl import Formula, parse_formula
-from simulate.stl_monitor import Monitor
 
 ROOT = Path(__file__).parents[3]
-BUDGET = 1500
-SEEDS = range(8)
+BUDGET = 1000
+SEEDS = range(4)
 
 TRANSMISSION, CHASE = "automatic_transmission_low", "chasing_cars_tight"
 
@@ -51,7 +48,6 @@ CASES = (
     Case(CHASE, "first gap"),
     Case(CHASE, "last gap"),
     Case(CHASE, "always[0,70](eventually[0,30] `x[3]` - `x[4]` <= 8)", True),
-    Case(CHASE, "always[0,80](always[0,20] `x[0]` - `x[1]` <= 20)", True),
     Case("platoon_saturated", "no collision"),
     Case("infusion_pump_eager", "no overdose"),
     Case("navigation_pit", "in the pit"),
@@ -74,7 +70,7 @@ def main() -> int:
         f"{date.today().isoformat()}, {os.cpu_count()} cores {platform.machine()}, Python "
         f"{platform.python_version()}; load average {os.getloadavg()[0]:.1f} at the start.\n",
     ]
-    parts = [*head, searches(), PUBLISHED, monitoring()]
+    parts = [*head, searches(), PUBLISHED]
     text = "\n".join(parts)
     (ROOT / "docs" / "benchmarks_falsification.md").write_text(text, encoding="utf-8")
     print(text)
@@ -124,34 +120,6 @@ def milliseconds(objective: Objective) -> float:
     points = [[random.random() for _ in range(dimension)] for _ in range(30)]
     objective.cost(shape, points[0], 0)
     return 1e3 * processor_time(lambda: [objective.cost(shape, x, 0) for x in points]) / 30
-
-
-def monitoring() -> str:
-    """Robustness of a formula along traces of the transmission, by the number of pieces."""
-    model = load("automatic_transmission")
-    formula = parse_formula("always[0,1000](speed > 12 -> eventually[0,4] rpm < 4)")
-    rows = []
-    for until in (30.0, 300.0, 1100.0):
-        trace = simulate(model.automaton, until=until, seed=3, inputs=_driver(until))
-        pieces = sum(1 for s in trace.segments for _ in s.pieces())
-        monitor = Monitor(model.automaton, formula, {})
-        monitor.values.inputs = _driver(until)
-        spent = min(processor_time(lambda: monitor.optimistic(trace)) for _ in range(3))  # noqa: B023
-        rows.append([f"{until:g} s", str(len(trace.jumps)), str(pieces), f"{1e3 * spent:.1f}"])
-    head = ["trace", "jumps", "polynomial pieces", "ms"]
-    return f"## Monitoring `{formula.text}`\n\n{table(head, rows)}"
-
-
-def _driver(until: float) -> dict[str, object]:
-    from random import Random
-
-    from simulate.signals import Steps
-
-    random, times = Random(2), [5.0 * i for i in range(math.ceil(until / 5))]
-    return {
-        "throttle": Steps(tuple(times), tuple(random.random() for _ in times)),
-        "brake": Steps(tuple(times), tuple(max(0.0, random.random() - 0.7) for _ in times)),
-    }
 
 
 def processor_time(work: Callable[[], object]) -> float:
