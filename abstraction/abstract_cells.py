@@ -1,15 +1,18 @@
-"""The geometry of abstract states: cells of predicates, decided by linear programs.
+"""The geometry of abstract states: cells of predicates, decided by linear programs and z3.
 
 A cell of a location is a sign vector s over the location's predicates, the set of states with
-s_p h_p <= 0 for all p within the invariant. `Cells` answers, in floating point and untrusted:
-which cells meet a set (walking a binary space partition: a predicate that the set does not
-cross is not branched on), which facets the flow crosses outwards, and where switches lead.
+s_p h_p <= 0 for all p within the invariant. `Cells` answers, untrusted: which cells meet a set
+(walking a binary space partition: a predicate that the set does not cross is not branched on),
+which facets the flow crosses outwards, and where switches lead. Linear programs in floating
+point decide what is clear; where their answer is within their tolerance, as it is for sets that
+only touch, the exact rows decide (`zone_solver`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +20,17 @@ from numpy.typing import NDArray
 from abstraction.predicates import Predicate
 from abstraction.sampled_runs import SampledRuns
 from abstraction.template_system import Array, Flow, Polyhedron, Switch, TemplateSystem
-from models.proof.linear import Form
+from abstraction.zone_solver import ZoneSolver, closed, sides
+from models.automaton import primed
+from models.proof.linear import Form, Row, combination
+from models.solver_rows import RowSession
 from reach.support import SupportOracle
 
 Signs = tuple[int, ...]
 
 CLOSE = 1e-7
-"""What a set reaches beyond a hyperplane by less than this, in the hyperplane's units, does
-not count as crossing it; the exact proof decides."""
+"""What a linear program says about a hyperplane is clear if it is further from it than this, in
+the hyperplane's units; otherwise exact arithmetic decides."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,15 @@ class AbstractState:
     signs: Signs
 
 
-@dataclass
+@dataclass(frozen=True)
 class Effort:
-    """How many linear programs were solved."""
+    """How many linear programs were solved, and how many exact questions z3 answered."""
 
     programs: int = 0
+    exact: int = 0
+
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(self.programs + other.programs, self.exact + other.exact)
 
 
 @dataclass
@@ -52,6 +62,7 @@ class _Zone:
     normals: Array
     levels: Array
     columns: int
+    exact: ZoneSolver
 
 
 class Cells:
@@ -70,7 +81,8 @@ class Cells:
             )
             for location in system.locations
         }
-        self.effort = Effort()
+        self._programs = 0
+        self._session = RowSession()
         self._planes = {
             location: _planes(system.names, forms) for location, forms in self.predicates.items()
         }
@@ -78,10 +90,16 @@ class Cells:
             location: self._usual_side(location, None if runs is None else runs.points([location]))
             for location in system.locations
         }
-        self._implied = {location: self._implied_side(location) for location in system.locations}
         self._zones: dict[tuple[str, int], _Zone] = {}
+        self._bad_sets = [ZoneSolver(self._session, bad.rows) for _, bad in system.bad]
+        self._implied = {location: self._implied_side(location) for location in system.locations}
         self._crossings: dict[AbstractState, frozenset[int]] = {}
         self._leaps: dict[AbstractState, tuple[tuple[AbstractState, int], ...]] = {}
+
+    @property
+    def effort(self) -> Effort:
+        """What was computed so far."""
+        return Effort(self._programs, self._session.calls)
 
     # Which cells meet a set
 
@@ -105,42 +123,56 @@ class Cells:
             before = 2 * len(state.signs)
             bound = zone.bound.copy()
             _restrict(bound, 0, self._planes[state.location][1], state.signs)
-            for found in self._meeting(zone, switch.target, before, bound):
+            cell = sides(self.predicates[state.location], state.signs)
+            for found in self._meeting(zone, switch.target, before, bound, cell):
                 yield found, k
 
     def _meeting(
-        self, zone: _Zone, location: str, first: int, bound: Array
+        self, zone: _Zone, location: str, first: int, bound: Array, source: Sequence[Row] = ()
     ) -> Iterator[AbstractState]:
         """Depth first over the predicates; `first` is where the zone's rows of the target's
-        predicates begin."""
-        normals, levels = zone.normals, zone.levels
+        predicates begin, `source` the exact rows of the cell that is left."""
+        after = {name: primed(name) for name in self.system.names}
+        forms = [form.renamed(after) for form in self.predicates[location]]
         pending: list[tuple[Signs, Array]] = [((), bound)]
         while pending:
             signs, rows = pending.pop()
             zone.oracle.rebound(rows)
-            if not signs and self._support(zone, np.zeros(zone.columns)) is None:
+            nothing = not signs and self._support(zone, np.zeros(zone.columns)) is None
+            if nothing or (not signs and not zone.exact.meets(source)):
                 continue
             p = len(signs)
-            if p == len(levels):
+            if p == len(zone.levels):
                 yield AbstractState(location, signs)
                 continue
-            scale = max(1.0, abs(float(levels[p])))
-            high = self._support(zone, normals[p])
-            low = self._support(zone, -normals[p])
-            if high is None or low is None:
-                continue
-            below = -low < levels[p] - CLOSE * scale
-            above = high > levels[p] + CLOSE * scale
-            if known := self._implied[location][p]:
-                below, above = known > 0, known < 0
-            elif not below and not above:
-                below = self._usual[location][p] > 0
-                above = not below
-            for sign, wanted in ((-1, above), (1, below)):
-                if wanted:
-                    following = rows.copy()
-                    following[first + 2 * p + (0 if sign > 0 else 1)] = sign * levels[p]
-                    pending.append(((*signs, sign), following))
+            cell = [*source, *sides(forms, signs)]
+            for sign in self._sides_met(zone, location, p, forms[p], cell):
+                following = rows.copy()
+                following[first + 2 * p + (0 if sign > 0 else 1)] = sign * zone.levels[p]
+                pending.append(((*signs, sign), following))
+
+    def _sides_met(
+        self, zone: _Zone, location: str, p: int, form: Form, cell: list[Row]
+    ) -> list[int]:
+        """On which sides of a predicate the zone has states of the cell. What lies in the
+        hyperplane belongs to both sides, and is counted where runs usually are."""
+        normal, level = zone.normals[p], float(zone.levels[p])
+        high, low = self._support(zone, normal), self._support(zone, -normal)
+        if high is None or low is None:
+            if not zone.exact.meets(cell):
+                return []
+            high, low = level, -level
+        if known := self._implied[location][p]:
+            return [known]
+        found: list[int] = []
+        for sign, excess in ((-1, high - level), (1, level + low)):
+            inside = [Row(form.scaled(Fraction(sign)), strict=True)]
+            room = CLOSE * max(1.0, abs(level))
+            if excess > room or (
+                excess >= -room and zone.exact.meets_within((p, sign), inside, cell)
+            ):
+                found.append(sign)
+        return found or [1 if self._usual[location][p] > 0 else -1]
 
     # Flow
 
@@ -159,6 +191,7 @@ class Cells:
             zone = self._flow_zone(k, flow)
             bound = zone.bound.copy()
             _restrict(bound, 0, levels, state.signs)
+            cell = sides(self.predicates[state.location], state.signs)
             for p, sign in enumerate(state.signs):
                 if sign == self._implied[state.location][p]:
                     continue
@@ -168,41 +201,53 @@ class Cells:
                 growth = sign * normals[p]
                 objective = np.concatenate([growth @ flow.state, growth @ flow.rest])
                 value = self._support(zone, objective)
-                if value is not None and value + growth @ flow.constant > CLOSE:
+                if value is None:
+                    continue
+                excess = value + float(growth @ flow.constant)
+                if excess > CLOSE or (excess >= -CLOSE and self._leaves(zone, flow, p, sign, cell)):
                     yield p
+
+    def _leaves(self, zone: _Zone, flow: Flow, p: int, sign: int, cell: list[Row]) -> bool:
+        """Whether exactly d/dt(s_p h_p) > 0 somewhere on the facet."""
+        form = self.predicates[flow.location][p]
+        derivative = dict(zip(self.system.names, flow.derivative, strict=True))
+        slope = combination((-sign * a, derivative[v]) for v, a in form.coefficients.items())
+        rows = [Row(form), Row(-form), Row(slope, strict=True)]
+        return zone.exact.meets_within((p, sign), rows, cell)
 
     def bad(self, state: AbstractState) -> bool:
         """Whether the cell has a bad state."""
         normals, levels = self._planes[state.location]
-        for location, polyhedron in self.system.bad:
+        cell = sides(self.predicates[state.location], state.signs)
+        for (location, polyhedron), exact in zip(self.system.bad, self._bad_sets, strict=True):
             if location != state.location:
                 continue
             rest = np.zeros((len(normals), len(polyhedron.names) - len(self.system.names)))
-            sides = np.array(state.signs, dtype=float)
-            matrix = np.vstack([np.hstack([normals * sides[:, None], rest]), polyhedron.matrix])
-            oracle = SupportOracle(matrix, np.concatenate([sides * levels, polyhedron.bound]))
+            signs = np.array(state.signs, dtype=float)
+            matrix = np.vstack([np.hstack([normals * signs[:, None], rest]), polyhedron.matrix])
+            oracle = SupportOracle(matrix, np.concatenate([signs * levels, polyhedron.bound]))
             margin = np.zeros(len(polyhedron.names))
             margin[-1] = 1.0
-            self.effort.programs += 1
+            self._programs += 1
             supported = oracle(margin)
-            if supported is not None and supported.value > CLOSE:
+            if supported is not None and supported.value > -CLOSE and exact.meets(cell):
                 return True
         return False
 
     def half_spaces(self, state: AbstractState) -> tuple[Array, Array]:
         """The cell as rows a x <= b, one for each predicate, in order."""
         normals, levels = self._planes[state.location]
-        sides = np.array(state.signs, dtype=float)
-        return normals * sides[:, None], levels * sides
+        signs = np.array(state.signs, dtype=float)
+        return normals * signs[:, None], levels * signs
 
     def inside(
         self, state: AbstractState, points: Array, slack: float = CLOSE
     ) -> NDArray[np.bool_]:
         """Which points lie in the closed cell, or no further from it than the slack."""
         normals, levels = self._planes[state.location]
-        sides = np.array(state.signs, dtype=float)
+        signs = np.array(state.signs, dtype=float)
         room = slack * np.maximum(1.0, np.abs(levels))
-        inside: NDArray[np.bool_] = np.all((points @ normals.T - levels) * sides <= room, axis=1)
+        inside: NDArray[np.bool_] = np.all((points @ normals.T - levels) * signs <= room, axis=1)
         return inside
 
     def containing(self, location: str, point: Array) -> Signs:
@@ -221,34 +266,35 @@ class Cells:
     def _implied_side(self, location: str) -> Signs:
         """On which side of each predicate the invariant lies, 0 where on both: such a
         predicate is never crossed, and the cells beyond it have no interior."""
-        normals, levels = self._planes[location]
-        flows = [flow for flow in self.system.flows if flow.location == location]
         found: list[int] = []
-        for normal, level in zip(normals, levels, strict=True):
-            room = CLOSE * max(1.0, abs(float(level)))
-            sides = [
-                s
-                for s in (1, -1)
-                if flows and self._all_beyond(flows, s * normal, s * level + room)
-            ]
-            found.append(sides[0] if len(sides) == 1 else 0)
+        for p in range(len(self.predicates[location])):
+            implied = [s for s in (1, -1) if self._all_beyond(location, p, s)]
+            found.append(implied[0] if len(implied) == 1 else 0)
         return tuple(found)
 
-    def _all_beyond(self, flows: list[Flow], normal: Array, level: float) -> bool:
-        """Whether normal * x <= level wherever time can pass."""
-        for flow in flows:
-            objective = np.zeros(len(flow.domain.names))
-            objective[: len(normal)] = normal
-            self.effort.programs += 1
-            supported = SupportOracle(flow.domain.matrix, flow.domain.bound)(objective)
-            if supported is not None and supported.value > level:
+    def _all_beyond(self, location: str, p: int, sign: int) -> bool:
+        """Whether s h_p <= 0 wherever time can pass, and it can somewhere."""
+        normals, levels = self._planes[location]
+        beyond = [Row(self.predicates[location][p].scaled(Fraction(-sign)), strict=True)]
+        flows = [(k, f) for k, f in enumerate(self.system.flows) if f.location == location]
+        for k, flow in flows:
+            zone = self._flow_zone(k, flow)
+            zone.oracle.rebound(zone.bound)
+            objective = np.zeros(zone.columns)
+            objective[: normals.shape[1]] = sign * normals[p]
+            value = self._support(zone, objective)
+            if value is None:
+                continue
+            excess = value - sign * float(levels[p])
+            room = CLOSE * max(1.0, abs(float(levels[p])))
+            if excess > room or (excess >= -room and zone.exact.meets(beyond)):
                 return False
-        return True
+        return bool(flows)
 
     # Zones
 
     def _support(self, zone: _Zone, objective: Array) -> float | None:
-        self.effort.programs += 1
+        self._programs += 1
         supported = zone.oracle(objective)
         return None if supported is None else supported.value
 
@@ -256,7 +302,8 @@ class Cells:
         key = ("flow", k)
         if key not in self._zones:
             normals, levels = self._planes[flow.location]
-            self._zones[key] = _zone(flow.domain, [(0, normals)], normals, levels)
+            exact = ZoneSolver(self._session, closed(flow.domain.rows))
+            self._zones[key] = _zone(flow.domain, [(0, normals)], normals, levels, exact)
         return self._zones[key]
 
     def _switch_zone(self, k: int, switch: Switch) -> _Zone:
@@ -271,7 +318,8 @@ class Cells:
             parts = [] if source is None else [(0, self._planes[source][0])]
             after = np.zeros((len(normals), len(relation.names)))
             after[:, n : 2 * n] = normals
-            self._zones[key] = _zone(relation, [*parts, (n, normals)], after, levels)
+            exact = ZoneSolver(self._session, relation.rows)
+            self._zones[key] = _zone(relation, [*parts, (n, normals)], after, levels, exact)
         return self._zones[key]
 
 
@@ -285,7 +333,11 @@ def _planes(names: tuple[str, ...], forms: tuple[Form, ...]) -> tuple[Array, Arr
 
 
 def _zone(
-    domain: Polyhedron, parts: list[tuple[int, Array]], normals: Array, levels: Array
+    domain: Polyhedron,
+    parts: list[tuple[int, Array]],
+    normals: Array,
+    levels: Array,
+    exact: ZoneSolver,
 ) -> _Zone:
     """Both sides of every predicate at the given columns, then the domain's rows."""
     columns = len(domain.names)
@@ -298,7 +350,7 @@ def _zone(
     matrix = np.vstack([*blocks, domain.matrix])
     free = np.full(len(matrix) - len(domain.bound), np.inf)
     bound = np.concatenate([free, domain.bound])
-    return _Zone(SupportOracle(matrix, bound), bound, normals, levels, columns)
+    return _Zone(SupportOracle(matrix, bound), bound, normals, levels, columns, exact)
 
 
 def _restrict(bound: Array, first: int, levels: Array, signs: Signs) -> None:

@@ -112,5 +112,6 @@ def _counts(result: AbstractionResult) -> dict[str, int]:
         "predicates refined": result.count(Origin.REFINED),
         "rounds": len(result.history),
         "abstract states": result.states,
-        "linear programs": result.programs,
+        "lp_calls": result.effort.programs,
+        "smt_calls": result.effort.exact,
     }

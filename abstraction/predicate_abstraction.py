@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 
 from abstraction import simple_rationals
-from abstraction.abstract_cells import Cells
+from abstraction.abstract_cells import Cells, Effort
 from abstraction.abstract_search import AbstractGraph, explore
 from abstraction.directions import (
     SHORT,
@@ -91,7 +91,7 @@ class AbstractionResult:
     reason: str = ""
     history: tuple[RefinementRound, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
-    programs: int = 0
+    effort: Effort = field(default_factory=Effort)
     states: int = 0
 
     @property
@@ -146,7 +146,7 @@ class _Search:
     progress: Callable[[str], None]
     history: list[RefinementRound] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    programs: int = 0
+    effort: Effort = field(default_factory=Effort)
     graph: AbstractGraph | None = None
     learned: list[Predicate] = field(default_factory=list)
     reason: str = ""
@@ -160,7 +160,7 @@ class _Search:
             reason,
             tuple(self.history),
             self.seconds,
-            self.programs,
+            self.effort,
             self.states,
         )
 
@@ -194,7 +194,7 @@ class _Search:
     ) -> AbstractGraph:
         cells = Cells(self.system, predicates, self.runs)
         graph = explore(cells, most, self.stop, stop_at_bad=stop_at_bad)
-        self.programs += cells.effort.programs
+        self.effort += cells.effort
         return graph
 
     # Reached parts
@@ -295,7 +295,7 @@ class _Search:
             self.history.append(RefinementRound(number, states, path, predicates))
             self.learned.extend(predicates)
         search.rounds.clear()
-        self.programs += search.programs
+        self.effort += Effort(search.programs)
         search.programs = 0
         self.graph = graph
         self.states = sum(not part.empty for part in outcome.reached.parts.values())

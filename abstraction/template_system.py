@@ -26,22 +26,25 @@ MAX_LOCATIONS = 512
 
 @dataclass(frozen=True)
 class Polyhedron:
-    """matrix * z <= bound, z indexed by `names`."""
+    """matrix * z <= bound, z indexed by `names`; `rows` are the same exactly, where known."""
 
     names: tuple[str, ...]
     matrix: Array
     bound: Array
+    rows: Rows = ()
 
 
 @dataclass(frozen=True)
 class Flow:
-    """The dynamics of one location, case and corner; `domain` is over (x, w)."""
+    """The dynamics of one location, case and corner; `domain` is over (x, w); `derivative`
+    says exactly how each of x changes, where known."""
 
     location: str
     state: Array
     rest: Array
     constant: Array
     domain: Polyhedron
+    derivative: tuple[Form, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,7 @@ def _flow(names: tuple[str, ...], location: str, dynamics: Dynamics, case: Rows)
         _matrix(forms, rest),
         np.array([float(form.constant) for form in forms]),
         _polyhedron((*names, *rest), rows),
+        tuple(forms),
     )
 
 
@@ -168,7 +172,7 @@ def _others(names: Iterable[str], rows: Rows) -> tuple[str, ...]:
 def _polyhedron(names: tuple[str, ...], rows: Rows) -> Polyhedron:
     forms = [row.form for row in rows]
     bound = np.array([-float(form.constant) for form in forms])
-    return Polyhedron(names, _matrix(forms, names), bound)
+    return Polyhedron(names, _matrix(forms, names), bound, rows)
 
 
 def _with_margin(polyhedron: Polyhedron, rows: Rows) -> Polyhedron:
@@ -178,7 +182,7 @@ def _with_margin(polyhedron: Polyhedron, rows: Rows) -> Polyhedron:
     limit = np.zeros((1, matrix.shape[1]))
     limit[0, -1] = 1.0
     names = (*polyhedron.names, "margin")
-    return Polyhedron(names, np.vstack([matrix, limit]), np.append(polyhedron.bound, 1.0))
+    return Polyhedron(names, np.vstack([matrix, limit]), np.append(polyhedron.bound, 1.0), rows)
 
 
 def _matrix(forms: list[Form], names: tuple[str, ...]) -> Array:
