@@ -34,9 +34,12 @@ class FlowpipeStrategy:
     name: str = "flowpipe"
 
     def suits(self, task: Task) -> str | None:
-        """Models with a horizon."""
-        horizon = _horizon(task)
-        return None if horizon is None else f"all runs up to time {horizon} are followed"
+        """Models with a horizon, or with jumps that may lead back into what is known."""
+        if task.horizon is not None:
+            return f"all runs up to time {task.horizon} are followed"
+        if not any(component.edges for component in task.automaton.components):
+            return None
+        return "all runs are followed until nothing new comes"
 
     def attempt(self, task: Task) -> Verdict:
         """Explore with ever shorter steps, and let the trusted checker decide."""
@@ -49,7 +52,7 @@ class FlowpipeStrategy:
             left = task.deadline - time.monotonic()
             search = task.within(SEARCH_SHARE * left) if left < inf else task
             found = search_flowpipe(
-                problem, _horizon(task), method, lambda: search.expired, task.progress, refuter
+                problem, task.horizon, method, lambda: search.expired, task.progress, refuter
             )
             if refuter.verdict is not None:
                 return refuter.verdict
@@ -59,7 +62,7 @@ class FlowpipeStrategy:
         counts = {"attempts": found.attempts, "steps": found.steps}
         if isinstance(found, NotFound):
             advice = "give the search more time (--time-limit), or try another --method"
-            if _horizon(task) is None:
+            if task.horizon is None:
                 advice = "bound the time with --horizon"
             effort = Effort(seconds, counts)
             return Unknown(task.claim.name, self.name, found.reason, advice, effort)
@@ -79,7 +82,7 @@ class _Refuter:
         replayer = None
         for suggestion in suggested_runs(tried):
             self._task.progress(f"replaying a run to bad states at time {suggestion.time:.4g}")
-            replayer = replayer or Replayer(self._task, _horizon(self._task))
+            replayer = replayer or Replayer(self._task, self._task.horizon)
             self._suggested += 1
             counts = {"suggested runs": self._suggested, "steps": tried.step_count}
             effort = Effort({"search": time.perf_counter() - self._begun}, counts)
@@ -87,8 +90,3 @@ class _Refuter:
             if self.verdict is not None or self._task.expired:
                 break
         return self.verdict is not None
-
-
-def _horizon(task: Task) -> Fraction | None:
-    given = task.options.get("horizon")
-    return given if isinstance(given, Fraction) else task.automaton.horizon

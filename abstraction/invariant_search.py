@@ -70,7 +70,9 @@ def search_invariant(
     generator = np.random.default_rng(method.seed)
     runs = sampled_runs(system, PACE / fastest_rate(system), generator)
     if runs is not None and (where := _seen_bad(system, runs)) is not None:
-        return NotFound(f"a sampled run seems to break the property in {where}", 0)
+        return NotFound(
+            f"a sampled run of the linear view seems to break the property in {where}", 0
+        )
     return _Search(problem, method, stop, progress).over(attempts(system, runs))
 
 

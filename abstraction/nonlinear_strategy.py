@@ -28,11 +28,11 @@ class NonlinearStrategy:
     name: str = "nonlinear"
 
     def suits(self, task: Task) -> str | None:
-        """Models with a horizon and derivatives that are not affine."""
-        horizon = _horizon(task)
-        if horizon is None or not _is_nonlinear(task.automaton):
+        """Models with derivatives that are not affine."""
+        if not _is_nonlinear(task.automaton):
             return None
-        return f"all runs of the nonlinear dynamics up to time {horizon} are followed"
+        until = "until nothing new comes" if task.horizon is None else f"up to time {task.horizon}"
+        return f"all runs of the nonlinear dynamics are followed {until}"
 
     def attempt(self, task: Task) -> Verdict:
         """Explore with ever more closely followed flows, and let the trusted checker decide."""
@@ -42,7 +42,7 @@ class NonlinearStrategy:
         try:
             problem = linear_problem(task.automaton, task.claim)
             found = search_nonlinear(
-                problem, _horizon(task), method, lambda: task.expired, task.progress
+                problem, task.horizon, method, lambda: task.expired, task.progress
             )
         except TooManyCasesError as error:
             found = NotFollowed(str(error))
@@ -50,17 +50,12 @@ class NonlinearStrategy:
         counts = {"attempts": found.attempts, "steps": found.steps}
         if isinstance(found, NotFollowed):
             advice = "give the search more time (--time-limit), or shorten the --horizon"
-            if _horizon(task) is None:
+            if task.horizon is None:
                 advice = "bound the time with --horizon"
             effort = Effort(seconds, counts)
             return Unknown(task.claim.name, self.name, found.reason, advice, effort)
         effort = Effort(seconds, {**counts, "nodes": len(found.proof.nodes)})
         return certify(task, self.name, found.proof, effort)
-
-
-def _horizon(task: Task) -> Fraction | None:
-    given = task.options.get("horizon")
-    return given if isinstance(given, Fraction) else task.automaton.horizon
 
 
 def _is_nonlinear(automaton: Automaton) -> bool:

@@ -144,12 +144,6 @@ class _Work:
             found.insert(0, self.doubtful[0] + (f" (and {more} more like it)" if more else ""))
         return "; ".join(dict.fromkeys(found))
 
-    @property
-    def horizon(self) -> Fraction | None:
-        """The time bound of the claim."""
-        given = self.task.options.get("horizon")
-        return given if isinstance(given, Fraction) else self.task.automaton.horizon
-
     def stop(self, count: int) -> bool:
         """Asked by searches: whether the time is over."""
         if count % 64 == 0:
@@ -226,11 +220,11 @@ class _Work:
 
     def _checked(self, system: RectangularSystem, path: Path) -> Run | None:
         problem = system.problem
-        run = run_along(problem, path, self.horizon)
+        run = run_along(problem, path, self.task.horizon)
         if run is None:
             self.reasons.append("a bad state that sets meet is on no run along the same edges")
             return None
-        why = objection(problem.automaton, problem.claim, run, self.horizon)
+        why = objection(problem.automaton, problem.claim, run, self.task.horizon)
         if why is None:
             return run
         told = run.told(problem.automaton)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Protocol
 
 from models.automaton import Automaton, Property
@@ -35,6 +36,12 @@ class Task:
     def expired(self) -> bool:
         """Whether the deadline has passed."""
         return time.monotonic() >= self.deadline
+
+    @property
+    def horizon(self) -> Fraction | None:
+        """The time up to which the property is to be decided: the option, or the model's."""
+        given = self.options.get("horizon")
+        return given if isinstance(given, Fraction) else self.automaton.horizon
 
     def within(self, seconds: float) -> Task:
         """The same task with at most that much time."""

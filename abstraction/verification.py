@@ -31,6 +31,9 @@ QUICK_SECONDS, QUICK_SIMULATIONS = 1.5, 300
 nothing was decided, goes there too."""
 LONG_SEARCHES = frozenset({"template", "abstraction"})
 """Methods that may use all the time they get: each gets half of what is left."""
+UNBOUNDED_LATE = frozenset({"flowpipe", "nonlinear"})
+"""Methods that without a horizon follow runs until nothing new comes. That may never be, so
+they are tried after templates then, and as long searches."""
 
 
 def strategy(name: str) -> Strategy:
@@ -91,7 +94,8 @@ def _share(task: Task, method: str) -> Task:
     """The task with the part of the time that `auto` gives a method."""
     if method == "simulation":
         return _quick(task)
-    if method in LONG_SEARCHES and math.isfinite(task.deadline):
+    is_long = method in LONG_SEARCHES or (method in UNBOUNDED_LATE and task.horizon is None)
+    if is_long and math.isfinite(task.deadline):
         return task.within((task.deadline - time.monotonic()) / 2)
     return task
 
@@ -103,7 +107,10 @@ def _quick(task: Task) -> Task:
 
 
 def _suitable(task: Task) -> Iterator[tuple[Strategy, str]]:
-    for name in STRATEGIES:
+    names = list(STRATEGIES)
+    if task.horizon is None:
+        names.sort(key=lambda name: (name == "abstraction") * 2 + (name in UNBOUNDED_LATE))
+    for name in names:
         chosen = strategy(name)
         why = chosen.suits(task)
         if why is not None:
@@ -117,7 +124,10 @@ def _summary(task: Task, undecided: list[Unknown]) -> Unknown:
     reason = "\n".join(f"{u.method}: {u.reason}" for u in undecided)
     seconds = {f"{u.method} {phase}": s for u in undecided for phase, s in u.effort.seconds.items()}
     counts = {f"{u.method} {what}": n for u in undecided for what, n in u.effort.counts.items()}
-    return Unknown(task.claim.name, "auto", reason, undecided[-1].advice, Effort(seconds, counts))
+    advice = undecided[-1].advice
+    if task.horizon is None and any(u.method in UNBOUNDED_LATE for u in undecided):
+        advice = "bound the time (--horizon T), give more of it (--time-limit), or give predicates"
+    return Unknown(task.claim.name, "auto", reason, advice, Effort(seconds, counts))
 
 
 def deadline(seconds: float) -> float:
