@@ -13,14 +13,15 @@ full dynamics.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction.hull_directions import outline_normals
+from abstraction.hull_directions import facet_normals, outline_normals
 from abstraction.sampled_runs import SampledRuns
 from abstraction.template_system import Array, Flow, Polyhedron, TemplateSystem
 from abstraction.tilted_directions import tilted
@@ -67,6 +68,9 @@ MOST_SIDES = 32
 """Directions in the plane of a complex pair of eigenvalues."""
 DECAYED = 0.1
 """A chain may end when its direction has shrunk to this part of its first length."""
+MOST_FACETS = 40
+FACET_VARIABLES = 6
+"""In more variables even a simplest polytope has too many facets."""
 
 
 def chain_templates(system: TemplateSystem) -> Iterator[Template]:
@@ -110,10 +114,12 @@ def _eigen_rows(matrix: Array) -> list[Array]:
 
 def outline_templates(system: TemplateSystem, runs: SampledRuns) -> Iterator[Template]:
     """Templates from where runs were seen, different in each location."""
-    dynamics = list(_distinct_dynamics(system))
     step = 0.5 / fastest_rate(system)
+    chains = decaying_chains(system, list(_distinct_dynamics(system)), 0.5)
+    if 3 <= len(system.names) <= FACET_VARIABLES:
+        yield facet_template(system, runs, step, chains)
     yield outline_template(system, runs, step, 12)
-    yield outline_template(system, runs, step, 12, decaying_chains(system, dynamics, 0.5))
+    yield outline_template(system, runs, step, 12, chains)
     if len(system.names) == 2:
         yield outline_template(system, runs, step, 32)
 
@@ -203,6 +209,27 @@ def outline_template(
     others: Sequence[Array] = (),
 ) -> Template:
     """In each location the outlines of the sampled points there, plane by plane."""
+    own = partial(outline_normals, edges=edges)
+    return _data_template(system, runs, step, others, own, 0.4 / edges)
+
+
+def facet_template(
+    system: TemplateSystem, runs: SampledRuns, step: float, others: Sequence[Array]
+) -> Template:
+    """In each location the facets of a polytope between the sampled points there."""
+    own = partial(facet_normals, most=MOST_FACETS)
+    return _data_template(system, runs, step, others, own, SHORT.merge)
+
+
+def _data_template(
+    system: TemplateSystem,
+    runs: SampledRuns,
+    step: float,
+    others: Sequence[Array],
+    normals: Callable[[Array], list[Array]],
+    merge: float,
+) -> Template:
+    """In each location what its sampled points suggest; common directions everywhere."""
     common = [*bad_normals(system), *model_normals(system), *axes(system), *others]
     made = template(common, 0.005, step)
     rows = {location: set(made.rows) for location in system.locations}
@@ -210,8 +237,8 @@ def outline_template(
     for location in system.locations:
         points = runs.points([location])
         if points is not None and len(points) > 2:
-            own = outline_normals(points, edges)
-            rows[location] |= set(template(own, 0.4 / edges, step).rows)
+            own = normals(points)
+            rows[location] |= set(template(own, merge, step).rows)
             directions.extend(own)
     return _assigned(directions, rows, step)
 

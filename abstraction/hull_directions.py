@@ -1,10 +1,12 @@
-"""Template directions from data: the outlines of sampled points, plane by plane.
+"""Template directions from data: the facets of a polytope between sampled points.
 
-For every pair of variables the points of a location are projected to their plane, and the
-normals of the convex hull's edges are directions worth a half-space there: they hold relations
-such as "x has grown by at most twice the timer". An outline with many corners is first
-replaced by the polygon of a few of them that comes closest to it, in units in which the points
-fill a square. Directions in equal angles are added.
+The polytope starts with the points extreme along the axes and takes in, again and again, the
+point farthest outside, until it has as many facets as wanted. So it comes as close to the hull
+of all points as so few facets allow, in units in which the points fill a cube. That is done
+
+- plane by plane (`outline_normals`): edges of the points' projections hold relations such as "x
+  has grown by at most twice the timer"; directions in equal angles are added;
+- for all variables at once (`facet_normals`): fewer directions, which relate all of them.
 """
 
 from __future__ import annotations
@@ -12,28 +14,53 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abstraction.template_system import Array
+from reach.convex_hull import HullRefusedError, convex_hull
 
 NEGLIGIBLE = 1e-7
-SHORTEST = 1e-3
-"""Edges shorter than this, in units of the whole, say nothing."""
+CLOSE_OUTLINE = 1e-3
+CLOSE_FACETS = 1e-2
+"""Points no farther outside than this, in units of the whole, are left there."""
+GRID = 2**12
+"""Corners are moved to multiples of 1/GRID, so that rounding makes no facets of its own."""
 
 
 def outline_normals(points: Array, edges: int) -> list[Array]:
     """Normals of the points' outlines in every plane of two variables that both vary."""
-    n = points.shape[1]
-    low, high = points.min(axis=0), points.max(axis=0)
-    span = high - low
-    varying = [j for j in range(n) if span[j] > NEGLIGIBLE * max(1.0, abs(high[j]))]
+    cube, varying, span = _in_cube(points)
     found: list[Array] = []
-    for i, j in combinations(varying, 2):
-        plane = (points[:, [i, j]] - low[[i, j]]) / span[[i, j]]
-        for normal in (*_edge_normals(plane, edges), *_spokes(edges)):
-            direction = np.zeros(n)
-            direction[[i, j]] = normal / span[[i, j]]
+    for pair in combinations(range(len(varying)), 2):
+        plane = _polytope_normals(cube[:, pair], edges, CLOSE_OUTLINE)
+        for normal in (*plane, *_spokes(edges)):
+            direction = np.zeros(points.shape[1])
+            direction[varying[list(pair)]] = normal / span[list(pair)]
             found.append(direction)
     return found
+
+
+def facet_normals(points: Array, most: int) -> list[Array]:
+    """Outer normals of at most so many facets (or of the first polytope tried, if it has
+    more) that relate all variables that vary."""
+    cube, varying, span = _in_cube(points)
+    if len(varying) < 2:
+        return []
+    found: list[Array] = []
+    for normal in _polytope_normals(cube, most, CLOSE_FACETS):
+        direction = np.zeros(points.shape[1])
+        direction[varying] = normal / span
+        found.append(direction)
+    return found
+
+
+def _in_cube(points: Array) -> tuple[Array, NDArray[np.intp], Array]:
+    """The points in units in which they fill a cube, in the variables that vary; which those
+    are, and how far they do."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    span = high - low
+    varying = np.flatnonzero(span > NEGLIGIBLE * np.maximum(1.0, np.abs(high)))
+    return (points[:, varying] - low[varying]) / span[varying], varying, span[varying]
 
 
 def _spokes(count: int) -> list[Array]:
@@ -43,60 +70,24 @@ def _spokes(count: int) -> list[Array]:
     return [np.array([np.cos(angle), np.sin(angle)]) for angle in angles]
 
 
-def _edge_normals(plane: Array, edges: int) -> list[Array]:
-    """Outer normals of a polygon with at most that many edges, close to the points' hull."""
-    corners = _simplified(_hull(plane), edges)
-    sides = np.roll(corners, -1, axis=0) - corners
-    lengths = np.hypot(sides[:, 0], sides[:, 1])
-    return [
-        np.array([side[1], -side[0]]) / length
-        for side, length in zip(sides, lengths, strict=True)
-        if length > SHORTEST
-    ]
-
-
-def _simplified(corners: Array, edges: int) -> Array:
-    """Some of a polygon's corners: those extreme along the axes, then again and again the one
-    that lies farthest outside the polygon so far."""
-    chosen = {int(k) for part in (corners, -corners) for k in np.argmax(part, axis=0)}
-    while len(chosen) < min(edges, len(corners)):
-        order = sorted(chosen)
-        best, far = -1, SHORTEST**2
-        for first, last in zip(order, [*order[1:], order[0] + len(corners)], strict=True):
-            between = np.arange(first + 1, last) % len(corners)
-            if len(between) == 0:
-                continue
-            side = corners[last % len(corners)] - corners[first]
-            offset = corners[between] - corners[first]
-            distance = np.abs(side[0] * offset[:, 1] - side[1] * offset[:, 0])
-            distance = distance / max(float(np.hypot(*side)), 1e-12)
-            k = int(np.argmax(distance))
-            if distance[k] > far:
-                best, far = int(between[k]), float(distance[k])
-        if best < 0:
-            break
-        chosen.add(best)
-    return corners[sorted(chosen)]
-
-
-def _hull(plane: Array) -> Array:
-    """The corners of the convex hull, counter-clockwise."""
-    points = np.unique(plane.round(9), axis=0)
-    if len(points) < 3:
-        return points
-    lower = _chain(points)
-    upper = _chain(points[::-1])
-    return np.array([*lower[:-1], *upper[:-1]])
-
-
-def _chain(points: Array) -> list[Array]:
-    chain: list[Array] = []
-    for point in points:
-        while len(chain) >= 2 and _turn(chain[-2], chain[-1], point) <= 1e-9:
-            chain.pop()
-        chain.append(point)
-    return chain
-
-
-def _turn(a: Array, b: Array, c: Array) -> float:
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+def _polytope_normals(cube: Array, most: int, close: float) -> Array:
+    """Unit outer normals of the last polytope with few enough facets."""
+    corners = np.vstack([cube[np.argmax(cube, axis=0)], cube[np.argmin(cube, axis=0)]])
+    corners = np.round(corners * GRID) / GRID
+    normals: Array = np.zeros((0, cube.shape[1]))
+    while True:
+        try:
+            hull = convex_hull(corners)
+        except HullRefusedError:
+            return normals
+        if len(hull.facets) > most and len(normals):
+            return normals
+        normals = hull.outer_normals()
+        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+        corners = corners[list(hull.vertices)]
+        beyond = (cube @ normals.T - (corners @ normals.T).max(axis=0)).max(axis=1)
+        cube, beyond = cube[beyond > close], beyond[beyond > close]
+        if len(cube) == 0:
+            return normals
+        farthest = cube[np.argmax(beyond)]
+        corners = np.vstack([corners, np.round(farthest * GRID) / GRID])

@@ -84,9 +84,11 @@ class ConvexHull:
     guessed: bool
 
     def outer_normals(self) -> Array:
-        """-a of every facet, scaled to a largest entry of 1 and rounded to floats."""
-        rows = [_scaled(facet[1:]) for facet in self.facets]
-        return -np.array(rows).reshape(len(self.facets), -1)
+        """-a of every facet, then a and -a of every equation, each scaled to a largest entry
+        of 1 and rounded to floats."""
+        level = np.array([_scaled(row[1:]) for row in (*self.facets, *self.equations)])
+        count = len(self.facets)
+        return np.vstack([-level[:count], level[count:], -level[count:]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +221,7 @@ def _guessed_incidence(floats: Array) -> list[frozenset[int]]:
     ]
 
 
-def _supporting(
-    touching: Sequence[Vector], vectors: Sequence[Vector], size: int
-) -> Vector | None:
+def _supporting(touching: Sequence[Vector], vectors: Sequence[Vector], size: int) -> Vector | None:
     """The ray orthogonal to some of the vectors, if there is just one and no vector has a
     negative product with it."""
     lines = _orthogonal(touching, size)
