@@ -16,6 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from abstraction.template_system import Array, Flow, Polyhedron, Switch, TemplateSystem
+from reach.convex_hull import HullRefusedError, corners
 from reach.matrix_exponential import matrix_exponential
 from reach.support import SupportOracle
 
@@ -33,6 +34,8 @@ HALVINGS = 5
 LONG_STAY = 40
 """So many steps, on average, shall a run stay in a location."""
 MAX_CORNERS = 243
+MAX_RELATED = 6
+"""The corners of bounds that relate inputs are computed for at most so many inputs."""
 LARGEST = 1e9
 """Points beyond this are given up."""
 ROUNDING = 1e-9
@@ -235,14 +238,17 @@ def _moved(
 
 
 def corner_inputs(flow: Flow) -> Array:
-    """Corners of the bounds of everything that is no state, and 0 where it lies between; what
-    has no bounds of its own is taken as 0."""
+    """Corners of the bounds of everything that is no state, and 0 where it lies between (the
+    mean of the corners where bounds relate several); what has no bounds is taken as 0."""
     n = len(flow.constant)
     rest = flow.domain.matrix[:, n:]
     count = rest.shape[1]
     if count == 0:
         return np.zeros((1, 0))
     alone = ~np.any(flow.domain.matrix[:, :n], axis=1) & np.any(rest, axis=1)
+    related = _related_corners(rest[alone], flow.domain.bound[alone])
+    if related is not None:
+        return related
     oracle = SupportOracle(rest[alone], flow.domain.bound[alone])
     sides: list[tuple[float, ...]] = []
     for axis in np.eye(count):
@@ -256,6 +262,21 @@ def corner_inputs(flow: Flow) -> Array:
         longest = max(range(count), key=lambda j: len(sides[j]))
         sides[longest] = sides[longest][:-1]
     return np.array(list(product(*sides)))
+
+
+def _related_corners(matrix: Array, bound: Array) -> Array | None:
+    """The vertices of bounds of which some relate several inputs, and their mean; None where
+    none does, or where there are too many."""
+    if matrix.shape[1] > MAX_RELATED or not np.any(np.count_nonzero(matrix, axis=1) > 1):
+        return None
+    try:
+        found = corners(matrix, bound).vertices
+    except HullRefusedError:
+        return None
+    if not 0 < len(found) <= MAX_CORNERS:
+        return None
+    vertices = np.array([[float(v) for v in vertex] for vertex in found])
+    return np.vstack([vertices, vertices.mean(axis=0)])
 
 
 # Switches

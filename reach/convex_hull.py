@@ -103,10 +103,6 @@ class Corners:
     lines: tuple[Vector, ...]
     guessed: bool
 
-    def array(self) -> Array:
-        """The vertices, rounded to floats."""
-        return np.array([[float(v) for v in vertex] for vertex in self.vertices])
-
 
 def convex_hull(points: Array) -> ConvexHull:
     """The hull of the rows of an array, at least one, all finite."""

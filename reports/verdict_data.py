@@ -10,7 +10,16 @@ from typing import Any
 from models.automaton import Automaton
 from models.verdict import Effort, Falsified, Unknown, Verdict, Verified
 
-PACKAGES = ("charon-workbench", "z3-solver", "highspy", "numpy")
+PACKAGES = (
+    "charon-workbench",
+    "z3-solver",
+    "highspy",
+    "clarabel",
+    "pycddlib-standalone",
+    "python-flint",
+    "numpy",
+    "scipy",
+)
 
 
 @dataclass(frozen=True)

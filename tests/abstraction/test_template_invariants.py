@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from abstraction.invariant_search import Found, NotFound, TemplateInvariant, search_invariant
-from abstraction.sampled_runs import sampled_runs
+from abstraction.sampled_runs import corner_inputs, sampled_runs
 from abstraction.strategy import Task
 from abstraction.template_system import template_system
 from abstraction.verification import deadline, strategy
@@ -60,6 +60,35 @@ def test_a_disturbed_oscillator_is_bounded() -> None:
     verdict = attempt(damped("6/5"))
     assert isinstance(verdict, Verified)
     assert verdict.horizon is None
+
+
+def shared_budget(bound: str) -> HybridAutomaton:
+    """x' = u + v - x, where u and v are at most 1 each and also together: x stays below 1."""
+    flow = Constraint("x", Range.exactly(parse_expression("u + v - x")))
+    return HybridAutomaton(
+        name="shared_budget",
+        variables=(Variable("x"),),
+        locations=(Location("only", (flow,)),),
+        initial=(Initial("only", parse_expression("x >= 0 && x <= 1/2")),),
+        inputs=tuple(Input(name, low=Fraction(0), high=Fraction(1)) for name in "uv"),
+        assumption=parse_expression("u + v <= 1"),
+        properties=(Property("bound", parse_expression(f"x <= {bound}")),),
+    )
+
+
+def test_inputs_that_share_a_budget() -> None:
+    """Sampled runs must not take each input's largest value at once."""
+    assert isinstance(attempt(shared_budget("11/10")), Verified)
+    verdict = attempt(shared_budget("9/10"))
+    assert isinstance(verdict, Unknown)
+    assert "sampled run" in verdict.reason
+
+
+def test_corners_of_inputs_that_share_a_budget() -> None:
+    automaton = shared_budget("2")
+    (flow,) = template_system(linear_problem(automaton, automaton.properties[0])).flows
+    found = {tuple(row) for row in corner_inputs(flow).tolist()}
+    assert found == {(0, 0), (0, 1), (1, 0), (1 / 3, 1 / 3)}
 
 
 def test_a_bound_that_runs_break_is_not_proved() -> None:

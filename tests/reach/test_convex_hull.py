@@ -83,7 +83,6 @@ def test_half_spaces_to_corners() -> None:
     box = np.vstack([np.eye(2), -np.eye(2)])
     square = corners(box, np.array([1.0, 1.0, 0.0, 0.0]))
     assert set(square.vertices) == {(0, 0), (0, 1), (1, 0), (1, 1)} and square.guessed
-    assert square.array().shape == (4, 2)
     open_above = corners(box[[0, 2, 3]], np.array([1.0, 0.0, 0.0]))
     assert set(open_above.vertices) == {(0, 0), (1, 0)} and open_above.directions == ((0, 1),)
     strip = corners(box[[0, 2]], np.array([1.0, 0.0]))
