@@ -69,6 +69,7 @@ MOST_SIDES = 32
 DECAYED = 0.1
 """A chain may end when its direction has shrunk to this part of its first length."""
 MOST_FACETS = 40
+FEW_VARIABLES = 4
 FACET_VARIABLES = 6
 """In more variables even a simplest polytope has too many facets."""
 
@@ -113,15 +114,18 @@ def _eigen_rows(matrix: Array) -> list[Array]:
 
 
 def outline_templates(system: TemplateSystem, runs: SampledRuns) -> Iterator[Template]:
-    """Templates from where runs were seen, different in each location."""
-    step = 0.5 / fastest_rate(system)
+    """Templates from where runs were seen, different in each location. Outlines grow with the
+    square of the number of variables: where there are many, facets come first."""
+    count, step = len(system.names), 0.5 / fastest_rate(system)
     chains = decaying_chains(system, list(_distinct_dynamics(system)), 0.5)
-    if 3 <= len(system.names) <= FACET_VARIABLES:
+    if FEW_VARIABLES < count <= FACET_VARIABLES:
         yield facet_template(system, runs, step, chains)
     yield outline_template(system, runs, step, 12)
     yield outline_template(system, runs, step, 12, chains)
-    if len(system.names) == 2:
+    if count == 2:
         yield outline_template(system, runs, step, 32)
+    elif count <= FEW_VARIABLES:
+        yield facet_template(system, runs, step, chains)
 
 
 def longer_templates(system: TemplateSystem) -> Iterator[Template]:
