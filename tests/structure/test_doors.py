@@ -18,7 +18,7 @@ PACKAGES = ("workbench", "reports", "abstraction", "reach", "simulate", "models"
 
 DOORS = {
     "cdd": ("reach.convex_hull",),
-    "z3": ("models.solver", "models.solver_terms"),
+    "z3": ("models.solver", "models.solver_rows", "models.solver_terms"),
     "highspy": ("reach",),
     "lark": ("models.language",),
     "xml": ("models.interchange.xml_door",),
