@@ -14,6 +14,8 @@ from simulate.accumulation import Accumulation
 from simulate.engine import advance
 from simulate.holding import inclusion_share
 from simulate.initial import NoStart, StartFinder
+from simulate.input_jump import change_inputs
+from simulate.jump import LastChance
 from simulate.locking import branch_name
 from simulate.methods import Method
 from simulate.place import Place, Prepared, Role, slope_of
@@ -75,7 +77,7 @@ class Execution:
         self.parameters: dict[str, float] = {}
         self.accumulation = Accumulation(until)
         self.jumps = 0
-        self.level_change = math.inf
+        self.level_change = self.signal_change = math.inf
         self.loose: tuple[str, ...] = ()
         self.place: Place
         self.begin_stay()
@@ -85,7 +87,8 @@ class Execution:
         self.enabled: dict[int, float] = {}
         self.ignored: set[int] = set()
         self.refused: set[int] = set()
-        self.last_chance: tuple[int, float, dict[str, float], int] | None = None
+        self.last_chance: LastChance | None = None
+        self.former: dict[str, float] = {}  # of inputs that jumped at this instant
         self.grazed: frozenset[int] = frozenset()
         self.grazed_until = math.inf
         self.before_touch: tuple[int, float, dict[str, float], Segment | None]
@@ -219,13 +222,20 @@ class Execution:
             self.env[name] = level
             if not isinstance(signal, Steps):
                 self.env[slope_of(name)] = slope
+        changes = [next_change(s, self.t) for s in self.signals.values()]
+        self.signal_change = min(changes, default=math.inf)
 
     def next_change(self) -> float:
         """When the next signal, level or wait changes, or the run ends."""
-        times = [next_change(s, self.t) for s in self.signals.values()]
-        return min(
-            [self.until, self.level_change, self.grazed_until, *times, *self.enabled.values()]
-        )
+        inputs = min(self.level_change, self.signal_change)
+        return min([self.until, inputs, self.grazed_until, *self.enabled.values()])
+
+    def chance(self, edge: int) -> LastChance:
+        """The present instant, to come back to it: before the jump of inputs, if that is what
+        ends the chance."""
+        change = self.t if self.former else self.signal_change
+        values = {**self.env, **self.former}
+        return LastChance(len(self.segments), self.t, values, edge, change)
 
     # One stretch of time
 
@@ -275,6 +285,8 @@ class Execution:
             on_time(self, self.place)
         else:
             raise self.failed(result)
+        if self.t >= min(self.level_change, self.signal_change):
+            change_inputs(self)
 
     def inside(self, rtol: float, atol: float) -> bool:
         """Whether the state satisfies the invariant within tolerance: of both sides while it
@@ -313,6 +325,7 @@ class Execution:
         """Move the clock; count what happens at one instant."""
         if t > self.t:
             self.visited.clear()
+            self.former = {}
             self.instant = (t, 0)
         else:
             self.instant = (t, self.instant[1] + 1)

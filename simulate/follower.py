@@ -130,6 +130,7 @@ class Follower:
             self.values[parameter.name] = value if high is None else min(high, value)
         given = {v.name: _exact(v, raw[v.name]) for v in self.view.variables if v.name != TIME}
         self.location = first.location
+        self.forms, _ = self._inputs(first)
         for start in self.view.initial_sets():
             if start.location == self.location:
                 found = self._entered(start, {**self.values, **given, TIME: Fraction(0)})
@@ -172,12 +173,7 @@ class Follower:
     def _enter(self, segment: Segment) -> None:
         """The equations of a segment, with what is left open chosen as in the trace."""
         location = self.view.location(self.location)
-        forms: dict[str, Expression] = {}
-        must: list[Expression] = [self.view.assumption]
-        for given in self.view.inputs:
-            forms[given.name] = form = self._input(given.name, given.low, given.high, segment)
-            must += [] if given.low is None else [form >= constant(given.low)]
-            must += [] if given.high is None else [form <= constant(given.high)]
+        forms, allowed = self._inputs(segment)
         flows: dict[str, Expression] = {}
         for c in location.flows:
             if c.variable != TIME:
@@ -187,7 +183,7 @@ class Follower:
         held = {n: v for n, v in self.values.items() if n not in flows}
         self.flow = SmoothFlow(flows, held)
         self.forms = forms
-        self.invariant = substitute(conjunction(location.invariant, *must), forms)
+        self.invariant = conjunction(substitute(location.invariant, forms), allowed)
         self.calm = substitute(
             conjunction(
                 *(
@@ -198,6 +194,16 @@ class Follower:
             ),
             forms,
         )
+
+    def _inputs(self, segment: Segment) -> tuple[dict[str, Expression], Expression]:
+        """The inputs of a segment, and that they keep their ranges and the assumption."""
+        forms: dict[str, Expression] = {}
+        must: list[Expression] = [self.view.assumption]
+        for given in self.view.inputs:
+            forms[given.name] = form = self._input(given.name, given.low, given.high, segment)
+            must += [] if given.low is None else [form >= constant(given.low)]
+            must += [] if given.high is None else [form <= constant(given.high)]
+        return forms, substitute(conjunction(*must), forms)
 
     def _input(
         self, name: str, low: Fraction | None, high: Fraction | None, segment: Segment
@@ -320,17 +326,18 @@ class Follower:
     # Jumps
 
     def _leave(self, segment: Segment, event: Event) -> None:
-        before = (self.values, self.time, self.zeros, len(self.enclosures))
+        before = self.values, self.time, self.zeros, self.forms, self.location
+        count = len(self.enclosures)
         problem = GaveUp(f"the trace takes `{event.name}`, which the model does not have here")
         for edge in self._edges(event):
-            for attempt in self._attempts(edge, segment):
+            for attempt in self._attempts(edge, segment, event):
                 try:
                     attempt()
                     self._take(edge, event)
                     return
                 except GaveUp as stopped:
                     problem = stopped
-                    self.values, self.time, self.zeros, count = before
+                    self.values, self.time, self.zeros, self.forms, self.location = before
                     del self.enclosures[count:]
         raise problem
 
@@ -339,8 +346,9 @@ class Follower:
             if edge_name(edge) == event.name and edge.target == event.target:
                 yield edge
 
-    def _attempts(self, edge: Edge, segment: Segment) -> Iterable[Callable[[], None]]:
-        """Ways to reach an edge: where its guard becomes true, or at the simulated time."""
+    def _attempts(self, edge: Edge, segment: Segment, event: Event) -> Iterable[Callable[[], None]]:
+        """Ways to reach an edge: where its guard becomes true, or at the simulated time, with
+        the inputs before or after a step that they make then."""
         duration = segment.end - float(self.time.mid())
         guard = substitute(edge.guard, self.forms)
         for node in self._near(guard, segment):
@@ -348,10 +356,27 @@ class Follower:
                 scaled = margin * (1.0 + abs(segment.end))
                 yield lambda n=node, m=scaled: self._cross(n, duration, m)  # type: ignore[misc]
         yield lambda: self._pass(duration)
+        if self._steps(event):
+            yield lambda: self._pass_to_step(duration, event)
         if not edge.urgent:  # a little earlier, before the invariant ends
             for margin in MARGINS:
                 scaled = margin * (1.0 + abs(segment.end))
                 yield lambda m=scaled: self._pass(duration - m)  # type: ignore[misc]
+
+    def _steps(self, event: Event) -> bool:
+        """Whether the inputs after an event are others than those known to the proof."""
+        later = self._segment_after(event)
+        return later is not None and self._inputs(later)[0] != self.forms
+
+    def _pass_to_step(self, duration: float, event: Event) -> None:
+        """Let time pass with the inputs as they are, and then give them the values that they
+        have after an event. (Inputs are free: their step may come at any time.)"""
+        self._pass(duration)
+        later = self._segment_after(event)
+        assert later is not None, "inputs step only where the trace goes on"
+        self.forms, allowed = self._inputs(later)
+        if truth(allowed, self.values, self._zero) is not True:
+            raise GaveUp(f"the inputs after `{event.name}` could not be shown to be allowed")
 
     def _near(self, guard: Expression, segment: Segment) -> list[Expression]:
         """The comparisons of a guard that are about to change at the end of a segment."""
@@ -428,12 +453,17 @@ class Follower:
     def _at_once(self, event: Event) -> None:
         """A further jump at the same instant."""
         problem = GaveUp(f"`{event.name}` could not be shown to be enabled")
-        for edge in self._edges(event):
-            try:
-                self._take(edge, event)
-                return
-            except GaveUp as stopped:
-                problem = stopped
+        before = self.values, self.zeros, self.location, self.forms
+        for stepped in (False, True) if self._steps(event) else (False,):
+            for edge in self._edges(event):
+                try:
+                    if stepped:
+                        self._pass_to_step(0.0, event)
+                    self._take(edge, event)
+                    return
+                except GaveUp as stopped:
+                    problem = stopped
+                    self.values, self.zeros, self.location, self.forms = before
         raise problem
 
     def _take(self, edge: Edge, event: Event) -> None:
@@ -459,8 +489,11 @@ class Follower:
         self.jumps.append(ProvedJump(ends(self.time), name, edge.target))
 
     def _shown_after(self, event: Event) -> Mapping[str, Any]:
-        later = next((s for s in self.trace.segments if s.start >= event.time), None)
+        later = self._segment_after(event)
         return {} if later is None else later.valuation(later.start)
+
+    def _segment_after(self, event: Event) -> Segment | None:
+        return next((s for s in self.trace.segments if s.start >= event.time), None)
 
     def _reset_value(self, given: Range, scope: Mapping[str, Any], shown: Any) -> Any:
         if given.exact is not None:
@@ -480,8 +513,7 @@ class Follower:
         return sign_test(node.op, flint.arb(0)) if _key(node) in self.zeros else None
 
     def _check_invariant(self, name: str) -> None:
-        forms = getattr(self, "forms", {})
-        condition = substitute(self.view.location(name).invariant, forms)
+        condition = substitute(self.view.location(name).invariant, self.forms)
         if truth(condition, self.values, self._zero) is not True:
             raise GaveUp(f"the invariant of `{name}` could not be shown on entry")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from models.automaton import Edge, Range, primed
 from models.expression import Expression, add, multiply, subtract, variable
@@ -43,6 +44,16 @@ class Jump:
         given = dict(values)
         given.update({f"choice {i}": share for i, share in enumerate(shares)})
         return dict(zip(self.names, self._calculate(given), strict=True))
+
+
+class LastChance(NamedTuple):
+    """Where an edge that stopped being enabled could be taken for the last time."""
+
+    segments: int
+    time: float
+    values: dict[str, float]
+    edge: int
+    signal_change: float
 
 
 def edge_name(edge: Edge) -> str:

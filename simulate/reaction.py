@@ -23,16 +23,14 @@ if TYPE_CHECKING:
 
 
 def on_time(run: Execution, place: Place) -> None:
-    """The end of a stretch without an event: the horizon, a signal, or a wait is over."""
+    """The end of a stretch without an event: the horizon, or a wait is over (or an input
+    changes, see `simulate.input_jump`)."""
     if run.t >= run.until and run.t < run.grazed_until:
         due = [j for j, deadline in run.enabled.items() if deadline <= run.t]
         if not due:
             raise run.end(Ending.HORIZON, f"The run reached t = {run.until:g}.")
     if run.t >= run.grazed_until:
         passed_by(run, place)
-    if run.t >= run.level_change:
-        run.set_levels()
-    run.set_signals()
     leave(run, place, [j for j, deadline in run.enabled.items() if deadline <= run.t])
 
 
@@ -64,7 +62,7 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
                 urgent.append(j)
         elif role is Role.FALL:
             run.enabled.pop(j, None)
-            run.last_chance = (len(run.segments), run.t, dict(run.env), j)
+            run.last_chance = run.chance(j)
             run.log(EventType.DISABLED, place.edge_names[j], "", residual, side)
         elif role is Role.EXIT:
             name = place.exit_names[j]
@@ -378,10 +376,10 @@ def release(run: Execution, place: Place, index: int) -> None:
 def rewind(run: Execution) -> None:
     """Go back to the last moment at which an edge could be taken, and take it."""
     assert run.last_chance is not None
-    count, t, env, j = run.last_chance
+    count, t, env, j, run.signal_change = run.last_chance
     del run.segments[count:]
     run.events = [e for e in run.events if e.time <= t]
-    run.t, run.env, run.last_chance = t, dict(env), None
+    run.t, run.env, run.last_chance, run.former = t, dict(env), None, {}
     run.place = run.prepared.place(run.place.name)
     if not take(run, run.place, [j], True):
         raise blocked(run, run.place, [])

@@ -4,9 +4,10 @@ Reads the trace alone and compares it with the automaton: parameters and input s
 their bounds, integers are whole, the start lies in an initial set, every location's invariant
 holds along its segments (between samples too) while none of its urgent edges is enabled,
 derivatives agree with flows and lie in inclusions, and at every jump a guard held and the
-resets were carried out. Numbers are compared with a tolerance
-far above the error of a tight integration and far below what a wrong run shows. What cannot
-be seen in a trace (several jumps at one instant) is passed over.
+resets were carried out. No segment reaches beyond a change of a signal; where an input jumps, a
+jump at that instant may have been made with its value before or after. Numbers are compared
+with a tolerance far above the error of a tight integration and far below what a wrong run
+shows. What cannot be seen in a trace (several jumps at one instant) is passed over.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from simulate.dense_values import as_number
 from simulate.margin import MarginTree, margin_tree
 from simulate.place import Prepared, edge_name, inclusion_share
 from simulate.robustness import Robustness
-from simulate.signals import Formula, Signal, line_at
+from simulate.signals import Formula, Signal, line_at, next_change
 from simulate.tape import number
 
 STATE_TOLERANCE = 1e-6
@@ -59,6 +60,7 @@ class RunCheck:
             return
         yield from self._bounds(trace, inputs)
         yield from self._start(trace, inputs)
+        yield from self._changes(trace, inputs)
         yield from self._whole(trace)
         yield from self._invariants(trace, inputs)
         yield from self._urgency(trace, inputs)
@@ -93,6 +95,14 @@ class RunCheck:
                 return
         if not any(e.time <= first.start for e in trace.jumps):
             yield f"the run does not start in an initial set of `{first.location}`"
+
+    def _changes(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
+        """Whether segments end where a signal changes: in each it is one constant or line."""
+        for segment in trace.segments:
+            for name, signal in inputs.items():
+                change = next_change(signal, segment.start)
+                if change < segment.end and not _near(change, segment.end):
+                    yield f"`{name}` changes at t = {change:.6g}, the run does not notice it"
 
     def _invariants(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
         engine = Robustness(
@@ -174,11 +184,15 @@ class RunCheck:
             for e in self.view.edges_from(before.location)
             if e.target == after.location and edge_name(e) == jumps[0].name
         ]
-        if not any(self._taken(edge, old, new) for edge in edges):
+        stepped = self._values(before, before.end, trace, inputs, fed_at=t)
+        if not any(self._taken(e, values, new) for e in edges for values in (old, stepped)):
             yield f"`{jumps[0].name}` at t = {t:.6g} is not what an edge allows"
 
     def _taken(self, edge: Edge, old: Mapping[str, float], new: Mapping[str, float]) -> bool:
-        if not self._holds(edge.guard, old):
+        """Whether the edge leads from one state to the other, with the inputs of the first."""
+        fed = {i.name: old[i.name] for i in self.prepared.inputs if i.name in old}
+        arrives = self._holds(self.view.location(edge.target).invariant, {**new, **fed})
+        if not (self._holds(edge.guard, old) and arrives):
             return False
         known = dict(old)
         reset = set()
@@ -207,7 +221,10 @@ class RunCheck:
         trace: Trace,
         inputs: Mapping[str, Signal],
         time: float | None = None,
+        fed_at: float | None = None,
     ) -> dict[str, float]:
+        """The state of a segment at t, or without what flows at `time`; signals as they are
+        from its start on, or from `fed_at` on."""
         symbols = self.prepared.symbols
         known: dict[str, float] = {n: as_number(v, symbols) for n, v in segment.held.items()}
         known.update(trace.parameters)
@@ -216,7 +233,7 @@ class RunCheck:
             if isinstance(signal, Formula):
                 known[name] = self._value(signal.expression, {TIME: when})
             else:
-                level, slope = line_at(signal, segment.start)
+                level, slope = line_at(signal, segment.start if fed_at is None else fed_at)
                 known[name] = level + slope * when
         if time is None:
             known.update(zip(segment.flowing, segment.state(t), strict=True))

@@ -303,6 +303,11 @@ class Slides:
 
     # States
 
+    def height(self, surface: Surface, values: Mapping[str, float]) -> float:
+        """The value of g at a state: on which side of the surface it lies."""
+        calculate = Calculator([surface.g], self.prepared.symbols, self.prepared.externals)
+        return calculate(values)[0]
+
     def onto(self, surface: Surface, values: Mapping[str, float]) -> dict[str, float]:
         """The state moved onto the surface: x - g grad g / |grad g|^2, once."""
         names = sorted(free_variables(surface.g) & self.flows(surface).keys())
