@@ -115,7 +115,7 @@ def search_quadratic(
 
 def _system(problem: LinearProblem) -> _System | NotQuadratic:
     """The flow corners of every location, over the variables that the property depends on."""
-    locations = _locations(problem)
+    locations = reachable_locations(problem)
     if locations is None:
         return NotQuadratic(f"the model has more than {MAX_LOCATIONS} locations")
     variables = _relevant(problem, locations)
@@ -157,7 +157,8 @@ def _own_row(rows: tuple[Row, ...], variables: tuple[str, ...]) -> Row | None:
     return next((r for r in rows if r.form.coefficients.keys() <= set(variables)), None)
 
 
-def _locations(problem: LinearProblem) -> tuple[str, ...] | None:
+def reachable_locations(problem: LinearProblem) -> tuple[str, ...] | None:
+    """The locations that edges may lead to; None if there are too many."""
     found = dict.fromkeys(location for location, cases in problem.starts() if cases)
     pending = list(found)
     while pending:

@@ -15,9 +15,10 @@ from models.proof.certificate import PolyhedralProof, decode, encode
 from models.proof.checker import Judgement, check
 from models.proof.problem import linear_problem
 from models.proof.quadratic import QuadraticInvariant
+from models.proof.quadratic_function import QuadraticFunctions
 from models.trace import Trace
 from models.verdict import Falsified, Unknown, Verdict, Verified
-from reports.claimed_set import ClaimedSet, ellipsoid_set, polyhedral_set
+from reports.claimed_set import ClaimedSet, ellipsoid_set, function_set, polyhedral_set
 from reports.coverage import Coverage, coverage
 from reports.crosscheck import CrossCheck, cross_check
 from reports.flowpipe_set import FlowpipeSet
@@ -176,6 +177,8 @@ def _claimed_set(automaton: Automaton, verdict: Verified) -> ClaimedSet:
         return polyhedral_set(proof)
     if isinstance(proof, QuadraticInvariant):
         return ellipsoid_set(proof)
+    if isinstance(proof, QuadraticFunctions):
+        return function_set(proof)
     claim = next(p for p in automaton.properties if p.name == verdict.claim)
     return FlowpipeSet(linear_problem(automaton, claim), proof)
 

@@ -28,6 +28,7 @@ from models.expression import (
 from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.quadratic import Ellipsoid, QuadraticInvariant
+from models.proof.quadratic_function import Polynomial, QuadraticFunctions
 from models.trace import Scalar
 from reports.inequalities import readable
 from reports.piecewise import Condition, Pieces, condition_tree, largest
@@ -132,6 +133,18 @@ def ellipsoid_set(invariant: QuadraticInvariant) -> CellSet:
     return CellSet("ellipsoidal invariant", lambda location: (cell,) if location in places else ())
 
 
+def function_set(proof: QuadraticFunctions) -> CellSet:
+    """The invariant of quadratic functions: where all of them are at most zero."""
+    places = frozenset(proof.locations)
+
+    def cells(location: str) -> tuple[Cell, ...]:
+        if location not in places:
+            return ()
+        return (tuple(_not_positive(function[location]) for function in proof.functions),)
+
+    return CellSet("quadratic invariant", cells)
+
+
 def at_most_zero(form: Form) -> Expression:
     """The row form <= 0 as a condition whose robustness is a distance: the form is divided
     by the Euclidean length of its coefficients (rounded, which moves no boundary)."""
@@ -140,6 +153,16 @@ def at_most_zero(form: Form) -> Expression:
     terms = [multiply(a * factor, variable(v)) for v, a in sorted(form.coefficients.items())]
     left = add(*terms, constant(form.constant * factor))
     return Expression(Op.LESS_EQUAL, (left, constant(0)))
+
+
+def _not_positive(polynomial: Polynomial) -> Expression:
+    """polynomial <= 0, divided by its largest coefficient (which moves no boundary)."""
+    size = max((abs(a) for a in polynomial.values()), default=Fraction(1))
+    terms = [
+        multiply(constant(a / size), *(variable(name) for name in monomial))
+        for monomial, a in sorted(polynomial.items())
+    ]
+    return Expression(Op.LESS_EQUAL, (add(*terms, constant(0)), constant(0)))
 
 
 def _inside(ellipsoid: Ellipsoid, names: tuple[str, ...]) -> Expression:

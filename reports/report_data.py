@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
@@ -22,6 +23,7 @@ from models.proof.checker import Accepted
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.problem import linear_problem
 from models.proof.quadratic import QuadraticInvariant
+from models.proof.quadratic_function import Polynomial, QuadraticFunctions
 from models.source import Span
 from models.verdict import Verdict, Verified
 from reports import claim_words, wording
@@ -159,7 +161,7 @@ def _locations(findings: Findings) -> dict[str, Any]:
         proof = verdict.certificate.proof if isinstance(verdict, Verified) else None
         if isinstance(proof, PolyhedralProof):
             found += [region.location for region in proof.regions]
-        elif isinstance(proof, QuadraticInvariant):
+        elif isinstance(proof, QuadraticInvariant | QuadraticFunctions):
             found += list(proof.locations)
         elif isinstance(proof, FlowpipeProof):
             found += [node.location for node in proof.nodes]
@@ -322,6 +324,15 @@ def _invariant(verdict: Verified) -> dict[str, Any]:
             "locations": {location: [lines] for location in proof.locations},
             "left_out": 0,
         }
+    if isinstance(proof, QuadraticFunctions):
+        return {
+            "kind": "quadratic",
+            "locations": {
+                location: [[_polynomial_text(function[location]) for function in proof.functions]]
+                for location in proof.locations
+            },
+            "left_out": 0,
+        }
     return _flowpipe(proof)
 
 
@@ -357,6 +368,20 @@ def _ellipsoid_text(proof: QuadraticInvariant, number: int) -> str:
                 sign = ("− " if factor < 0 else "+ ") if terms else ("−" if factor < 0 else "")
                 terms.append(f"{sign}{rounded(abs(factor))}·{product}")
     return f"{' '.join(terms)} ≤ 1"
+
+
+def _polynomial_text(polynomial: Polynomial) -> str:
+    """The polynomial at most zero, products first, the constant on the right."""
+    terms: list[str] = []
+    for monomial, a in sorted(polynomial.items(), key=lambda item: (-len(item[0]), item[0])):
+        if monomial:
+            square = len(monomial) == 2 and monomial[0] == monomial[1]
+            product = f"{monomial[0]}²" if square else "·".join(monomial)
+            sign = ("− " if a < 0 else "+ ") if terms else ("−" if a < 0 else "")
+            terms.append(f"{sign}{rounded(abs(a))}·{product}")
+    constant = -polynomial.get((), Fraction(0))
+    right = f"{'−' if constant < 0 else ''}{rounded(abs(constant))}"
+    return f"{' '.join(terms) or '0'} ≤ {right}"
 
 
 # Cross-check and coverage

@@ -9,15 +9,24 @@ Decision trees are written in prefix order, so nothing nests deeply.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from models.proof.adjoint import Stage
 from models.proof.farkas import Multipliers
 from models.proof.flowpipe import AnyNode, Direction, FlowpipeProof, Node
+from models.proof.json_reader import MalformedCertificateError as MalformedCertificateError
+from models.proof.json_reader import (
+    Reader,
+    multipliers_json,
+    no_float,
+    read_multipliers,
+    read_number,
+    read_text,
+    small_integer,
+)
 from models.proof.linear import Form
 from models.proof.polyhedral import (
     Cell,
@@ -33,16 +42,12 @@ from models.proof.polyhedral import (
     Split,
 )
 from models.proof.quadratic import Ellipsoid, FlowWitness, QuadraticInvariant
+from models.proof.quadratic_function import QuadraticFunctions
+from models.proof.quadratic_function_text import functions_json, read_functions
 from models.proof.taylor_node import TaylorNode, TaylorStep
 
 SCHEMA = "charon-workbench/certificate/1"
 MAX_BYTES = 256 * 1024 * 1024
-MAX_DIGITS = 4000
-_NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?", re.ASCII)
-
-
-class MalformedCertificateError(ValueError):
-    """The text is no certificate; the message says what is wrong, and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class PolyhedralProof:
     evidence: tuple[Evidence, ...]
 
 
-Proof: TypeAlias = PolyhedralProof | QuadraticInvariant | FlowpipeProof
+Proof: TypeAlias = PolyhedralProof | QuadraticInvariant | QuadraticFunctions | FlowpipeProof
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +72,11 @@ class Certificate:
 
     @property
     def kind(self) -> str:
-        """`polyhedral`, `quadratic` or `flowpipe`."""
+        """`polyhedral`, `quadratic`, `quadratic function` or `flowpipe`."""
         if isinstance(self.proof, PolyhedralProof):
             return "polyhedral"
+        if isinstance(self.proof, QuadraticFunctions):
+            return "quadratic function"
         return "quadratic" if isinstance(self.proof, QuadraticInvariant) else "flowpipe"
 
     @property
@@ -85,6 +92,8 @@ def encode(certificate: Certificate) -> str:
         body = polyhedral_json(proof)
     elif isinstance(proof, QuadraticInvariant):
         body = _quadratic_json(proof)
+    elif isinstance(proof, QuadraticFunctions):
+        body = functions_json(proof)
     else:
         body = _flowpipe_json(proof)
     horizon = certificate.horizon
@@ -115,6 +124,7 @@ def decode(text: str | bytes) -> Certificate:
     readers: Mapping[str, Callable[[Reader, Fraction | None], Proof]] = {
         "polyhedral": read_polyhedral,
         "quadratic": _read_quadratic,
+        "quadratic function": lambda top, _: read_functions(top),
         "flowpipe": _read_flowpipe,
     }
     kind = top.text("kind")
@@ -136,11 +146,6 @@ def form_json(form: Form) -> dict[str, Any]:
     """A form as JSON."""
     coefficients = {name: str(a) for name, a in sorted(form.coefficients.items())}
     return {"coefficients": coefficients, "constant": str(form.constant)}
-
-
-def multipliers_json(multipliers: Multipliers) -> dict[str, str]:
-    """Multipliers as JSON, without zeros."""
-    return {str(index): str(factor) for index, factor in multipliers if factor != 0}
 
 
 def _evidence_json(evidence: Evidence) -> list[dict[str, Any]]:
@@ -260,99 +265,10 @@ def _numbers_json(numbers: Mapping[str, Fraction]) -> dict[str, str]:
 # Reading
 
 
-T = TypeVar("T")
-
-
-class Reader:
-    """An object of the JSON text whose fields are taken one by one, none left over."""
-
-    def __init__(self, raw: Any, where: str):
-        if not isinstance(raw, dict):
-            raise MalformedCertificateError(f"{where}: expected an object")
-        self._left = dict(raw)
-        self.where = where
-
-    def has(self, name: str) -> bool:
-        """Whether the field is still to be taken."""
-        return name in self._left
-
-    def field(self, name: str) -> Any:
-        """Take a field of any type."""
-        if name not in self._left:
-            raise MalformedCertificateError(f"{self.where}: there is no {name!r}")
-        return self._left.pop(name)
-
-    def text(self, name: str) -> str:
-        """Take a text."""
-        value = self.field(name)
-        if not isinstance(value, str):
-            raise MalformedCertificateError(f"{self.where}: {name!r} is not a text")
-        return value
-
-    def whole(self, name: str) -> int:
-        """Take a whole number."""
-        value = self.field(name)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise MalformedCertificateError(f"{self.where}: {name!r} is not a whole number")
-        return value
-
-    def number(self, name: str) -> Fraction:
-        """Take an exact number."""
-        return _number(self.field(name), f"{self.where}, {name}")
-
-    def each(self, name: str, read: Callable[[Any, str], T]) -> tuple[T, ...]:
-        """Take a list, every element read by `read`."""
-        values = self.field(name)
-        if not isinstance(values, list):
-            raise MalformedCertificateError(f"{self.where}: {name!r} is not a list")
-        return tuple(read(value, f"{self.where}, {name} {i + 1}") for i, value in enumerate(values))
-
-    def mapped(self, name: str, read: Callable[[Any, str], T]) -> dict[str, T]:
-        """Take an object, every value read by `read`."""
-        values = self.field(name)
-        if not isinstance(values, dict):
-            raise MalformedCertificateError(f"{self.where}: {name!r} is not an object")
-        return {key: read(value, f"{self.where}, {name} {key}") for key, value in values.items()}
-
-    def finish(self) -> None:
-        """Refuse what nobody has taken."""
-        if self._left:
-            extra = sorted(self._left)[0]
-            raise MalformedCertificateError(f"{self.where}: unknown field {extra[:80]!r}")
-
-
-def no_float(text: str) -> Any:
-    """Refuse a number with a point or exponent."""
-    raise ValueError(f"numbers are exact: write {text[:40]} as a fraction in quotes")
-
-
-def small_integer(text: str) -> int:
-    """A whole number of moderate size."""
-    if len(text) > 12:
-        raise ValueError("a whole number has too many digits")
-    return int(text)
-
-
-def _number(raw: Any, where: str) -> Fraction:
-    if not isinstance(raw, str) or len(raw) > MAX_DIGITS or not _NUMBER.fullmatch(raw):
-        raise MalformedCertificateError(f"{where}: not a fraction of moderate size")
-    top, _, bottom = raw.partition("/")
-    if bottom and int(bottom) == 0:
-        raise MalformedCertificateError(f"{where}: division by zero")
-    return Fraction(int(top), int(bottom or 1))
-
-
-def read_text(raw: Any, where: str) -> str:
-    """A text."""
-    if not isinstance(raw, str):
-        raise MalformedCertificateError(f"{where}: not a text")
-    return raw
-
-
 def read_form(raw: Any, where: str) -> Form:
     """A form."""
     reader = Reader(raw, where)
-    coefficients = reader.mapped("coefficients", _number)
+    coefficients = reader.mapped("coefficients", read_number)
     form = Form({name: a for name, a in coefficients.items() if a}, reader.number("constant"))
     reader.finish()
     return form
@@ -389,18 +305,6 @@ def _handed(raw: Any, where: str) -> tuple[Fraction, Multipliers]:
     factors = read_multipliers(reader.field("multipliers"), where)
     reader.finish()
     return mu, factors
-
-
-def read_multipliers(raw: Any, where: str) -> Multipliers:
-    """Multipliers by row number."""
-    if not isinstance(raw, dict):
-        raise MalformedCertificateError(f"{where}: multipliers are an object")
-    pairs = []
-    for key, value in raw.items():
-        if not key.isdecimal() or not key.isascii() or len(key) > 9:
-            raise MalformedCertificateError(f"{where}: {key[:40]!r} is no row number")
-        pairs.append((int(key), _number(value, where)))
-    return tuple(pairs)
 
 
 def _evidence(raw: Any, where: str) -> Evidence:
@@ -455,7 +359,7 @@ def read_polyhedral(top: Reader, _: Fraction | None) -> PolyhedralProof:
 
 def _witness(raw: Any, where: str) -> FlowWitness:
     reader = Reader(raw, where)
-    witness = FlowWitness(reader.number("alpha"), reader.each("earlier", _number))
+    witness = FlowWitness(reader.number("alpha"), reader.each("earlier", read_number))
     reader.finish()
     return witness
 
@@ -463,14 +367,14 @@ def _witness(raw: Any, where: str) -> FlowWitness:
 def _row(raw: Any, where: str) -> tuple[Fraction, ...]:
     if not isinstance(raw, list):
         raise MalformedCertificateError(f"{where}: a row of a matrix is a list")
-    return tuple(_number(entry, where) for entry in raw)
+    return tuple(read_number(entry, where) for entry in raw)
 
 
 def _ellipsoid(raw: Any, where: str) -> Ellipsoid:
     reader = Reader(raw, where)
     ellipsoid = Ellipsoid(
         reader.each("shape", _row),
-        reader.each("center", _number),
+        reader.each("center", read_number),
         reader.mapped("witnesses", _witness),
     )
     reader.finish()
@@ -504,7 +408,7 @@ def _whole(raw: Any, where: str) -> int:
 
 def _direction(raw: Any, where: str) -> Direction:
     reader = Reader(raw, where)
-    normal = {name: a for name, a in reader.mapped("normal", _number).items() if a}
+    normal = {name: a for name, a in reader.mapped("normal", read_number).items() if a}
     direction = Direction(normal, reader.each("helpers", _whole))
     reader.finish()
     return direction
@@ -520,14 +424,14 @@ def _stage(raw: Any, where: str) -> Stage:
 def _normal(raw: Any, where: str) -> dict[str, Fraction]:
     if not isinstance(raw, dict):
         raise MalformedCertificateError(f"{where}: a direction is an object")
-    numbers = {name: _number(value, where) for name, value in raw.items()}
+    numbers = {name: read_number(value, where) for name, value in raw.items()}
     return {name: a for name, a in numbers.items() if a}
 
 
 def _taylor_step(raw: Any, where: str) -> TaylorStep:
     reader = Reader(raw, where)
     step = TaylorStep(
-        reader.number("length"), reader.each("radii", _number), reader.each("frame", _row)
+        reader.number("length"), reader.each("radii", read_number), reader.each("frame", _row)
     )
     reader.finish()
     return step

@@ -13,13 +13,14 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from models.automaton import Automaton
-from models.proof import flowpipe, polyhedral
+from models.proof import flowpipe, polyhedral, quadratic_function
 from models.proof.certificate import Certificate, PolyhedralProof
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.linear import TooManyCasesError
 from models.proof.polyhedral import Evidence
 from models.proof.problem import LinearProblem, linear_problem
 from models.proof.quadratic import QuadraticInvariant, failures
+from models.proof.quadratic_function import QuadraticFunctions
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ def check(automaton: Automaton, property_name: str, certificate: Certificate) ->
             return _polyhedral(problem, certificate.proof)
         if isinstance(certificate.proof, FlowpipeProof):
             return _flowpipe(problem, certificate.proof)
+        if isinstance(certificate.proof, QuadraticFunctions):
+            return _functions(problem, certificate.proof)
         return _quadratic(problem, certificate.proof)
     except TooManyCasesError as error:
         return Rejected("model", str(error))
@@ -101,3 +104,8 @@ def _quadratic(problem: LinearProblem, proof: QuadraticInvariant) -> Judgement:
     for failure in failures(problem, proof):
         return Rejected(failure.obligation, failure.why)
     return Accepted(len(proof.ellipsoids) * len(proof.locations))
+
+
+def _functions(problem: LinearProblem, proof: QuadraticFunctions) -> Judgement:
+    found = quadratic_function.rejected(problem, proof)
+    return Accepted(found) if isinstance(found, int) else Rejected(*found)

@@ -35,6 +35,28 @@ def is_positive_definite(matrix: Matrix) -> bool:
     return True
 
 
+def is_positive_semidefinite(matrix: Matrix) -> bool:
+    """Whether a symmetric matrix is positive semidefinite, by symmetric elimination.
+
+    A zero pivot needs a zero row: otherwise two of its entries make a negative minor. What is
+    left below a positive pivot (the Schur complement) must be semidefinite in turn.
+    """
+    size = len(matrix)
+    if any(matrix[i][j] != matrix[j][i] for i in range(size) for j in range(i)):
+        return False
+    work = [list(row) for row in matrix]
+    for k in range(size):
+        pivot = work[k][k]
+        if pivot < 0 or (pivot == 0 and any(work[k][k:])):
+            return False
+        for i in range(k + 1, size):
+            if work[i][k]:
+                factor = work[i][k] / pivot
+                for j in range(k + 1, size):
+                    work[i][j] -= factor * work[k][j]
+    return True
+
+
 def solve(matrix: Matrix, right: Vector) -> list[Fraction]:
     """The solution y of matrix * y = right, for a positive definite matrix."""
     size = len(matrix)

@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 from models.proof import certificate as plain
-from models.proof.certificate import MAX_BYTES, MalformedCertificateError
+from models.proof import json_reader
+from models.proof.certificate import MAX_BYTES
+from models.proof.json_reader import MalformedCertificateError
 from models.proof.refinement import Assumed, RefinementCertificate, Refuted, Support
 
 SCHEMA = "charon-workbench/refinement/1"
@@ -41,10 +43,12 @@ def decode_refinement(text: str | bytes) -> RefinementCertificate:
     if len(text) > MAX_BYTES:
         raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
     try:
-        raw = json.loads(text, parse_float=plain.no_float, parse_int=plain.small_integer)
+        raw = json.loads(
+            text, parse_float=json_reader.no_float, parse_int=json_reader.small_integer
+        )
     except (ValueError, RecursionError) as error:
         raise MalformedCertificateError(f"not JSON: {error}") from None
-    top = plain.Reader(raw, "certificate")
+    top = json_reader.Reader(raw, "certificate")
     if (schema := top.text("schema")) != SCHEMA:
         raise MalformedCertificateError(f"schema {schema[:80]!r} is not {SCHEMA!r}")
     certificate = RefinementCertificate(
@@ -52,8 +56,8 @@ def decode_refinement(text: str | bytes) -> RefinementCertificate:
         top.text("detailed_sha256"),
         top.text("abstract"),
         top.text("abstract_sha256"),
-        top.each("observed", plain.read_text),
-        top.mapped("places", plain.read_text),
+        top.each("observed", json_reader.read_text),
+        top.mapped("places", json_reader.read_text),
         top.mapped("witness", plain.read_form),
         _reach(top.field("reach")),
         top.each("evidence", _support),
@@ -65,24 +69,24 @@ def decode_refinement(text: str | bytes) -> RefinementCertificate:
 def _support_json(piece: Support) -> dict[str, Any]:
     if isinstance(piece, Assumed):
         return {"assumed": piece.by}
-    return {"refuted": [plain.multipliers_json(m) for m in piece.cases]}
+    return {"refuted": [json_reader.multipliers_json(m) for m in piece.cases]}
 
 
 def _reach(raw: Any) -> plain.PolyhedralProof | None:
     if raw is None:
         return None
-    reader = plain.Reader(raw, "reach")
+    reader = json_reader.Reader(raw, "reach")
     proof = plain.read_polyhedral(reader, None)
     reader.finish()
     return proof
 
 
 def _support(raw: Any, where: str) -> Support:
-    reader = plain.Reader(raw, where)
+    reader = json_reader.Reader(raw, where)
     piece: Support
     if reader.has("assumed"):
         piece = Assumed(reader.text("assumed"))
     else:
-        piece = Refuted(reader.each("refuted", plain.read_multipliers))
+        piece = Refuted(reader.each("refuted", json_reader.read_multipliers))
     reader.finish()
     return piece

@@ -1,0 +1,85 @@
+"""Systems whose safety follows from energy, each with a number that decides it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from models.automaton import (
+    Constraint,
+    Edge,
+    HybridAutomaton,
+    Initial,
+    Location,
+    Property,
+    Range,
+    Variable,
+)
+from models.expression import TRUE, Expression, conjunction, equal, variable
+
+X, Y = variable("x"), variable("y")
+
+
+def _place(name: str, dx: Expression, dy: Expression, invariant: Expression = TRUE) -> Location:
+    flows = (Constraint("x", Range.exactly(dx)), Constraint("y", Range.exactly(dy)))
+    return Location(name, flows, invariant=invariant)
+
+
+def _box(size: Fraction) -> Expression:
+    return conjunction(X >= -size, X <= size, Y >= -size, Y <= size)
+
+
+def rotation(bound: Fraction = Fraction(6, 5)) -> HybridAutomaton:
+    """x' = y, y' = -x from |x|, |y| <= 4/5: x reaches 4/5 sqrt(2), about 1.131, no more."""
+    return HybridAutomaton(
+        "rotation",
+        (Variable("x"), Variable("y")),
+        (_place("turn", Y, -X),),
+        (),
+        (Initial("turn", _box(Fraction(4, 5))),),
+        properties=(Property("bounded", X <= bound),),
+    )
+
+
+def walled_spring(
+    bound: Fraction = Fraction(6, 5), restitution: Fraction = Fraction(9, 10)
+) -> HybridAutomaton:
+    """A spring with damping 1/5 from x = 1 at rest, and a wall at x = -1/2 that reverses the
+    speed with a loss: the energy (x^2 + y^2)/2 never grows, so x <= 1."""
+    wall = conjunction(X <= Fraction(-1, 2), Y <= 0)
+    return HybridAutomaton(
+        "walled spring",
+        (Variable("x"), Variable("y")),
+        (_place("free", Y, -X - Fraction(1, 5) * Y, X >= Fraction(-1, 2)),),
+        (
+            Edge(
+                "free",
+                "free",
+                wall,
+                (Constraint("y", Range.exactly(-restitution * Y)),),
+                name="hit",
+            ),
+        ),
+        (Initial("free", conjunction(equal(X, 1), equal(Y, 0))),),
+        properties=(Property("bounded", X <= bound),),
+    )
+
+
+def switched_energy(bound: Fraction = Fraction(6, 5)) -> HybridAutomaton:
+    """Two rotations at different speeds and in different senses, switched at will: both keep
+    x^2 + 4 y^2, which is at most 1 at the start."""
+    return HybridAutomaton(
+        "switched energy",
+        (Variable("x"), Variable("y")),
+        (
+            _place("slow", 2 * Y, -Fraction(1, 2) * X),
+            _place("fast", -6 * Y, Fraction(3, 2) * X),
+        ),
+        (Edge("slow", "fast", name="up"), Edge("fast", "slow", X >= 0, name="down")),
+        (
+            Initial(
+                "slow",
+                conjunction(X >= Fraction(-3, 5), X <= Fraction(3, 5), equal(Y, Fraction(2, 5))),
+            ),
+        ),
+        properties=(Property("bounded", X <= bound),),
+    )
