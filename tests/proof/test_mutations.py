@@ -82,6 +82,20 @@ def spiral() -> HybridAutomaton:
     )
 
 
+def circle() -> HybridAutomaton:
+    """x' = y, y' = -x from x = 1, y in [0, 1/2], and y is halved where x <= 0: x(t) = cos t
+    from y = 0 falls to -1, and never is above sqrt(5/4) < 1.12."""
+    half = Fraction(1, 2)
+    return HybridAutomaton(
+        "circle",
+        (Variable("x"), Variable("y")),
+        (Location("run", (exactly("x", Y), exactly("y", -X))),),
+        (Edge("run", "run", X <= 0, (exactly("y", half * Y),), name="halve"),),
+        (Initial("run", conjunction(equal(X, 1), Y >= 0, Y <= half)),),
+        properties=(Property("holds", X <= 2), Property("broken", X >= -half)),
+    )
+
+
 def growth() -> HybridAutomaton:
     """x' = x - x^3 from [1/10, 1/5]: x(t) = (1 + (1/x0^2 - 1) e^-2t)^(-1/2) is below 1, and
     from 1/5 it is (1 + 24 e^-4)^(-1/2) > 0.8 at t = 2."""
@@ -106,6 +120,7 @@ KINDS: dict[str, tuple[Callable[[], HybridAutomaton], str, Fraction | None]] = {
     "rectangular": (basin, "rectangular", None),
     "template": (spiral, "template", None),
     "quadratic": (spiral, "quadratic", None),
+    "quadratic function": (circle, "quadratic", None),
     "flowpipe": (spiral, "flowpipe", Fraction(2)),
     "nonlinear": (growth, "nonlinear", Fraction(2)),
 }

@@ -83,3 +83,16 @@ def switched_energy(bound: Fraction = Fraction(6, 5)) -> HybridAutomaton:
         ),
         properties=(Property("bounded", X <= bound),),
     )
+
+
+def two_sided(bound: Fraction = Fraction(6, 5)) -> HybridAutomaton:
+    """A rotation about (1/10, 0), from |x|, |y| <= 7/10: x stays between 1/10 -+ r, where r is
+    the root of 113/100, about 1.063; both -bound and bound are to be kept."""
+    return HybridAutomaton(
+        "both sides",
+        (Variable("x"), Variable("y")),
+        (_place("turn", Y, Fraction(1, 10) - X),),
+        (),
+        (Initial("turn", _box(Fraction(7, 10))),),
+        properties=(Property("bounded", conjunction(X >= -bound, X <= bound)),),
+    )
