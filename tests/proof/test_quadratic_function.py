@@ -31,7 +31,14 @@ from reports.crosscheck import cross_check
 from simulate.methods import Adams
 from simulate.run import simulate
 from tests.proof.test_quadratic import determinant
-from tests.support.energy_automata import rotation, switched_energy, two_sided, walled_spring
+from tests.support.energy_automata import (
+    rotation,
+    shaken_spring,
+    switched_energy,
+    two_rotations,
+    two_sided,
+    walled_spring,
+)
 from workbench.cli import run
 
 WHOLE = st.integers(min_value=-3, max_value=3).map(Fraction)
@@ -75,6 +82,8 @@ SAFE = {
     "switched": switched_energy(),
     "switched, touching": switched_energy(Fraction(1)),
     "both sides": two_sided(),
+    "two rotations": two_rotations(),
+    "shaken": shaken_spring(),
     "ball": ball(),
 }
 UNSAFE = {
@@ -83,6 +92,8 @@ UNSAFE = {
     "spring that gains": walled_spring(restitution=Fraction(2)),
     "switched": switched_energy(Fraction(99, 100)),
     "both sides": two_sided(Fraction(11, 10)),
+    "two rotations": two_rotations(Fraction(99, 100)),
+    "shaken": shaken_spring(Fraction(9, 10)),
     "ball": ball("bouncing_ball_lively"),
 }
 
@@ -131,6 +142,12 @@ def test_a_proof_of_the_safe_twin_proves_nothing_about_the_other(safe: str, unsa
     model = UNSAFE[unsafe]
     claimed = replace(certificate, model_sha256=model.sha256)
     assert isinstance(check(model, claimed.claim, claimed), Rejected)
+
+
+def test_functions_are_listed_one_for_each_bad_case_where_one_is_not_enough() -> None:
+    proof = certificate_of(SAFE["two rotations"]).proof
+    assert isinstance(proof, QuadraticFunctions)
+    assert len(proof.functions) == 2
 
 
 # Tampering, with a proof in which nothing is to spare
@@ -261,7 +278,9 @@ def test_malformed_text_is_refused_with_a_place(damage: Any) -> None:
 # Against runs
 
 
-@pytest.mark.parametrize("name", ["ball", "spring", "switched, touching", "both sides"])
+@pytest.mark.parametrize(
+    "name", ["ball", "spring", "switched, touching", "both sides", "two rotations", "shaken"]
+)
 def test_simulated_runs_stay_where_the_functions_are_not_positive(name: str) -> None:
     model = SAFE[name]
     proof = certificate_of(model).proof

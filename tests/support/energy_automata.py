@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from models.automaton import (
@@ -9,6 +10,7 @@ from models.automaton import (
     Edge,
     HybridAutomaton,
     Initial,
+    Input,
     Location,
     Property,
     Range,
@@ -95,4 +97,37 @@ def two_sided(bound: Fraction = Fraction(6, 5)) -> HybridAutomaton:
         (),
         (Initial("turn", _box(Fraction(7, 10))),),
         properties=(Property("bounded", conjunction(X >= -bound, X <= bound)),),
+    )
+
+
+def two_rotations(bound: Fraction = Fraction(1)) -> HybridAutomaton:
+    """Two rotations beside each other, from (1, 0) and from (0, 1/2) with halving of the second
+    at will: x stays within 1, z within 1/2. No single sum of the energies shows both."""
+    z, w = variable("z"), variable("w")
+    rates = {"x": Y, "y": -X, "z": 3 * w, "w": -3 * z}
+    flows = tuple(Constraint(name, Range.exactly(rate)) for name, rate in rates.items())
+    half = Fraction(1, 2)
+    weaker = tuple(Constraint(n, Range.exactly(half * variable(n))) for n in ("z", "w"))
+    start = conjunction(equal(X, 1), equal(Y, 0), equal(z, 0), equal(w, half))
+    return HybridAutomaton(
+        "two rotations",
+        tuple(Variable(name) for name in rates),
+        (Location("turn", flows),),
+        (Edge("turn", "turn", X >= 0, weaker, name="weaken"),),
+        (Initial("turn", start),),
+        properties=(Property("bounded", conjunction(X <= bound, z <= bound / 2)),),
+    )
+
+
+def shaken_spring(bound: Fraction = Fraction(3, 2)) -> HybridAutomaton:
+    """A damped spring that an input of at most 1/10 shakes, and a wall at x = -1/2: from x = 1
+    at rest, so that a bound of 9/10 is broken at once."""
+    spring = walled_spring(bound)
+    free = spring.locations[0]
+    flows = (free.flows[0], Constraint("y", Range.exactly(variable("u") - X - Y)))
+    return replace(
+        spring,
+        name="shaken spring",
+        locations=(replace(free, flows=flows),),
+        inputs=(Input("u", low=Fraction(-1, 10), high=Fraction(1, 10)),),
     )
