@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from abstraction.verification import deadline, verify
 from models.automaton import INT
 from models.expression import Op, add, compare, constant, multiply, variable
 from models.load import load
-from models.proof.linear import alternatives
+from models.proof.linear import Row, alternatives
 from models.verdict import Falsified, Unknown, Verdict, Verified
 
 K, M = variable("k"), variable("m")
@@ -42,6 +42,12 @@ agent Die() {{
 fractions = st.fractions(min_value=-3, max_value=3, max_denominator=6)
 
 
+def _holds(row: Row, numbers: Mapping[str, int]) -> bool:
+    terms = (a * numbers[name] for name, a in row.form.coefficients.items())
+    value = row.form.constant + sum(terms, Fraction(0))
+    return value < 0 if row.strict else value <= 0
+
+
 @given(
     a=fractions,
     b=fractions,
@@ -64,15 +70,7 @@ def test_rounded_rows_have_the_same_whole_solutions(
                 Op.GREATER: value > c,
             }[op]
             numbers = {"k": k, "m": m}
-            met = any(
-                all(
-                    row.form.constant
-                    + sum(x * numbers[n] for n, x in row.form.coefficients.items())
-                    <= (-1 if row.strict and not row.form.coefficients else 0)
-                    for row in rows
-                )
-                for rows in cases
-            )
+            met = any(all(_holds(row, numbers) for row in rows) for rows in cases)
             assert met == truth
 
 
