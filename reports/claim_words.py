@@ -12,6 +12,7 @@ from models.verdict import Falsified, Verdict, Verified
 from reports import wording
 from reports.crosscheck import Margin
 from reports.inequalities import rounded
+from reports.verdict_data import about_sliding
 
 if TYPE_CHECKING:
     from reports.analysis import Findings
@@ -134,6 +135,7 @@ def assumptions(findings: Findings) -> list[dict[str, Any]]:
             "given",
         )
     )
+    found += [("meaning", text, "given") for text in about_sliding(automaton)]
     for verdict in findings.verdicts:
         found.append(_basis(verdict))
     found.append(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from models.automaton import Automaton
+from models.automaton import Automaton, EventKind
 from models.verdict import Effort, Falsified, Unknown, Verdict, Verified
 
 PACKAGES = (
@@ -98,7 +98,14 @@ def assumptions(automaton: Automaton) -> list[str]:
     if automaton.assumption.op != "boolean":
         found.append(f"always {automaton.assumption}")
     found.append("a mode is entered only where its invariant holds")
-    return found
+    return [*found, *about_sliding(automaton)]
+
+
+def about_sliding(automaton: Automaton) -> list[str]:
+    """What verdicts say, or do not say, about a model whose simulated runs may slide."""
+    if any(e.event is EventKind.SLIDING for part in automaton.components for e in part.edges):
+        return ["jumps follow one another: sliding, the limit of ever faster ones, is left out"]
+    return []
 
 
 def versions() -> dict[str, str]:

@@ -3,15 +3,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from models.load import load
 from models.model import Model
 from reports.analysis import Settings, analyse
 from reports.report_data import report_data
 from reports.result_formats import arch_csv, junit, sarif
+from reports.verdict_data import assumptions
 from tests.support.report_models import EVIL, evil, heater
 
 
@@ -62,3 +65,18 @@ def test_the_arch_table(reports: list[dict[str, Any]]) -> None:
     assert [r["result"] for r in rows] == ["verified", "falsified", "verified"]
     assert list(rows[0]) == ["benchmark", "instance", "result", "time"]
     assert rows[2]["instance"] == EVIL[0] and float(rows[0]["time"]) >= 0
+
+
+def test_verdicts_about_sliding_models_say_what_they_leave_out(tmp_path: Path) -> None:
+    text = """
+mode Side(real speed) { write analog real x; diff { d(x) == speed; } }
+mode Top() { write analog real x; mode left = Side(1); mode right = Side(-1);
+  trans from init to right;
+  WORD trans from left to right when x >= 0;
+  WORD trans from right to left when x <= 0; }
+agent Relay() { private analog real x = 1; mode top = Top(); assert "near" { x <= 2 } }
+"""
+    path = tmp_path / "relay.charon"
+    for word, said in (("sliding", True), ("urgent", False)):
+        path.write_text(text.replace("WORD", word))
+        assert any("sliding" in a for a in assumptions(load(path).automaton)) == said
