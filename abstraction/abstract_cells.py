@@ -127,6 +127,11 @@ class Cells:
             for found in self._meeting(zone, switch.target, before, bound, cell):
                 yield found, k
 
+    def meeting(self, relation: Polyhedron, location: str) -> Iterator[AbstractState]:
+        """The cells that meet the states x' of a relation over (x, x', rest)."""
+        zone = self._new_relation_zone(relation, None, location)
+        yield from self._meeting(zone, location, 0, zone.bound.copy())
+
     def _meeting(
         self, zone: _Zone, location: str, first: int, bound: Array, source: Sequence[Row] = ()
     ) -> Iterator[AbstractState]:
@@ -313,14 +318,17 @@ class Cells:
         self, key: tuple[str, int], relation: Polyhedron, source: str | None, target: str
     ) -> _Zone:
         if key not in self._zones:
-            n = len(self.system.names)
-            normals, levels = self._planes[target]
-            parts = [] if source is None else [(0, self._planes[source][0])]
-            after = np.zeros((len(normals), len(relation.names)))
-            after[:, n : 2 * n] = normals
-            exact = ZoneSolver(self._session, relation.rows)
-            self._zones[key] = _zone(relation, [*parts, (n, normals)], after, levels, exact)
+            self._zones[key] = self._new_relation_zone(relation, source, target)
         return self._zones[key]
+
+    def _new_relation_zone(self, relation: Polyhedron, source: str | None, target: str) -> _Zone:
+        n = len(self.system.names)
+        normals, levels = self._planes[target]
+        parts = [] if source is None else [(0, self._planes[source][0])]
+        after = np.zeros((len(normals), len(relation.names)))
+        after[:, n : 2 * n] = normals
+        exact = ZoneSolver(self._session, relation.rows)
+        return _zone(relation, [*parts, (n, normals)], after, levels, exact)
 
 
 def _planes(names: tuple[str, ...], forms: tuple[Form, ...]) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from abstraction.abstract_cells import AbstractState, Cells
 from abstraction.predicates import in_words
 from abstraction.refinement_history import PathStep
+from abstraction.slices import CellSlicer
 
 if TYPE_CHECKING:
     import networkx
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """One transition of the abstract graph: a switch (its number) or a flow over the
-    hyperplane of a predicate (its number)."""
+    """One transition of the abstract graph: a switch (its number), a flow over the hyperplane
+    of a predicate (its number), or a flow that a slice of the source shows (its number)."""
 
     source: AbstractState | None
     target: AbstractState
     switch: int | None = None
     predicate: int | None = None
+    slice: int | None = None
 
 
 @dataclass
@@ -55,6 +57,8 @@ class AbstractGraph:
             cell = tuple(h.scaled(Fraction(s)) for h, s in zip(forms, signs, strict=True))
             if step.source is None:
                 entered = "start"
+            elif step.slice is not None:
+                entered = f"flow within slice {step.slice}"
             elif step.predicate is None:
                 entered = f"switch from {step.source.location}"
             else:
@@ -101,12 +105,17 @@ class AbstractGraph:
 
 
 def explore(
-    cells: Cells, most: int, stop: Callable[[], bool], *, stop_at_bad: bool = True
+    cells: Cells,
+    most: int,
+    stop: Callable[[], bool],
+    *,
+    stop_at_bad: bool = True,
+    slicer: CellSlicer | None = None,
 ) -> AbstractGraph:
     """The abstract states reachable from the initial ones, at most that many.
 
     With `stop_at_bad` the search ends at the first bad state. Switches are followed before
-    flow: they cost less and often lead further.
+    flow: they cost less and often lead further. Flow is followed over facets, or by slices.
     """
     graph = AbstractGraph(cells)
     discrete: deque[AbstractState] = deque()
@@ -139,9 +148,18 @@ def explore(
                     return graph
             continue
         state = flowing.popleft()
-        for p in cells.crossed(state):
-            signs = (*state.signs[:p], -state.signs[p], *state.signs[p + 1 :])
-            if reach(Step(state, AbstractState(state.location, signs), predicate=p)):
-                return graph
+        if any(reach(step) for step in _flown(cells, state, slicer)):
+            return graph
     graph.complete = True
     return graph
+
+
+def _flown(cells: Cells, state: AbstractState, slicer: CellSlicer | None) -> Iterator[Step]:
+    """Where flow leads."""
+    if slicer is not None:
+        for target, k in slicer.flown(state):
+            yield Step(state, target, slice=k)
+        return
+    for p in cells.crossed(state):
+        signs = (*state.signs[:p], -state.signs[p], *state.signs[p + 1 :])
+        yield Step(state, AbstractState(state.location, signs), predicate=p)

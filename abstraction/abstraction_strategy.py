@@ -26,6 +26,8 @@ PREDICATES = "predicates"
 """The option of a task with further predicates: a tuple of conditions."""
 GRAPH_READER = "abstract graph"
 """The option of a task with a function that is given the abstract graph (networkx)."""
+SLICES = "slices"
+"""The option of a task with the length of slices by which whole cells are followed."""
 ADVICE = "give predicates (--predicate), more time (--time-limit), or another --method"
 SIMULATION_SECONDS, RESERVED = 10.0, 0.2
 """What simulation gets of the time, if a path was not excluded: seconds at most, and the part
@@ -49,7 +51,9 @@ class AbstractionStrategy:
         """Explore, refine, prove exactly, and let the trusted checker decide."""
         begun = time.perf_counter()
         given = cast("tuple[Expression, ...]", task.options.get(PREDICATES, ()))
-        method = replace(self.method, given=(*self.method.given, *given), seed=task.seed)
+        slices = cast("float | None", task.options.get(SLICES, self.method.slices))
+        given = (*self.method.given, *given)
+        method = replace(self.method, given=given, seed=task.seed, slices=slices)
         try:
             problem = linear_problem(task.automaton, task.claim)
             end = _reserved(task)

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 
@@ -43,8 +42,9 @@ from abstraction.predicates import (
     mined_predicates,
     normalised,
 )
-from abstraction.refinement_history import PathStep, RefinementRound
+from abstraction.refinement_history import PathStep, RefinementRound, in_path
 from abstraction.sampled_runs import SampledRuns, sampled_runs
+from abstraction.slices import CellSlicer
 from abstraction.split_system import SplitSystem, split_system
 from abstraction.template_system import (
     Array,
@@ -71,13 +71,14 @@ OUTLINE_EDGES, OUTLINE_VARIABLES = 12, 4
 @dataclass(frozen=True)
 class PredicateAbstraction:
     """The method: the author's predicates beyond those in the model, whether to mine and to
-    learn others, and limits."""
+    learn others, limits, and the length of slices if whole cells shall be followed by them."""
 
     given: tuple[Expression, ...] = ()
     mine: bool = True
     refine: bool = True
     states: int = 3000
     seed: int = 0
+    slices: float | None = None
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,13 @@ class _Search:
         """The result if whole cells decide, or if nothing else shall be tried."""
         begun = time.perf_counter()
         self.progress(f"whole cells of {len(self.predicates)} predicates")
-        self.graph = self._explored(self.predicates, method.states, stop_at_bad=method.refine)
-        graph = self.graph
+        cells = Cells(self.system, self.predicates, self.runs)
+        slicer = None
+        if method.slices is not None:
+            slicer = CellSlicer(cells, method.slices, stop=self.stop)
+        graph = explore(cells, method.states, self.stop, stop_at_bad=method.refine, slicer=slicer)
+        self.graph = graph
+        self.effort += cells.effort
         self.states = len(graph.found)
         path = () if graph.bad is None else graph.path_steps(graph.bad)
         self.history.append(RefinementRound(1, len(graph.found), path))
@@ -182,20 +188,14 @@ class _Search:
             if isinstance(proof, PolyhedralProof):
                 return self.result(proof)
             self.reason = f"no exact proof of: {proof.obligation.title}"
+            if slicer is not None and slicer.cut:
+                self.reason += f" ({len(slicer.cut)} cells were followed for a limited time only)"
         elif graph.bad is not None:
             self.reason = f"whole cells reach a bad state {in_path(path)}"
         else:
             why = "the time limit" if self.stop() else "the limit of abstract states"
             self.reason = f"{why} ended the search with {len(graph.found)} abstract states"
         return None if method.refine else self.result(None, self.reason)
-
-    def _explored(
-        self, predicates: tuple[Predicate, ...], most: int, *, stop_at_bad: bool
-    ) -> AbstractGraph:
-        cells = Cells(self.system, predicates, self.runs)
-        graph = explore(cells, most, self.stop, stop_at_bad=stop_at_bad)
-        self.effort += cells.effort
-        return graph
 
     # Reached parts
 
@@ -204,7 +204,9 @@ class _Search:
         for number, (predicates, outlines) in enumerate(self._divisions(given)):
             if self.stop():
                 break
-            graph = self._explored(predicates, MOST_PARTS, stop_at_bad=False)
+            cells = Cells(self.system, predicates, self.runs)
+            graph = explore(cells, MOST_PARTS, self.stop, stop_at_bad=False)
+            self.effort += cells.effort
             if not graph.complete:
                 continue
             self.progress(f"parts of {len(graph.found)} abstract states, division {number + 1}")
@@ -358,18 +360,6 @@ def _normal(system: TemplateSystem, form: Form, sign: int) -> Array:
 
 def _in_words(system: TemplateSystem, state: Array) -> str:
     return ", ".join(f"{v} = {x:.4g}" for v, x in zip(system.names, state, strict=True))
-
-
-def in_path(path: tuple[PathStep, ...]) -> str:
-    """An abstract path in words: how each state is entered, and the last one's comparisons."""
-    if not path:
-        return "without a path"
-    ways = [path[0].location]
-    for before, step in pairwise(path):
-        ways.append(step.location if step.location != before.location else step.entered)
-    last = path[-1]
-    cell = f", which ends in {last}" if last.cell else ""
-    return f"by the path {' -> '.join(ways)}{cell}"
 
 
 def _margins(system: TemplateSystem, runs: SampledRuns) -> Iterator[Predicate]:

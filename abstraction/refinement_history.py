@@ -7,6 +7,7 @@ variables: a report can print them, and a search for violations can aim at them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from abstraction.predicates import Predicate, in_words
 from models.proof.linear import Form
@@ -39,6 +40,18 @@ class RefinementRound:
     states: int
     path: tuple[PathStep, ...] = ()
     learned: tuple[Predicate, ...] = ()
+
+
+def in_path(path: tuple[PathStep, ...]) -> str:
+    """An abstract path in words: how each state is entered, and the last one's comparisons."""
+    if not path:
+        return "without a path"
+    ways = [path[0].location]
+    for before, step in pairwise(path):
+        ways.append(step.location if step.location != before.location else step.entered)
+    last = path[-1]
+    cell = f", which ends in {last}" if last.cell else ""
+    return f"by the path {' -> '.join(ways)}{cell}"
 
 
 def _comparison(form: Form) -> str:

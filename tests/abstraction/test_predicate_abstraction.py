@@ -237,11 +237,12 @@ def _random_form(generator: Generator) -> Form:
 # The published run on the platoon
 
 
+@pytest.mark.parametrize("slices", [None, 0.1])
 @pytest.mark.parametrize("front", ["0, 0", "-1, 1", "-5, 3"])
-def test_whole_cells_of_the_published_run(tmp_path: Path, front: str) -> None:
+def test_whole_cells_of_the_published_run(tmp_path: Path, front: str, slices: float | None) -> None:
     """The listed predicates with those of guards and invariants, nothing learned: as many
     abstract states as published, but two of them are close: a cell such as 2 <= dist <= 10
-    holds states that collide, whatever the front car does."""
+    holds states that collide, whatever the front car does. Slices cannot exclude that."""
     source = Path(__file__).parents[2] / "models" / "library" / "platoon.charon"
     given = tuple(
         parse_expression(text) for text in ("dist <= 0", "dist >= 2", "dist >= 10", "dist >= 20")
@@ -250,7 +251,7 @@ def test_whole_cells_of_the_published_run(tmp_path: Path, front: str) -> None:
     file.write_text(f"{source.read_text()}\nsystem Highway({front});\n")
     model = load(str(file)).automaton
     problem = linear_problem(model, model.properties[0])
-    result = abstract(problem, PredicateAbstraction(given=given, refine=False))
+    result = abstract(problem, PredicateAbstraction(given=given, refine=False, slices=slices))
     assert result.proof is None
     assert result.graph is not None
     assert len(result.graph.found) == 14

@@ -86,6 +86,12 @@ def _positive(_: click.Context, parameter: click.Parameter, text: str | None) ->
     help='A hint for predicate abstraction, such as "dist >= 10"; may be repeated.',
 )
 @click.option(
+    "--slices",
+    callback=_positive,
+    metavar="R",
+    help="Follow the flow of whole cells by slices of this length (--method abstraction).",
+)
+@click.option(
     "--graph",
     "graph_file",
     type=click.Path(path_type=Path),
@@ -117,6 +123,7 @@ def command(
     horizon: Fraction | None,
     step: Fraction | None,
     predicates: tuple[str, ...],
+    slices: Fraction | None,
     graph_file: Path | None,
     seed: int,
     certificate: Path | None,
@@ -145,6 +152,8 @@ def command(
     verdicts: list[tuple[Verdict, Provenance]] = []
     options: dict[str, object] = {"horizon": horizon, "step": step}
     options |= _abstraction_options(model.automaton, predicates, graph_file, method, len(claims))
+    if slices is not None:
+        options |= _slicing(slices, method)
     for claim in claims:
         with Progress(console.quiet or console.as_json) as progress:
             task = Task(model.automaton, claim, deadline(time_limit), seed, progress, options)
@@ -187,6 +196,14 @@ def _abstraction_options(
     if write is None:
         raise click.UsageError(f"--graph: the file must end in {', '.join(sorted(WRITERS))}")
     return options | {GRAPH_READER: lambda graph: write_whole(graph_file, write(graph))}
+
+
+def _slicing(length: Fraction, method: str) -> dict[str, object]:
+    from abstraction.abstraction_strategy import SLICES
+
+    if method != "abstraction":
+        raise click.UsageError("--slices needs --method abstraction")
+    return {SLICES: float(min(length, Fraction(10**9)))}
 
 
 def _recorded(
