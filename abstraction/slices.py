@@ -107,12 +107,8 @@ class CellSlicer:
         """The other cells that slices of a cell meet, as they are found, with the number of
         the slice. The last slice is one that is empty, or after which all is in the cell
         again, or no other cell is left to be met."""
-        motion = self._motions.get(state.location)
-        if motion is None:
-            return
         met: set[AbstractState | None] = {state}
-        for start in (_within(self.cells, state, flow.domain) for flow in motion.flows):
-            slices = _Slices(motion, start, self.cells, state)
+        for slices in self.slices(state):
             ended = False
             for k in range(self.most):
                 is_empty = True
@@ -122,26 +118,32 @@ class CellSlicer:
                         met.add(other)
                         yield other, k
                 slices.advance()
-                ended = is_empty or self._all_cells(motion) <= met or slices.returned()
+                ended = is_empty or self._all_cells(state.location) <= met or slices.returned()
                 if ended or slices.is_large or self.stop():
                     break
             if not ended:
                 self.cut.add(state)
 
-    def _all_cells(self, motion: Motion) -> set[AbstractState | None]:
+    def slices(self, state: AbstractState) -> Iterator[Slices]:
+        """The slices of a cell, for every case of its location's invariant."""
+        if (motion := self._motions.get(state.location)) is not None:
+            for flow in motion.flows:
+                start = _within(self.cells, state, flow.domain)
+                yield Slices(motion, start, self.cells, state)
+
+    def _all_cells(self, location: str) -> set[AbstractState | None]:
         """The cells of a location; with None among them if there are too many to list."""
-        location = motion.flows[0].location
         if location not in self._listed:
             cells = chain.from_iterable(
                 self.cells.meeting(_arrived(flow.domain, self.cells.system.names), location)
-                for flow in motion.flows
+                for flow in self._motions[location].flows
             )
             found: set[AbstractState | None] = set(islice(cells, MOST_CELLS))
             self._listed[location] = found if next(cells, None) is None else {None}
         return self._listed[location]
 
 
-class _Slices:
+class Slices:
     """The slices of one polyhedron over (x, w), one after the other."""
 
     def __init__(self, motion: Motion, start: Polyhedron, cells: Cells, state: AbstractState):
@@ -164,8 +166,13 @@ class _Slices:
 
     def meets(self) -> Iterator[AbstractState]:
         """The cells that this slice meets within the invariant."""
+        for polyhedron in self.polyhedra():
+            yield from self._cells.meeting(polyhedron, self._state.location)
+
+    def polyhedra(self) -> Iterator[Polyhedron]:
+        """This slice, over (p, x, rest), within each case of the invariant."""
         for flow in self._motion.flows:
-            yield from self._cells.meeting(self._slice(flow.domain), self._state.location)
+            yield self._slice(flow.domain)
 
     def returned(self) -> bool:
         """Whether all that is left at the beginning of this slice lies in the cell again:

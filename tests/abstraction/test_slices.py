@@ -13,7 +13,7 @@ from abstraction.abstract_cells import AbstractState, Cells
 from abstraction.abstract_search import explore
 from abstraction.predicates import Origin, Predicate, distinct, normalised
 from abstraction.slices import CellSlicer
-from abstraction.template_system import template_system
+from abstraction.template_system import Polyhedron, template_system
 from models.automaton import (
     Constraint,
     HybridAutomaton,
@@ -27,6 +27,7 @@ from models.expression_text import parse_expression
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
 from reach.matrix_exponential import matrix_exponential
+from reach.support import SupportOracle
 from workbench.cli import run
 
 Array = NDArray[np.float64]
@@ -101,6 +102,37 @@ def test_runs_stay_within_the_slices(seed: int) -> None:
             first[state] = dict(slicer.flown(state))
         for other, k in visited(cells, law, start, generator):
             assert other == state or first[state].get(other, 99) <= k
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_points_of_runs_lie_in_their_slice(seed: int) -> None:
+    """Long slices of a small cell, so that every term of the bound is needed; inputs stay at
+    a corner, which leads furthest astray."""
+    generator = np.random.default_rng(seed)
+    matrix, push = generator.integers(-8, 9, (2, 2)) / 4, generator.integers(-8, 9, 2) / 4
+    spread, step = (seed % 2) / 4, 0.5
+    sides = [line(1, 0, -1), line(-1, 0, -1), line(0, 1, -1), line(0, -1, -1)]
+    cells = cells_of(plane(matrix, push, spread, "x >= -99 && x <= 99"), sides)
+    state = AbstractState("a", cells.containing("a", np.zeros(2)))
+    (slices,) = CellSlicer(cells, step).slices(state)
+    starts = generator.choice([-0.25, 0.25], (12, 2))
+    values = push + spread * generator.choice([-1.0, 1.0], (12, 2))
+    for k in range(3):
+        (polyhedron,) = slices.polyhedra()
+        for part in np.linspace(0, 1, 7):
+            block = np.zeros((4, 4))
+            block[:2, :2], block[:2, 2:] = matrix, np.eye(2)
+            exponential = matrix_exponential(block * (k + part) * step)
+            points = starts @ exponential[:2, :2].T + values @ exponential[:2, 2:].T
+            assert all(_contains(polyhedron, point) for point in points)
+        assert not _contains(polyhedron, np.array([0.0, 1e4]))
+        slices.advance()
+
+
+def _contains(polyhedron: Polyhedron, point: Array) -> bool:
+    others = np.delete(polyhedron.matrix, [2, 3], axis=1)
+    oracle = SupportOracle(others, polyhedron.bound - polyhedron.matrix[:, 2:4] @ point)
+    return oracle(np.zeros(others.shape[1])) is not None
 
 
 def test_what_facets_allow_slices_meet() -> None:
