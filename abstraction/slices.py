@@ -257,7 +257,7 @@ def _arrived(domain: Polyhedron, names: tuple[str, ...]) -> Polyhedron:
 
 def _motion(flows: tuple[Flow, ...], step: float) -> Motion:
     """The first case's A, and the smallest box of u = x' - A x that holds every case."""
-    state = flows[0].state
+    state = flows[0].state + flows[0].rest @ _slopes(flows[0])
     norm = float(np.abs(state).sum(axis=1).max())
     step = step if norm * step <= LONGEST else LONGEST / norm
     low, high = np.full(len(state), np.inf), np.full(len(state), -np.inf)
@@ -272,6 +272,25 @@ def _motion(flows: tuple[Flow, ...], step: float) -> Motion:
     centre = np.where(bounded, (np.where(bounded, low, 0) + np.where(bounded, high, 0)) / 2, 0.0)
     spread = np.where(low > high, 0.0, np.where(bounded, np.maximum(high - centre, 0), np.inf))
     return Motion(flows, state, centre, spread, step)
+
+
+def _slopes(flow: Flow) -> Array:
+    """How inputs follow the state: f where rows say f x + a <= w <= f x + b, else 0."""
+    n = len(flow.state)
+    left, right = flow.domain.matrix[:, :n], flow.domain.matrix[:, n:]
+    slopes = np.zeros((right.shape[1], n))
+    for j, column in enumerate(right.T):
+        alone = (np.count_nonzero(right, axis=1) == 1) & (column != 0)
+        above, below = (
+            {
+                tuple(-row / a)
+                for row, a in zip(left[alone], column[alone], strict=True)
+                if s * a > 0
+            }
+            for s in (1, -1)
+        )
+        slopes[j] = min(above & below, default=tuple(np.zeros(n)))
+    return slopes
 
 
 def _integral(matrix: Array, step: float) -> Array:
