@@ -17,7 +17,7 @@ from models.automaton import Automaton, Property
 from models.trace import Ending, EventType, Trace
 from models.verdict import Confirmation
 from simulate.methods import Adams, Method, Taylor
-from simulate.objective import Objective
+from simulate.objective import Objective, focused
 from simulate.policy import Policy, Switching
 from simulate.recipe import Recipe, repeat
 from simulate.run import Given
@@ -291,8 +291,9 @@ def enclosed_at_length(
     """A proof of the violation by enclosures, if it can be given."""
     from simulate.validated import describe, validate
 
+    alone = focused(automaton, claim)  # other properties may be violated before
     for rtol, atol in TOLERANCES[:2]:
-        followed = repeat(automaton, recipe, method=Taylor(rtol, atol), stop_on_violation=True)
+        followed = repeat(alone, recipe, method=Taylor(rtol, atol), stop_on_violation=True)
         run = validate(automaton, followed, inputs=recipe.inputs, claim=claim)
         if run.violation is not None and run.depth > 0.0:
             how = f"enclosed by ball arithmetic: {describe(run).rstrip('.')}"

@@ -84,11 +84,8 @@ def _let_go(run: Execution, new: Mapping[str, float]) -> None:
 
 def _leave(run: Execution, place: Place, new: Mapping[str, float]) -> None:
     """Go the way that leads on; go back to the last chance, or block, if there is none."""
-    broken = [
-        name
-        for part, name in zip(place.exits, place.exit_names, strict=True)
-        if not run.prepared.condition(part)(run.env, run.method.rtol, run.method.atol)
-    ]
+    parts = run.prepared.broken(place.name, run.env, run.method.rtol, run.method.atol)
+    broken = [place.exit_names[i] for i in parts]
     before = {**run.env, **run.former}
     way = _way_on(run, place.name, before, new, {run.key(place.name, before)})
     if way is not None:

@@ -147,6 +147,7 @@ class Prepared:
         self._places: dict[tuple[str, tuple[Hold, ...]], Place] = {}
         self._jumps: dict[tuple[str, int], Jump] = {}
         self._invariants: dict[str, TolerantCondition] = {}
+        self._parts: dict[str, tuple[TolerantCondition, ...]] = {}
         self._guards: dict[tuple[str, int], TolerantCondition] = {}
         self._arrivals: dict[tuple[str, int], TolerantCondition] = {}
         self._holders: dict[
@@ -216,6 +217,15 @@ class Prepared:
             whole = conjunction(*self.place(location).exits)
             self._invariants[location] = self.condition(whole)
         return self._invariants[location]
+
+    def broken(
+        self, location: str, values: Mapping[str, float], rtol: float, atol: float
+    ) -> list[int]:
+        """The parts of a location's invariant that do not hold within tolerance."""
+        if location not in self._parts:
+            self._parts[location] = tuple(map(self.condition, self.place(location).exits))
+        parts = self._parts[location]
+        return [i for i, holds in enumerate(parts) if not holds(values, rtol, atol)]
 
     def arrival(self, location: str, edge: int) -> TolerantCondition:
         """What the target's invariant demands of a jump beyond what holds before it: parts

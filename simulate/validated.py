@@ -116,8 +116,11 @@ def validated_run(
 ) -> ValidatedRun | None:
     """Simulate a recipe at a tight tolerance and follow that run; None if there is no run.
     Without a claim, the one that the simulation sees violated is looked for."""
+    from simulate.objective import focused
+
+    claimed = automaton if claim is None else focused(automaton, claim)
     try:
-        trace = repeat(automaton, recipe, method=TIGHT, stop_on_violation=True)
+        trace = repeat(claimed, recipe, method=TIGHT, stop_on_violation=True)
     except (ModelError, ArithmeticError):
         return None
     if not trace.segments:

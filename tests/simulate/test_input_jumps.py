@@ -31,10 +31,11 @@ from simulate.agents import simulate_agents
 from simulate.fleet import is_available
 from simulate.methods import Taylor
 from simulate.policy import Level, Policy, Switching
+from simulate.recipe import Recipe
 from simulate.run import prepare, simulate
 from simulate.run_check import RunCheck
 from simulate.signals import Lines, Signal, Steps
-from simulate.validated import TIGHT, validate
+from simulate.validated import TIGHT, confirm_violation, validate
 
 X, Y, U = map(variable, ("x", "y", "u"))
 ALL_POLICIES = [Policy(s) for s in Switching]
@@ -329,6 +330,19 @@ def test_a_jump_at_a_step_is_proved() -> None:
     assert low <= Fraction(7, 2) + Fraction(1, 10**9) and high >= Fraction(7, 2) - Fraction(
         1, 10**9
     )
+
+
+def test_a_violation_beyond_a_step_and_beyond_another_violation_is_proved() -> None:
+    """At t = 20 the throttle falls, and the gear changes at that instant."""
+    automaton = load("automatic_transmission_low").automaton
+    inputs: dict[str, Signal] = {
+        "throttle": Steps((0.0, 20.0, 30.0), (1.0, 0.5, 1.0)),
+        "brake": Steps((0.0,), (0.0,)),
+    }
+    recipe = Recipe(until=34.9, inputs=inputs)
+    claim = next(p for p in automaton.properties if p.name == "vehicle speed")
+    found = confirm_violation(automaton, claim, recipe)
+    assert found is not None and found.rigorous and "3 proved jumps" in found.how
 
 
 # An oracle: exact evaluation of the model
