@@ -95,23 +95,24 @@ def search_functions(
         return system
     refuted = [_impossible(situation.rows) for situation in system.bad]
     open_bad = [s for s, witness in zip(system.bad, refuted, strict=True) if witness is None]
-    groups = [open_bad] if len(open_bad) < 2 else [open_bad, *([s] for s in open_bad)]
-    found: list[tuple[list[Situation], _Found]] = []
-    for number, group in enumerate(groups):
-        progress(f"quadratic function {number + 1} of at most {len(groups)}")
-        one = _function(system, group, stop)
-        if stop():
-            return NoFunction("the time limit ended the search")
-        if one is not None:
-            found.append((group, one))
-        elif number > 0 or len(groups) == 1:
-            return NoFunction(
-                f"no quadratic function was found that stays below zero and excludes the bad "
-                f"states ({group[0].title if group else 'none'})"
-            )
-        if one is not None and number == 0:
+    progress("a quadratic function that excludes all bad states")
+    one = _function(system, open_bad, stop)
+    found = [] if one is None else [(open_bad, one)]
+    for situation in open_bad if one is None and len(open_bad) > 1 else []:
+        progress(f"a quadratic function for {situation.title}")
+        one = _function(system, [situation], stop)
+        if one is None:
             break
-    return _assembled(system, refuted, found)
+        found.append(([situation], one))
+    if one is not None:
+        return _assembled(system, refuted, found)
+    if stop():
+        return NoFunction("the time limit ended the search for quadratic functions")
+    missing = open_bad[len(found)].title if open_bad else "starts and flows"
+    return NoFunction(
+        f"no quadratic function was found that no behaviour makes positive and that excludes "
+        f"the bad states: {missing}"
+    )
 
 
 def _assembled(

@@ -22,7 +22,13 @@ from models.proof.certificate import Certificate, MalformedCertificateError, dec
 from models.proof.checker import Accepted, Rejected, check
 from models.proof.definite import is_positive_semidefinite
 from models.proof.problem import linear_problem
-from models.proof.quadratic_function import QuadraticFunctions, Witness, bad_situations, situations
+from models.proof.quadratic_function import (
+    QuadraticFunctions,
+    Witness,
+    bad_situations,
+    proves,
+    situations,
+)
 from models.verdict import Unknown, Verified
 from reach.quadratic_function_search import NoFunction, search_functions
 from reach.quadratic_search import reachable_locations
@@ -244,13 +250,22 @@ def test_the_touched_bound_must_be_strict() -> None:
 
 
 def test_a_flow_may_not_assume_what_it_is_to_show() -> None:
-    """Excluding a flow case by the function itself would prove anything."""
-    model = rotation(Fraction(1, 10))
-    always = {"turn": {(): Fraction(0), ("x",): Fraction(1)}}  # x <= 0, false at once
+    """V = x^2 + y^2 + 1 is never at most 0. So V <= 0 excludes everything: as an earlier
+    function, or where V is known already; not while V <= 0 is being shown of the flow."""
+    model = rotation()
+    problem = linear_problem(model, model.properties[0])
+    positive = {"turn": {m: Fraction(1) for m in ((), ("x", "x"), ("y", "y"))}}
     circular = Witness(((0, Fraction(1)),), (), (), Fraction(1))
-    proof = QuadraticFunctions((always,), (circular, circular, circular))
-    given_away = Certificate(model.name, model.sha256, "bounded", proof)
-    assert isinstance(judged(model, given_away), Rejected)
+    start, flow = situations(problem, ("turn",))
+    (bad,) = bad_situations(problem, ("turn",))
+    both = (positive, positive)
+    assert not proves(start, both, 0, circular)
+    assert not proves(flow, both, 0, circular)
+    assert proves(flow, both, 1, circular)
+    assert proves(bad, both, None, circular)
+    later = replace(circular, factors=((1, Fraction(1)),))
+    assert not proves(flow, both, 0, later)
+    assert not proves(flow, both, 0, replace(later, gap=None))
 
 
 @pytest.mark.parametrize(
