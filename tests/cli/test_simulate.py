@@ -391,3 +391,17 @@ def test_runs_that_cannot_go_on_are_no_success(
     result = workbench("simulate", path, "--until", 5)
     assert result.code == 5 and says in result.out
     assert workbench("simulate", path, "--until", 0).code in (0, 5)
+
+
+def test_a_proved_violation_is_one_even_if_the_run_missed_it(
+    workbench: Callable, tmp_path: Path
+) -> None:
+    """x = sin t passes 0.9999999 by less than the error of a loose run."""
+    model = tmp_path / "sine.charon"
+    model.write_text(
+        "mode Turn() { write analog real x, y; diff { d(x) == y; d(y) == -x; } }\n"
+        "agent Sine() { private analog real x = 0, y = 1; mode top = Turn();\n"
+        '  assert "low" { x <= 0.9999999 } }\n'
+    )
+    result = workbench("simulate", model, "--until", 2, "--validated")
+    assert "certainly bad" in result.out and result.code == 10

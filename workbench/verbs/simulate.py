@@ -206,6 +206,7 @@ class _Session:
         self.interrupted = False
         self.proof: dict[str, Any] | None = None
         self.proved = ""
+        self.is_proved_bad = False
         self.drawn: list[str] = []  # what the plot shows
         self.other: Trace | None = None  # the trace to compare with
         self.difference: Difference | None = None
@@ -243,7 +244,7 @@ class _Session:
         """The runs in one word; `incomplete` where one could not be followed to its end."""
         from models.trace import Ending
 
-        if self.bad is not None:
+        if self.bad is not None or self.is_proved_bad:
             return "falsified"
         return "incomplete" if any(Ending(e).gave_up for e in self.endings) else "ok"
 
@@ -298,6 +299,7 @@ class _Session:
         seed, trace = self.chosen_run()
         recipe = replace(self.recipe, seed=seed).with_decisions(trace.decisions)
         run = validated_run(automaton, recipe)
+        self.is_proved_bad = run is not None and run.violation is not None
         self.proof = None if run is None else as_data(run)
         self.proved = "there is no run to validate." if run is None else describe(run)
 
