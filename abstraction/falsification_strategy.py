@@ -53,6 +53,7 @@ class SimulationStrategy:
             return Falsified(name, self.name, found.trace, found.confirmations, effort, recording)
         reason = f"no violation in {outcome.simulations} simulations"
         if informative(outcome.robustness) and math.isfinite(outcome.robustness):
+            reason = f"no confirmed {reason[3:]}" if outcome.robustness < 0 else reason
             reason += f" (the closest came to {outcome.robustness:.4g})"
         return Unknown(name, self.name, reason, "try another --method, or falsify", effort)
 

@@ -31,6 +31,9 @@ CLEAR = 1e-3
 SAFETY = 10.0
 """The violation must exceed the estimated error by this factor."""
 
+MAX_STEPS = 20_000
+"""Of a repetition; beyond that it takes longer than it is worth."""
+
 FEW_JUMPS, FEW_VARIABLES = 2, 8
 """A run within these limits is enclosed in seconds."""
 
@@ -55,7 +58,10 @@ def confirm(objective: Objective, recipe: Recipe) -> tuple[Confirmation, ...]:
     tolerance times the size of the numbers in the run.
     """
     for rtol, atol in TOLERANCES:
-        methods: tuple[Method, ...] = (Taylor(rtol, atol), Adams(rtol, atol))
+        methods: tuple[Method, ...] = (
+            Taylor(rtol, atol, max_steps=MAX_STEPS),
+            Adams(rtol, atol, max_steps=MAX_STEPS),
+        )
         found = _repeated(objective, recipe, methods)
         if found:
             return found
@@ -306,13 +312,27 @@ def counterexample(
 ) -> Counterexample | None:
     """Confirm a violating run and shrink it; less simple runs are the second choices."""
     recipe = Shrinker(objective, recipe).recipe
-    if not confirm(objective, recipe):
+    sound = next((r for r in _ended(objective, recipe) if confirm(objective, r)), None)
+    if sound is None:
         return None
-    for candidate in _simplified(objective, recipe):
+    for candidate in _simplified(objective, sound):
         confirmations = confirm(objective, candidate)
         if confirmations:
             return _shown(objective, candidate, confirmations, rigorous)
     return None
+
+
+def _ended(objective: Objective, recipe: Recipe) -> Iterator[Recipe]:
+    """The run; and where it does not reach its horizon (a pole, a singular end, which two
+    methods may not agree on), the run ended sooner and sooner after the violation."""
+    yield recipe
+    cut_short = objective.run(recipe).outcome.ending is not Ending.HORIZON
+    if isinstance(objective.claim, Property) and cut_short:
+        outcome = objective.run(recipe, stop=True).outcome
+        if outcome.ending is Ending.VIOLATION:
+            for share in (0.1, 0.01, 0.001):
+                until = outcome.time + share * (recipe.until - outcome.time)
+                yield replace(recipe, until=until)
 
 
 def _simplified(objective: Objective, recipe: Recipe) -> Iterator[Recipe]:

@@ -277,6 +277,8 @@ class Execution:
                 " by more than the tolerance; what it did since cannot be trusted.",
                 self.place.name,
             )
+        if result.stop is Stop.EVENT and self.counts.steps >= self.method.max_steps:
+            raise self.too_many_steps()
         if result.stop is Stop.EVENT and self.place.slide is not None:
             react_sliding(self, self.place, self.place.slide, result)
         elif result.stop is Stop.EVENT:
@@ -393,10 +395,14 @@ class Execution:
                 f"At {t} in `{self.place.name}` no step is small enough for the tolerance:"
                 f" the solution explodes or jumps ({state}).",
             )
+        return self.too_many_steps(f" ({state})")
+
+    def too_many_steps(self, state: str = "") -> RunEnded:
+        """The end of a run that has used up its steps, in one stretch or in many."""
         return self.end(
             Ending.STEP_LIMIT,
-            f"The limit of {self.method.max_steps} steps was reached at {t} in"
-            f" `{self.place.name}`; the equations may be stiff ({state}).",
+            f"The limit of {self.method.max_steps} steps was reached at t = {self.t:.10g} in"
+            f" `{self.place.name}`; the equations may be stiff{state}.",
         )
 
     # Events

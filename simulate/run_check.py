@@ -13,13 +13,15 @@ shows. What cannot be seen in a trace (several jumps at one instant) is passed o
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from operator import attrgetter
 
 from models.automaton import INT, TIME, Edge, Range, primed
 from models.expression import Expression, free_variables
-from models.trace import Segment, Trace
+from models.trace import Event, Segment, Trace
 from simulate.calculator import Calculator
 from simulate.dense_values import as_number
 from simulate.margin import MarginTree, margin_tree
@@ -66,8 +68,11 @@ class RunCheck:
         yield from self._urgency(trace, inputs)
         for segment in trace.segments:
             yield from self._flows(segment, trace, inputs)
+        jumps = sorted(trace.jumps, key=attrgetter("time"))
         for before, after in pairwise(trace.segments):
-            yield from self._jump(before, after, trace, inputs)
+            first = bisect_left(jumps, before.end, key=attrgetter("time"))
+            last = bisect_right(jumps, after.start, key=attrgetter("time"))
+            yield from self._jump(before, after, jumps[first:last], trace, inputs)
 
     # The kinds of evidence
 
@@ -162,10 +167,15 @@ class RunCheck:
                         return
 
     def _jump(
-        self, before: Segment, after: Segment, trace: Trace, inputs: Mapping[str, Signal]
+        self,
+        before: Segment,
+        after: Segment,
+        jumps: Sequence[Event],
+        trace: Trace,
+        inputs: Mapping[str, Signal],
     ) -> Iterator[str]:
+        """Whether the jumps between two segments lead from the one to the other."""
         t = after.start
-        jumps = [e for e in trace.jumps if before.end <= e.time <= t]
         if not _near(before.end, t):
             yield f"there is a gap between t = {before.end:.9g} and {t:.9g}"
         if len(jumps) > 1:

@@ -374,3 +374,27 @@ def test_a_bad_location_behind_two_doors_is_approached_and_found(tmp_path: Path)
     outcome = falsify(automaton, claim, Budget(2000), replace(PLAIN, until=10.0))
     assert outcome.found is not None
     assert [e.target for e in outcome.found.trace.jumps] == ["second", "crash"]
+
+
+def test_a_pole_after_the_violation_does_not_hide_it(tmp_path: Path) -> None:
+    """x' = x^2 from 1 passes 100 at t = 0.99 and explodes at t = 1."""
+    path = tmp_path / "pole.charon"
+    path.write_text(
+        "mode Grow() { write analog real x; diff { d(x) == x^2; } }\n"
+        "agent A() { private analog real x = 1; mode top = Grow(); assert { x <= 100 } }\n"
+    )
+    automaton = load(path).automaton
+    found = falsify(automaton, automaton.properties[0], Budget(20)).found
+    assert found is not None
+    assert found.trace.outcome.time == pytest.approx(0.99, abs=1e-6)
+
+
+def test_steps_are_counted_over_all_stretches(tmp_path: Path) -> None:
+    """Near an empty tank the Taylor method goes on in tiny stretches."""
+    path = tmp_path / "tank.charon"
+    path.write_text(
+        "mode Drain() { write analog real x; diff { d(x) == -sqrt(x); } inv { x >= 0 } }\n"
+        "agent A() { private analog real x = 1; mode top = Drain(); }\n"
+    )
+    trace = simulate(load(path).automaton, until=3.0, method=Taylor(1e-10, 1e-12, max_steps=500))
+    assert trace.outcome.ending is Ending.STEP_LIMIT
