@@ -14,20 +14,11 @@ from math import gcd, lcm
 from typing import NamedTuple
 
 from models.evaluation import exact_operation
-from models.expression import (
-    COMPARE,
-    COMPARISONS,
-    MAX_CONSTANT_BITS,
-    Expression,
-    Op,
-    add,
-    compare,
-    constant,
-    multiply,
-    postorder,
-    variable,
-)
+from models.expression import Expression, add, compare, constant, multiply, variable
+from models.literals import COMPARE, MAX_CONSTANT_BITS
+from models.operators import COMPARISONS, Op
 from models.polynomial import PolynomialTooLargeError, polynomial_degree, polynomial_form
+from models.traversal import postorder
 
 
 class AffineForm(NamedTuple):

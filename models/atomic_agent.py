@@ -21,18 +21,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import (
-    TRUE,
-    ZERO,
-    Expression,
-    at_location,
-    conjunction,
-    disjunction,
-    free_variables,
-)
+from models.expression import TRUE, ZERO, Expression, at_location, conjunction, disjunction
 from models.hierarchy import Agent, Claim
 from models.mode_tree import Path, flat_constraint, flat_expression, flat_range
 from models.ranges import bounds, merge_constraints, value_in
+from models.traversal import free_variables
 from models.unfolding import Place, Step, Unfolding
 
 

@@ -28,19 +28,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
-from models.expression import (
-    FALSE,
-    TRUE,
-    Expression,
-    Op,
-    boolean,
-    negation,
-    rebuild,
-    substitute,
-    variable,
-    with_arguments,
-)
+from models.expression import FALSE, TRUE, Expression, boolean, negation, variable
+from models.operators import Op
 from models.source import Span
+from models.traversal import rebuild, substitute, with_arguments
 
 TIME = "time"
 """The reserved name of the time since the start of a run; it has slope 1 everywhere."""

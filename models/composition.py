@@ -41,20 +41,12 @@ from models.automaton import (
     Property,
     Variable,
 )
-from models.expression import (
-    FALSE,
-    TRUE,
-    Expression,
-    Op,
-    at_location,
-    conjunction,
-    disjunction,
-    rebuild,
-    with_arguments,
-)
+from models.expression import FALSE, TRUE, Expression, at_location, conjunction, disjunction
+from models.operators import Op
 from models.ranges import bounds, merge_constraints
 from models.resets import merge
 from models.source import Diagnostic, ModelError, Span
+from models.traversal import rebuild, with_arguments
 
 __all__ = ["Interaction", "Product", "compose", "explicit", "hide", "rename"]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.expression import FUNCTIONS_OF_ONE, Op
+from models.operators import FUNCTIONS_OF_ONE, Op
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,6 @@ from models.expression import (
     ONE,
     ZERO,
     Expression,
-    Op,
     add,
     compare,
     conditional,
@@ -37,10 +36,11 @@ from models.expression import (
     maximum,
     minimum,
     multiply,
-    postorder,
     power,
 )
+from models.operators import Op
 from models.table import Interpolation, Table
+from models.traversal import postorder
 
 
 class NotDifferentiableError(ValueError):

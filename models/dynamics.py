@@ -45,20 +45,19 @@ from models.expression import (
     TRUE,
     ZERO,
     Expression,
-    Op,
     add,
     at_location,
     compare,
     conditional,
     conjunction,
-    free_variables,
     multiply,
-    substitute,
     symbol,
     variable,
 )
+from models.operators import Op
 from models.ranges import bounds, value_in
 from models.source import Diagnostic, ModelError, Span
+from models.traversal import free_variables, substitute
 
 SHARE, EXCESS, FREE, ASSIGNED = "share", "excess", "free", "assigned"
 """What an auxiliary input stands for: the place between two bounds, the distance from one

@@ -18,13 +18,9 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NoReturn, TypeAlias
 
-from models.expression import (
-    COMPARE,
-    COMPARISONS,
-    MAX_CONSTANT_BITS,
-    Expression,
-    Op,
-)
+from models.expression import Expression
+from models.literals import COMPARE, MAX_CONSTANT_BITS
+from models.operators import COMPARISONS, Op
 
 Number: TypeAlias = Fraction | float
 Scalar: TypeAlias = Fraction | float | bool | str

@@ -9,106 +9,33 @@ printing and parsing again gives an equal expression:
 - `a - b` is `a + (-1)*b`; division by a non-zero constant is multiplication;
 - operations on constants are carried out where the result is an exact rational.
 
-Nothing here or in the modules built on it recurses on the depth of an expression:
-`postorder` and `rebuild` are the two ways to walk one, and both are iterative.
+Nothing here or in the modules built on it recurses on the depth of an expression;
+`models/traversal.py` has the ways to walk one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import NoReturn, TypeAlias, cast
 
+from models.literals import (
+    COMPARE,
+    EXACT_FUNCTIONS,
+    MAX_CONSTANT_BITS,
+    bit_size,
+    bounded,
+    product,
+    total,
+)
+from models.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
 from models.source import Span
 from models.table import Table
-
-MAX_CONSTANT_BITS = 16_384
-"""Constants are folded only while numerator and denominator stay below this size."""
-
-
-class Op(StrEnum):
-    """What a node does. The groups below say which sort of value it yields."""
-
-    __hash__ = str.__hash__  # the inherited one is slow, and every node hashes its operator
-
-    # leaves
-    CONSTANT = "constant"  # value: Fraction
-    BOOLEAN = "boolean"  # value: bool
-    SYMBOL = "symbol"  # value: str, a value of an enumeration
-    VARIABLE = "variable"  # value: str
-    AT = "at"  # value: (component, location): "that component is there"
-    # numbers from numbers
-    ADD = "add"
-    MULTIPLY = "multiply"
-    DIVIDE = "divide"
-    POWER = "power"
-    MINIMUM = "min"
-    MAXIMUM = "max"
-    ABSOLUTE = "abs"
-    SIGN = "sign"
-    FLOOR = "floor"
-    SQRT = "sqrt"
-    EXP = "exp"
-    LOG = "log"
-    SIN = "sin"
-    COS = "cos"
-    TAN = "tan"
-    ASIN = "asin"
-    ACOS = "acos"
-    ATAN = "atan"
-    ATAN2 = "atan2"
-    LOOKUP = "lookup"  # value: Table
-    EXTERNAL = "external"  # value: str, a function given by the caller of the API
-    # truth values from numbers
-    LESS = "<"
-    LESS_EQUAL = "<="
-    GREATER = ">"
-    GREATER_EQUAL = ">="
-    EQUAL = "=="
-    NOT_EQUAL = "!="
-    # truth values from truth values
-    AND = "and"
-    OR = "or"
-    NOT = "not"
-    # either
-    IF = "if"  # args: condition, then, else
-    # surface syntax, resolved away by elaboration
-    SELECT = "select"  # value: ((name, indexed), ...); args: the indices, in order
-    FORALL = "forall"  # value: index name; args: low, high, body
-    SUM = "sum"  # value: index name; args: low, high, body
-
-
-COMPARISONS = frozenset(
-    {Op.LESS, Op.LESS_EQUAL, Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL, Op.NOT_EQUAL}
-)
-BOOLEAN_OPERATORS = frozenset({Op.AND, Op.OR, Op.NOT})
-FUNCTIONS_OF_ONE = frozenset(
-    {
-        Op.ABSOLUTE,
-        Op.SIGN,
-        Op.FLOOR,
-        Op.SQRT,
-        Op.EXP,
-        Op.LOG,
-        Op.SIN,
-        Op.COS,
-        Op.TAN,
-        Op.ASIN,
-        Op.ACOS,
-        Op.ATAN,
-    }
-)
-SURFACE = frozenset({Op.SELECT, Op.FORALL, Op.SUM})
 
 Value: TypeAlias = (
     Fraction | bool | str | tuple[str, str] | tuple[tuple[str, bool], ...] | Table | None
 )
 Numeric: TypeAlias = "Expression | Fraction | int"
-
-
-class ExpressionTooLargeError(ValueError):
-    """A constant grew beyond `MAX_CONSTANT_BITS`; the language reports it at its place."""
 
 
 class Expression:
@@ -291,15 +218,6 @@ _set_depth = Expression.__dict__["depth"].__set__
 _set_hash = Expression.__dict__["_hash"].__set__
 
 
-def _bounded(value: Fraction) -> Fraction:
-    size = max(value.numerator.bit_length(), value.denominator.bit_length())
-    if size > MAX_CONSTANT_BITS:
-        raise ExpressionTooLargeError(
-            f"a constant of {size} bits (the limit is {MAX_CONSTANT_BITS})"
-        )
-    return value
-
-
 # Leaves
 
 
@@ -308,7 +226,7 @@ def constant(value: Fraction | int, span: Span | None = None) -> Expression:
     if isinstance(value, float):
         raise TypeError("a float is not exact; write Fraction(1, 10) or Fraction('0.1')")
     exact = value if type(value) is Fraction else Fraction(value)
-    return Expression(Op.CONSTANT, (), _bounded(exact), span)
+    return Expression(Op.CONSTANT, (), bounded(exact), span)
 
 
 def boolean(value: bool, span: Span | None = None) -> Expression:
@@ -351,9 +269,9 @@ def add(*terms: Numeric, span: Span | None = None) -> Expression:
     """A flat sum, its constant part gathered at the end."""
     flat, numbers = _gathered(Op.ADD, terms)
     if numbers:
-        total = numbers[0] if len(numbers) == 1 else constant(_total(numbers))
-        if total.value:
-            flat.append(total)
+        gathered = numbers[0] if len(numbers) == 1 else constant(total(n.constant for n in numbers))
+        if gathered.value:
+            flat.append(gathered)
     if not flat:
         return ZERO
     return flat[0] if len(flat) == 1 else Expression(Op.ADD, tuple(flat), None, span)
@@ -369,9 +287,11 @@ def multiply(*factors: Numeric, span: Span | None = None) -> Expression:
     because the other factors may be undefined."""
     flat, numbers = _gathered(Op.MULTIPLY, factors)
     if numbers:
-        total = numbers[0] if len(numbers) == 1 else constant(_product(numbers))
-        if total.value != 1:
-            flat.insert(0, total)
+        gathered = (
+            numbers[0] if len(numbers) == 1 else constant(product(n.constant for n in numbers))
+        )
+        if gathered.value != 1:
+            flat.insert(0, gathered)
     if not flat:
         return ONE
     return flat[0] if len(flat) == 1 else Expression(Op.MULTIPLY, tuple(flat), None, span)
@@ -392,8 +312,7 @@ def power(base: Numeric, exponent: Numeric, span: Span | None = None) -> Express
         return base
     if base.is_constant and exponent.is_constant and exponent.constant.denominator == 1:
         number, n = base.constant, exponent.constant.numerator
-        bits = max(number.numerator.bit_length(), number.denominator.bit_length())
-        if abs(n) * bits <= MAX_CONSTANT_BITS and (number != 0 or n > 0):
+        if abs(n) * bit_size(number) <= MAX_CONSTANT_BITS and (number != 0 or n > 0):
             return constant(number**n, span)
     return Expression(Op.POWER, (base, exponent), None, span)
 
@@ -414,8 +333,8 @@ def function(op: Op, *args: Numeric, span: Span | None = None) -> Expression:
     assert len(given) == (2 if op is Op.ATAN2 else 1) and (
         op in FUNCTIONS_OF_ONE or op is Op.ATAN2
     ), f"{op} with {len(given)} arguments"
-    if op in _EXACT and given[0].is_constant:
-        return constant(_EXACT[op](given[0].constant), span)
+    if op in EXACT_FUNCTIONS and given[0].is_constant:
+        return constant(EXACT_FUNCTIONS[op](given[0].constant), span)
     return Expression(op, given, None, span)
 
 
@@ -476,75 +395,6 @@ def conditional(
     return Expression(Op.IF, (condition, then, otherwise), None, span)
 
 
-# Walking
-
-
-def postorder(*roots: Expression) -> Iterator[Expression]:
-    """Every distinct node below the roots once, arguments before the nodes that use them."""
-    seen: set[int] = set()
-    stack = [(root, False) for root in reversed(roots)]
-    while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            yield node
-        elif id(node) not in seen:
-            seen.add(id(node))
-            if node.args:
-                stack.append((node, True))
-                stack.extend((arg, False) for arg in reversed(node.args))
-            else:
-                yield node
-
-
-def rebuild(
-    root: Expression, replace: Callable[[Expression, tuple[Expression, ...]], Expression]
-) -> Expression:
-    """The expression made bottom-up: `replace(node, new arguments)` gives each new node."""
-    made: dict[int, Expression] = {}
-    for node in postorder(root):
-        made[id(node)] = replace(node, tuple(made[id(arg)] for arg in node.args))
-    return made[id(root)]
-
-
-def with_arguments(node: Expression, args: tuple[Expression, ...]) -> Expression:
-    """The node with other arguments, back in canonical form; itself if nothing changed."""
-    if all(a is b for a, b in zip(args, node.args, strict=True)):
-        return node
-    make = _REMAKE.get(node.op)
-    if make is not None:
-        return make(*args, span=node.span)
-    if node.op in COMPARISONS:
-        return compare(node.op, args[0], args[1], node.span)
-    if node.op in FUNCTIONS_OF_ONE or node.op is Op.ATAN2:
-        return function(node.op, *args, span=node.span)
-    return Expression(node.op, args, node.value, node.span)
-
-
-def substitute(root: Expression, values: Mapping[str, Expression]) -> Expression:
-    """Every variable named in `values` replaced, all at once."""
-    if not values:
-        return root
-
-    def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
-        if node.op is Op.VARIABLE:
-            return values.get(node.name, node)
-        return with_arguments(node, args)
-
-    return rebuild(root, replace)
-
-
-def free_variables(*roots: Expression) -> frozenset[str]:
-    """The names of all variables that occur."""
-    return frozenset(n.name for n in postorder(*roots) if n.op is Op.VARIABLE)
-
-
-def conjuncts(root: Expression) -> tuple[Expression, ...]:
-    """The parts of a conjunction; none for `TRUE`, the expression itself otherwise."""
-    if root.op is Op.AND:
-        return root.args
-    return () if root == TRUE else (root,)
-
-
 # Details
 
 
@@ -557,22 +407,6 @@ def _gathered(op: Op, parts: tuple[Numeric, ...]) -> tuple[list[Expression], lis
         for operand in part.args if part.op is op else (part,):
             (numbers if operand.op is Op.CONSTANT else flat).append(operand)
     return flat, numbers
-
-
-def _total(numbers: list[Expression]) -> Fraction:
-    """The sum of literals; refused as soon as it becomes too large."""
-    total = Fraction(0)
-    for n in numbers:
-        total = _bounded(total + n.constant)
-    return total
-
-
-def _product(numbers: list[Expression]) -> Fraction:
-    """The product of literals; refused as soon as it becomes too large."""
-    product = Fraction(1)
-    for n in numbers:
-        product = _bounded(product * n.constant)
-    return product
 
 
 def _flattened(op: Op, parts: Iterable[Expression]) -> Iterator[Expression]:
@@ -615,33 +449,3 @@ def _extremum(
     if all(a.is_constant for a in given):
         return constant(choose(a.constant for a in given), span)
     return Expression(op, given, None, span)
-
-
-COMPARE: Mapping[Op, Callable[[Fraction, Fraction], bool]] = {
-    Op.LESS: lambda a, b: a < b,
-    Op.LESS_EQUAL: lambda a, b: a <= b,
-    Op.GREATER: lambda a, b: a > b,
-    Op.GREATER_EQUAL: lambda a, b: a >= b,
-    Op.EQUAL: lambda a, b: a == b,
-    Op.NOT_EQUAL: lambda a, b: a != b,
-}
-"""What each comparison means on exact numbers."""
-
-_EXACT: Mapping[Op, Callable[[Fraction], Fraction]] = {
-    Op.ABSOLUTE: abs,
-    Op.SIGN: lambda a: Fraction((a > 0) - (a < 0)),
-    Op.FLOOR: lambda a: Fraction(a.numerator // a.denominator),
-}
-
-_REMAKE: Mapping[Op, Callable[..., Expression]] = {
-    Op.ADD: add,
-    Op.MULTIPLY: multiply,
-    Op.DIVIDE: divide,
-    Op.POWER: power,
-    Op.MINIMUM: minimum,
-    Op.MAXIMUM: maximum,
-    Op.AND: conjunction,
-    Op.OR: disjunction,
-    Op.NOT: negation,
-    Op.IF: conditional,
-}

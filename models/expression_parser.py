@@ -14,8 +14,6 @@ from typing import NoReturn
 from models.dialect import FUNCTIONS, Dialect
 from models.expression import (
     Expression,
-    ExpressionTooLargeError,
-    Op,
     add,
     at_location,
     boolean,
@@ -37,6 +35,8 @@ from models.expression import (
     variable,
 )
 from models.expression_tokens import Kind, Token, Tokens, unquoted
+from models.literals import ExpressionTooLargeError
+from models.operators import Op
 from models.source import Diagnostic, ModelError, Span
 from models.table import Table
 

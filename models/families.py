@@ -13,7 +13,9 @@ from itertools import combinations, islice, product
 from typing import Generic, Protocol, TypeVar, overload
 
 from models.automaton import primed
-from models.expression import Expression, Op, postorder, variable
+from models.expression import Expression, variable
+from models.operators import Op
+from models.traversal import postorder
 
 
 class Event(Protocol):

@@ -48,25 +48,16 @@ from models.automaton import (
     Variable,
 )
 from models.composition import Interaction, Product
-from models.expression import (
-    ONE,
-    TRUE,
-    ZERO,
-    Expression,
-    Op,
-    conjunction,
-    conjuncts,
-    equal,
-    free_variables,
-    variable,
-)
+from models.expression import ONE, TRUE, ZERO, Expression, conjunction, equal, variable
 from models.families import Family, Partner, Unrolled, parts_of
 from models.hierarchy import Access, Agent, renamed
 from models.hierarchy import Interaction as Event
 from models.mode_tree import flat_constraint, flat_expression, flat_range
+from models.operators import Op
 from models.ranges import bounds, value_in
 from models.resets import simultaneous
 from models.source import Diagnostic, ModelError
+from models.traversal import conjuncts, free_variables
 
 MAX_AGENT_DEPTH = 400
 

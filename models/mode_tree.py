@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from models.automaton import Constraint, Range
-from models.expression import Expression, free_variables, substitute, variable
+from models.expression import Expression, variable
 from models.hierarchy import Access, ControlPoint, Declaration, Mode, Transition, renamed
 from models.source import Diagnostic, ModelError
+from models.traversal import free_variables, substitute
 
 Path: TypeAlias = tuple[str, ...]
 """The submode names from the top-level mode down; empty for the top-level mode itself."""

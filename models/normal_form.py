@@ -11,22 +11,11 @@ from itertools import product
 from typing import TypeAlias
 
 from models.affine import LinearConstraint, linear_constraint
-from models.expression import (
-    BOOLEAN_OPERATORS,
-    COMPARISONS,
-    TRUE,
-    Expression,
-    ExpressionTooLargeError,
-    Op,
-    compare,
-    conjunction,
-    disjunction,
-    negation,
-    postorder,
-    rebuild,
-    with_arguments,
-)
+from models.expression import TRUE, Expression, compare, conjunction, disjunction, negation
+from models.literals import ExpressionTooLargeError
+from models.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
 from models.simplify import OPPOSITE
+from models.traversal import postorder, rebuild, with_arguments
 
 MAX_CASES = 4_096
 """How many conjunctions a disjunctive normal form may have."""

@@ -13,17 +13,10 @@ from math import comb
 from typing import TypeAlias
 
 from models.evaluation import exact_operation
-from models.expression import (
-    MAX_CONSTANT_BITS,
-    Expression,
-    ExpressionTooLargeError,
-    Op,
-    add,
-    multiply,
-    postorder,
-    power,
-    variable,
-)
+from models.expression import Expression, add, multiply, power, variable
+from models.literals import MAX_CONSTANT_BITS, ExpressionTooLargeError
+from models.operators import Op
+from models.traversal import postorder
 
 Monomial: TypeAlias = tuple[tuple[str, int], ...]
 Polynomial: TypeAlias = dict[Monomial, Fraction]

@@ -16,7 +16,10 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from models.evaluation import Scalar
-from models.expression import COMPARE, COMPARISONS, Expression, Op, postorder
+from models.expression import Expression
+from models.literals import COMPARE
+from models.operators import COMPARISONS, Op
+from models.traversal import postorder
 
 Polynomial: TypeAlias = tuple[Fraction, ...]
 """Coefficients, the constant first; no trailing zeros, so that () is the polynomial 0."""

@@ -18,7 +18,9 @@ from fractions import Fraction
 from typing import TypeAlias, cast
 
 from models.dialect import CHARON, MAX_DIGITS, Dialect, is_flat_name
-from models.expression import COMPARISONS, Expression, ExpressionTooLargeError, Op
+from models.expression import Expression
+from models.literals import ExpressionTooLargeError
+from models.operators import COMPARISONS, Op
 
 MAX_PIECES = 20_000_000
 """How many names, operators and brackets a text may have."""

@@ -9,7 +9,6 @@ from models.automaton import Constraint, Range
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     compare,
     conjunction,
     equal,
@@ -18,6 +17,7 @@ from models.expression import (
     negation,
     variable,
 )
+from models.operators import Op
 
 
 def bounds(*constraints: Constraint) -> tuple[Expression, ...]:

@@ -22,9 +22,11 @@ from typing import TypeAlias
 
 from models.automaton import Constraint, Range, primed
 from models.evaluation import Scalar, evaluate
-from models.expression import Expression, Op, free_variables, postorder, substitute, variable
+from models.expression import Expression, variable
+from models.operators import Op
 from models.ranges import bounds, merge_constraints
 from models.source import Diagnostic, ModelError, Span
+from models.traversal import free_variables, postorder, substitute
 
 MAX_TERMS = 1_000_000
 """Repeated substitution can double an expression at every assignment; this many nodes

@@ -31,13 +31,7 @@ from typing import TypeAlias
 from models.automaton import Constraint, Kind, Range
 from models.closure import INACTIVE, close, history_of
 from models.evaluation import Scalar, evaluate, evaluate_number, holds
-from models.expression import (
-    Expression,
-    conjunction,
-    free_variables,
-    substitute,
-    variable,
-)
+from models.expression import Expression, conjunction, variable
 from models.hierarchy import (
     DEFAULT_ENTRY,
     DEFAULT_EXIT,
@@ -52,6 +46,7 @@ from models.hierarchy import (
 from models.polynomial_flow import Polynomial, along, always, derivative, held, value_at
 from models.ranges import value_in
 from models.source import Diagnostic, ModelError
+from models.traversal import free_variables, substitute
 
 MAX_DEPTH = 100
 """The definitions below follow the nesting of modes, so it is limited here."""

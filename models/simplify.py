@@ -15,25 +15,21 @@ from typing import TypeAlias
 
 from models.evaluation import exact_operation
 from models.expression import (
-    COMPARISONS,
     FALSE,
-    FUNCTIONS_OF_ONE,
     ONE,
-    SURFACE,
     TRUE,
     ZERO,
     Expression,
-    ExpressionTooLargeError,
-    Op,
     add,
     compare,
     constant,
     multiply,
     negation,
     power,
-    rebuild,
-    with_arguments,
 )
+from models.literals import ExpressionTooLargeError
+from models.operators import COMPARISONS, FUNCTIONS_OF_ONE, SURFACE, Op
+from models.traversal import rebuild, with_arguments
 
 _Totality: TypeAlias = dict[Expression, bool]
 """Whether an expression is defined everywhere, as far as that was asked."""

@@ -20,15 +20,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from models.automaton import BOOL, REAL, ValueType
-from models.expression import (
-    TRUE,
-    Expression,
-    Op,
-    conjunction,
-    free_variables,
-    postorder,
-    variable,
-)
+from models.expression import TRUE, Expression, conjunction, variable
+from models.operators import Op
+from models.traversal import free_variables, postorder
 
 if TYPE_CHECKING:
     from models.solver_terms import Translation

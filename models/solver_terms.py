@@ -15,8 +15,10 @@ from typing import Any
 import z3
 
 from models.automaton import BOOL, INT, REAL, ValueType
-from models.expression import COMPARISONS, Expression, Op, postorder
+from models.expression import Expression
+from models.operators import COMPARISONS, Op
 from models.table import Interpolation, Table
+from models.traversal import postorder
 
 MAX_EXPONENT = 32
 """Integer powers up to this are multiplied out; others are opaque."""

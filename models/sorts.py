@@ -12,15 +12,10 @@ from enum import StrEnum
 from typing import NoReturn
 
 from models.automaton import ValueType
-from models.expression import (
-    BOOLEAN_OPERATORS,
-    COMPARISONS,
-    SURFACE,
-    Expression,
-    Op,
-    postorder,
-)
+from models.expression import Expression
+from models.operators import BOOLEAN_OPERATORS, COMPARISONS, SURFACE, Op
 from models.source import Diagnostic, ModelError
+from models.traversal import postorder
 
 
 class Sort(StrEnum):

@@ -16,15 +16,10 @@ from itertools import pairwise
 
 from models.automaton import INT, TIME, Automaton, Constraint, Kind, Property, Range, primed
 from models.evaluation import EvaluationError, Scalar, evaluate
-from models.expression import (
-    COMPARISONS,
-    Expression,
-    conjunction,
-    constant,
-    free_variables,
-    postorder,
-)
+from models.expression import Expression, conjunction, constant
+from models.operators import COMPARISONS
 from models.proof.linear import affine
+from models.traversal import free_variables, postorder
 from reach.rectangular_witness import Run, Stay, decoded
 
 

@@ -12,9 +12,9 @@ from fractions import Fraction
 from math import comb
 
 from models.automaton import TIME
-from models.expression import free_variables
 from models.proof.intervals import UndefinedError
 from models.proof.taylor_flow import NonlinearFlow, TaylorSteps
+from models.traversal import free_variables
 
 BITS = (64, 96, 128, 192, 256, 384, 512)
 

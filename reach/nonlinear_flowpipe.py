@@ -17,7 +17,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from models.automaton import TIME, primed
-from models.expression import free_variables
 from models.proof.flowpipe import (
     FlowpipeProof,
     conditions_in,
@@ -29,6 +28,7 @@ from models.proof.polyhedral import Evidence, Impossible
 from models.proof.problem import LinearProblem
 from models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
 from models.proof.taylor_node import TaylorNode, TaylorStep, stretch
+from models.traversal import free_variables
 from reach.entry_parts import Entry, Normal, Part, Span
 from reach.fidelity import Fidelity, fidelity
 from reach.nonlinear_parts import (

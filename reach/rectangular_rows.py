@@ -10,9 +10,11 @@ from itertools import combinations
 from typing import TypeAlias
 
 from models.automaton import BOOL, Constraint, Kind
-from models.expression import COMPARISONS, Expression, free_variables, postorder
+from models.expression import Expression
+from models.operators import COMPARISONS
 from models.proof.linear import Form, Row, Rows, affine, combination
 from models.proof.problem import LinearProblem
+from models.traversal import free_variables, postorder
 
 ONE = Fraction(1)
 """The commonest factor; one object, so that it is quickly recognised."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from models.automaton import BOOL, Automaton
-from models.expression import Expression, Op, add, compare, conjunction, multiply, variable
+from models.expression import Expression, add, compare, conjunction, multiply, variable
+from models.operators import Op
 from models.proof.linear import Form, Row, Rows
 from models.proof.problem import LinearProblem
 from models.solver import Limits, Unsatisfiable, Witness, satisfiable

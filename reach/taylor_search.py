@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.automaton import TIME
-from models.expression import ZERO, free_variables
+from models.expression import ZERO
 from models.proof.intervals import UndefinedError
 from models.proof.rational_matrix import Matrix
 from models.proof.taylor_flow import Frame, NonlinearFlow, Reached, TaylorSteps
 from models.proof.taylor_model import Polynomial
 from models.proof.taylor_node import TaylorStep
+from models.traversal import free_variables
 from reach.fidelity import Fidelity
 from reach.step_choice import dyadic_below
 

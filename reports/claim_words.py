@@ -6,8 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from models.automaton import Property, PropertyKind
-from models.expression import TRUE, Expression, Op, conjuncts
+from models.expression import TRUE, Expression
+from models.operators import Op
 from models.printing import to_text
+from models.traversal import conjuncts
 from models.verdict import Falsified, Verdict, Verified
 from reports import wording
 from reports.crosscheck import Margin

@@ -16,7 +16,6 @@ from typing import Protocol, TypeAlias
 
 from models.expression import (
     Expression,
-    Op,
     add,
     conjunction,
     constant,
@@ -25,6 +24,7 @@ from models.expression import (
     negation,
     variable,
 )
+from models.operators import Op
 from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.quadratic import Ellipsoid, QuadraticInvariant

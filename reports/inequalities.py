@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.expression import COMPARISONS, Expression, Op
+from models.expression import Expression
+from models.operators import COMPARISONS, Op
 from models.printing import to_text
 from models.proof.linear import Form, affine
 

@@ -23,9 +23,11 @@ from numpy.typing import NDArray
 
 from models.automaton import TIME
 from models.evaluation import EvaluationError, evaluate
-from models.expression import Expression, Op, add, multiply, postorder
+from models.expression import Expression, add, multiply
+from models.operators import Op
 from models.proof.linear import affine
 from models.trace import Scalar, Segment
+from models.traversal import postorder
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from typing import Any
 from abstraction.refinement_history import RefinementRound
 from models.automaton import Automaton, Kind, Property
 from models.catalogue import find
-from models.expression import TRUE, free_variables
+from models.expression import TRUE
 from models.printing import to_text
 from models.proof.certificate import PolyhedralProof
 from models.proof.checker import Accepted
@@ -25,6 +25,7 @@ from models.proof.problem import linear_problem
 from models.proof.quadratic import QuadraticInvariant
 from models.proof.quadratic_function import Polynomial, QuadraticFunctions
 from models.source import Span
+from models.traversal import free_variables
 from models.verdict import Verdict, Verified
 from reports import claim_words, wording
 from reports.analysis import Findings, suspicious

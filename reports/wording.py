@@ -17,7 +17,7 @@ from models.automaton import (
     Range,
     primed,
 )
-from models.expression import TRUE, Expression, conjuncts, variable
+from models.expression import TRUE, Expression, variable
 from models.hierarchy import (
     DEFAULT_ENTRY,
     DEFAULT_EXIT,
@@ -28,6 +28,7 @@ from models.hierarchy import (
     Transition,
 )
 from models.printing import to_text
+from models.traversal import conjuncts
 
 _ELEMENT = re.compile(r"(?P<array>.+)\[(?P<index>-?\d+)\]")
 

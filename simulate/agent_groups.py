@@ -22,19 +22,12 @@ from models.automaton import (
     PropertyKind,
 )
 from models.composition import Interaction, Product
-from models.expression import (
-    Expression,
-    Op,
-    conjunction,
-    conjuncts,
-    disjunction,
-    free_variables,
-    negation,
-    postorder,
-)
+from models.expression import Expression, conjunction, disjunction, negation
 from models.families import Family, Partner, Unrolled, parts_of
 from models.normal_form import negation_normal_form
+from models.operators import Op
 from models.ranges import bounds
+from models.traversal import conjuncts, free_variables, postorder
 
 
 @dataclass(frozen=True, slots=True)

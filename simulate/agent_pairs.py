@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from models.automaton import Automaton, Input, Kind, Parameter, Variable
 from models.composition import Product
-from models.expression import Expression, constant, free_variables, substitute
+from models.expression import Expression, constant
+from models.traversal import free_variables, substitute
 from simulate.agent_groups import Encounter, group_components
 from simulate.calculator import Calculator
 from simulate.fleet import Fleet, is_available

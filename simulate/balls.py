@@ -14,8 +14,10 @@ from typing import Any
 
 import flint
 
-from models.expression import COMPARISONS, Expression, Op, postorder
+from models.expression import Expression
 from models.normal_form import negation_normal_form
+from models.operators import COMPARISONS, Op
+from models.traversal import postorder
 
 Ball = Any
 """An `arb` or an `arb_series`."""

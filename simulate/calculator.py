@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from models.automaton import TIME, EventKind
-from models.expression import ZERO, Expression, free_variables
+from models.expression import ZERO, Expression
+from models.traversal import free_variables
 from simulate import engine
 from simulate.program import compile_program, compile_values
 

@@ -17,21 +17,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from models.automaton import TIME, EventKind
-from models.expression import (
-    COMPARISONS,
-    Expression,
-    Op,
-    compare,
-    conjunction,
-    disjunction,
-    free_variables,
-    negation,
-    postorder,
-    rebuild,
-    subtract,
-    with_arguments,
-)
+from models.expression import Expression, compare, conjunction, disjunction, negation, subtract
+from models.operators import COMPARISONS, Op
 from models.table import Interpolation
+from models.traversal import free_variables, postorder, rebuild, with_arguments
 
 MAX_CASES = 32
 """At most this many smooth cases are made of one comparison."""

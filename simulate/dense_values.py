@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from models.automaton import TIME
-from models.expression import Expression, Op, free_variables, postorder, substitute
+from models.expression import Expression
+from models.operators import Op
 from models.polynomial import PolynomialTooLargeError, polynomial_form
 from models.trace import Scalar, Segment
+from models.traversal import free_variables, postorder, substitute
 from simulate.calculator import Calculator
 from simulate.margin import Leaf
 from simulate.signals import Formula, Signal, line_at

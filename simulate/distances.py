@@ -10,7 +10,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from models.expression import COMPARISONS, Expression, Op, subtract
+from models.expression import Expression, subtract
+from models.operators import COMPARISONS, Op
 from models.polynomial import Polynomial, PolynomialTooLargeError, polynomial_form
 from simulate.condition import split_cases
 

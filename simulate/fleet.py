@@ -18,15 +18,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from models.automaton import TIME, Constraint, Range, primed
-from models.expression import (
-    ZERO,
-    Expression,
-    Op,
-    free_variables,
-    rebuild,
-    variable,
-    with_arguments,
-)
+from models.expression import ZERO, Expression, variable
+from models.operators import Op
+from models.traversal import free_variables, rebuild, with_arguments
 from simulate.agent_groups import Encounter, Side
 from simulate.distances import FIRST, SECOND, distance_bounds
 from simulate.engine import core_options

@@ -23,25 +23,23 @@ from models.differentiate import NotDifferentiableError, lie_derivative
 from models.dynamics import eliminate_algebraic
 from models.evaluation import EvaluationError, evaluate, holds
 from models.expression import (
-    COMPARISONS,
     ONE,
     ZERO,
     Expression,
-    Op,
     add,
     conjunction,
     constant,
     multiply,
     negation,
-    postorder,
-    substitute,
     subtract,
     variable,
 )
 from models.normal_form import negation_normal_form
+from models.operators import COMPARISONS, Op
 from models.polynomial import PolynomialTooLargeError, polynomial_form
 from models.simplify import simplify
 from models.trace import Event, Segment, Trace
+from models.traversal import postorder, substitute
 from simulate.balls import BallEvaluator, GaveUp, ball, depth, ends, sign_test, truth
 from simulate.enclosure import SmoothFlow, StateSet, Step
 from simulate.initial import box_of

@@ -11,18 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from models.automaton import TIME, Range
 from models.differentiate import NotDifferentiableError, differentiate
-from models.expression import (
-    COMPARISONS,
-    ZERO,
-    Expression,
-    Op,
-    add,
-    free_variables,
-    multiply,
-    subtract,
-    variable,
-)
+from models.expression import ZERO, Expression, add, multiply, subtract, variable
+from models.operators import COMPARISONS, Op
 from models.simplify import simplify
+from models.traversal import free_variables
 
 
 def inclusion_share(name: str) -> str:

@@ -13,18 +13,10 @@ from fractions import Fraction
 from random import Random
 
 from models.automaton import Initial, ValueType
-from models.expression import (
-    Expression,
-    Op,
-    boolean,
-    conjunction,
-    conjuncts,
-    equal,
-    free_variables,
-    substitute,
-    variable,
-)
+from models.expression import Expression, boolean, conjunction, equal, variable
 from models.expression import constant as literal
+from models.operators import Op
+from models.traversal import conjuncts, free_variables, substitute
 from simulate.calculator import Calculator
 from simulate.jump import Jump
 from simulate.place import Prepared

@@ -14,19 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from models.expression import (
-    COMPARISONS,
-    Expression,
-    Op,
-    conjunction,
-    disjunction,
-    multiply,
-    negation,
-    postorder,
-    rebuild,
-    subtract,
-    with_arguments,
-)
+from models.expression import Expression, conjunction, disjunction, multiply, negation, subtract
+from models.operators import COMPARISONS, Op
+from models.traversal import postorder, rebuild, with_arguments
 
 MAX_LEAVES = 400
 """Beyond this, `min` and `max` stay inside leaves."""

@@ -22,16 +22,14 @@ from models.expression import (
     ZERO,
     Expression,
     conjunction,
-    conjuncts,
-    free_variables,
     multiply,
     negation,
-    substitute,
     subtract,
     variable,
 )
 from models.printing import to_text
 from models.trace import Scalar
+from models.traversal import conjuncts, free_variables, substitute
 from simulate.calculator import Calculator, Externals, TolerantCondition
 from simulate.holding import inclusion_share as inclusion_share
 from simulate.holding import inward, joint_rates, may_hold, resolved

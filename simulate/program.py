@@ -13,8 +13,10 @@ from functools import cached_property
 from typing import Any
 
 from models.automaton import EventKind
-from models.expression import Expression, Op, free_variables, postorder
+from models.expression import Expression
+from models.operators import Op
 from models.source import Diagnostic, ModelError
+from models.traversal import free_variables, postorder
 from simulate.condition import ConditionBuilder
 from simulate.tape import Code, FloatTable, Instruction, Tape, TapeBuilder
 

@@ -20,8 +20,9 @@ from itertools import pairwise
 from operator import attrgetter
 
 from models.automaton import INT, TIME, Edge, Range, primed
-from models.expression import Expression, free_variables
+from models.expression import Expression
 from models.trace import Event, Segment, Trace
+from models.traversal import free_variables
 from simulate.calculator import Calculator
 from simulate.dense_values import as_number
 from simulate.margin import MarginTree, margin_tree

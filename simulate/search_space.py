@@ -273,6 +273,6 @@ def _initial_coordinates(prepared: Prepared, box: Box) -> list[Coordinate]:
 
 def _constrained(rest: Expression, name: str) -> bool:
     """Whether a variable without bounds of its own is bound to others."""
-    from models.expression import free_variables
+    from models.traversal import free_variables
 
     return name in free_variables(rest)

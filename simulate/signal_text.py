@@ -8,9 +8,10 @@ import re
 from collections.abc import Callable
 
 from models.automaton import TIME
-from models.expression import substitute, variable
+from models.expression import variable
 from models.expression_text import parse_expression
 from models.source import Diagnostic, ModelError
+from models.traversal import substitute
 from simulate.signals import Formula, Lines, Signal, Steps, constant_signal, from_csv, sine
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"

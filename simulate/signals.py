@@ -12,8 +12,10 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from models.automaton import TIME
-from models.expression import Expression, Op, constant, free_variables, function, variable
+from models.expression import Expression, constant, function, variable
+from models.operators import Op
 from models.source import Diagnostic, ModelError
+from models.traversal import free_variables
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,25 +23,22 @@ from typing import TYPE_CHECKING
 from models.automaton import TIME, EventKind, primed
 from models.differentiate import NotDifferentiableError, differentiate, lie_derivative
 from models.expression import (
-    COMPARISONS,
     FALSE,
     ZERO,
     Expression,
-    Op,
     add,
     conjunction,
-    conjuncts,
     disjunction,
     divide,
     equal,
-    free_variables,
     multiply,
     negation,
-    substitute,
     subtract,
 )
+from models.operators import COMPARISONS, Op
 from models.printing import to_text
 from models.simplify import simplify
+from models.traversal import conjuncts, free_variables, substitute
 from simulate.calculator import Calculator, TolerantCondition
 from simulate.holding import inward
 from simulate.locking import fix, lock

@@ -19,9 +19,11 @@ from enum import IntEnum
 from fractions import Fraction
 
 from models.automaton import TIME
-from models.expression import Expression, Op, postorder
+from models.expression import Expression
+from models.operators import Op
 from models.source import Diagnostic, ModelError
 from models.table import Interpolation, Table
+from models.traversal import postorder
 
 
 class Code(IntEnum):

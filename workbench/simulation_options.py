@@ -277,7 +277,7 @@ def _script(text: str) -> tuple[float, ...]:
 def read_formula(automaton: Automaton, text: str) -> Formula:
     """A temporal formula over the model's names."""
     from models.condition_check import misfit, types_by_name, with_symbols
-    from models.expression import free_variables
+    from models.traversal import free_variables
     from simulate.stl import parse_formula
 
     types = types_by_name(automaton)

@@ -21,20 +21,13 @@ from abstraction.refinement.surroundings import among_others
 from models.automaton import Automaton, HybridAutomaton
 from models.composition import Product
 from models.dynamics import eliminate_algebraic
-from models.expression import (
-    Expression,
-    conjunction,
-    conjuncts,
-    disjunction,
-    free_variables,
-    substitute,
-    variable,
-)
+from models.expression import Expression, conjunction, disjunction, variable
 from models.flatten import flatten, placed_agents
 from models.hierarchy import Agent
 from models.proof.conditions import names_of
 from models.ranges import value_in
 from models.source import ModelError
+from models.traversal import conjuncts, free_variables, substitute
 
 
 @dataclass(frozen=True)

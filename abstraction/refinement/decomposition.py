@@ -27,11 +27,12 @@ from models.automaton import (
     Location,
     Variable,
 )
-from models.expression import TRUE, conjunction, free_variables
+from models.expression import TRUE, conjunction
 from models.flatten import placed_agents
 from models.hierarchy import Access, Agent, AgentInstance, Mode, ModeInstance
 from models.ranges import value_in
 from models.resets import simultaneous
+from models.traversal import free_variables
 
 
 @dataclass(frozen=True)

@@ -22,25 +22,23 @@ from models.automaton import (
     Range,
 )
 from models.expression import (
-    COMPARISONS,
     TRUE,
     Expression,
-    Op,
     add,
     compare,
     conjunction,
     disjunction,
-    free_variables,
     maximum,
     minimum,
     multiply,
-    substitute,
     variable,
 )
 from models.normal_form import negation_normal_form
+from models.operators import COMPARISONS, Op
 from models.proof.conditions import expression_of
 from models.proof.linear import affine
 from models.source import Diagnostic, ModelError
+from models.traversal import free_variables, substitute
 
 
 def with_interval_flows(automaton: HybridAutomaton, names: Iterable[str]) -> HybridAutomaton:

@@ -35,15 +35,14 @@ from models.expression import (
     conjunction,
     constant,
     equal,
-    free_variables,
     negation,
-    substitute,
     symbol,
     variable,
 )
 from models.ranges import value_in
 from models.solver import Limits, Unsatisfiable, satisfiable
 from models.trace import Segment, Trace
+from models.traversal import free_variables, substitute
 
 SAMPLES = 9
 MAX_FRONTIER = 64

@@ -15,20 +15,14 @@ from typing import TypeAlias
 
 from abstraction.refinement.subdivision import has_no_solution
 from models.automaton import BOOL, REAL, Automaton, ValueType, primed
-from models.expression import (
-    Expression,
-    Op,
-    boolean,
-    rebuild,
-    substitute,
-    symbol,
-    with_arguments,
-)
+from models.expression import Expression, boolean, symbol
+from models.operators import Op
 from models.proof.farkas import Multipliers
 from models.proof.linear import Alternatives, TooManyCasesError, alternatives
 from models.proof.refinement import Assumed, Refuted
 from models.proof.simulation_relation import Obligation
 from models.solver import Limits, Scalar, Unsatisfiable, Witness, satisfiable
+from models.traversal import rebuild, substitute, with_arguments
 from reach.evidence import refutation
 
 MAX_ENUMERATED = 512

@@ -24,22 +24,14 @@ from models.automaton import (
     primed,
 )
 from models.composition import Product
-from models.expression import (
-    ONE,
-    ZERO,
-    Expression,
-    at_location,
-    conjunction,
-    disjunction,
-    free_variables,
-    substitute,
-)
+from models.expression import ONE, ZERO, Expression, at_location, conjunction, disjunction
 from models.proof.certificate import PolyhedralProof
 from models.proof.conditions import names_of
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
 from models.proof.refinement import reach_problem
 from models.proof.simulation_relation import Obligation
+from models.traversal import free_variables, substitute
 from reach.evidence import Unproved, prove
 
 MAX_CORNERS = 64

@@ -12,19 +12,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from models.affine import LinearConstraint, linear_constraint
-from models.expression import (
-    COMPARISONS,
-    Expression,
-    Op,
-    free_variables,
-    postorder,
-    substitute,
-)
+from models.expression import Expression
 from models.normal_form import (
     NormalFormTooLargeError,
     disjunctive_normal_form,
     without_piecewise,
 )
+from models.operators import COMPARISONS, Op
+from models.traversal import free_variables, postorder, substitute
 
 MAX_PIECES = 4_000
 Interval = tuple[Fraction, Fraction]

@@ -33,12 +33,15 @@ from models.automaton import (
 )
 from models.composition import Interaction, Product
 from models.dialect import FUNCTIONS
-from models.expression import SURFACE, Expression, ExpressionTooLargeError, Op, postorder
+from models.expression import Expression
 from models.interchange.json_door import Cursor, decode
 from models.interchange.json_reading import SCHEMA, read_document
+from models.literals import ExpressionTooLargeError
+from models.operators import SURFACE, Op
 from models.printing import to_text
 from models.source import Diagnostic, ModelError
 from models.table import Table
+from models.traversal import postorder
 
 __all__ = ["SCHEMA", "canonical_bytes", "fingerprint", "from_json", "to_json"]
 

@@ -33,7 +33,7 @@ from models.automaton import (
 )
 from models.composition import Interaction, Product
 from models.dialect import FUNCTIONS
-from models.expression import FALSE, TRUE, Expression, Op, postorder
+from models.expression import FALSE, TRUE, Expression
 from models.expression_text import parse_expression
 from models.interchange.json_declarations import (
     read_declared,
@@ -46,10 +46,12 @@ from models.interchange.json_declarations import (
     read_variable,
 )
 from models.interchange.json_door import Cursor, Members, shortened
+from models.operators import Op
 from models.printing import number_text
 from models.sorts import Sort, require_sort, sort_of, sort_of_type
 from models.source import ModelError
 from models.table import Table
+from models.traversal import postorder
 
 SCHEMA = "charon-workbench/automaton/1"
 

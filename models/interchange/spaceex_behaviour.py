@@ -11,16 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from models.automaton import Constraint, Range
-from models.expression import (
-    FALSE,
-    ZERO,
-    Expression,
-    Op,
-    conjunction,
-    conjuncts,
-    free_variables,
-    variable,
-)
+from models.expression import FALSE, ZERO, Expression, conjunction, variable
 from models.interchange.spaceex_components import (
     LocationTemplate,
     TransitionTemplate,
@@ -35,7 +26,9 @@ from models.interchange.spaceex_formulas import (
 )
 from models.interchange.spaceex_network import Instance, Network, undeclared
 from models.interchange.xml_door import Element
+from models.operators import Op
 from models.source import Diagnostic, Severity, Span
+from models.traversal import conjuncts, free_variables
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,18 +35,12 @@ from models.expression import (
     TRUE,
     ZERO,
     Expression,
-    ExpressionTooLargeError,
-    Op,
     at_location,
     compare,
     conjunction,
-    conjuncts,
     constant,
     disjunction,
     equal,
-    free_variables,
-    postorder,
-    substitute,
     variable,
 )
 from models.interchange.spaceex_components import refusal
@@ -56,8 +50,11 @@ from models.interchange.spaceex_notes import EdgeNote, Notes, PropertyNote, dige
 from models.interchange.spaceex_states import disjuncts
 from models.interchange.spaceex_text import Spelling, Writer, decimal, opposite, unsupported
 from models.interchange.xml_door import parse_xml
+from models.literals import ExpressionTooLargeError
+from models.operators import Op
 from models.printing import to_text
 from models.source import ModelError, Span
+from models.traversal import conjuncts, free_variables, postorder, substitute
 
 MAX_UNEQUAL = 4
 """How many `!=` in one guard are spelled out, two transitions for each."""

@@ -16,30 +16,25 @@ from typing import TypeAlias
 
 from models.automaton import Constraint, Range, primed
 from models.expression import (
-    COMPARISONS,
     FALSE,
     TRUE,
     Expression,
-    Op,
     add,
-    conjuncts,
     constant,
-    free_variables,
     maximum,
     minimum,
     multiply,
     negation,
-    postorder,
-    rebuild,
     subtract,
     variable,
-    with_arguments,
 )
 from models.expression_text import SPACEEX, parse_expression
 from models.interchange.spaceex_components import refusal
 from models.interchange.spaceex_config import Entry
 from models.interchange.xml_door import Element
+from models.operators import COMPARISONS, Op
 from models.source import Diagnostic, ModelError, Span
+from models.traversal import conjuncts, free_variables, postorder, rebuild, with_arguments
 
 Text: TypeAlias = Element | Entry
 Resolve: TypeAlias = Callable[[str, Span | None], Expression]

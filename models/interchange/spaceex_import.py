@@ -31,15 +31,7 @@ from models.automaton import (
     specialise,
 )
 from models.composition import Product, explicit
-from models.expression import (
-    FALSE,
-    TRUE,
-    Expression,
-    ExpressionTooLargeError,
-    conjunction,
-    free_variables,
-    substitute,
-)
+from models.expression import FALSE, TRUE, Expression, conjunction
 from models.interchange.spaceex_behaviour import Behaviour, Roles, assign_roles, read_behaviour
 from models.interchange.spaceex_build import (
     build,
@@ -68,7 +60,9 @@ from models.interchange.spaceex_states import (
     sort_initial,
 )
 from models.interchange.xml_door import Element, parse_xml
+from models.literals import ExpressionTooLargeError
 from models.source import Diagnostic, ModelError, Severity, Span
+from models.traversal import free_variables, substitute
 
 FORBIDDEN = "forbidden"
 """The name of the property that `forbidden` states."""

@@ -34,10 +34,8 @@ from models.expression import (
     FALSE,
     TRUE,
     Expression,
-    Op,
     compare,
     conjunction,
-    conjuncts,
     disjunction,
     maximum,
     minimum,
@@ -51,6 +49,8 @@ from models.interchange.spaceex_network import Network
 from models.interchange.spaceex_notes import Counts, EdgeNote, Notes, bad_note, find_note
 from models.interchange.spaceex_states import Bounds, disjuncts, plain_bound, read_states
 from models.interchange.spaceex_text import opposite
+from models.operators import Op
+from models.traversal import conjuncts
 
 Bounded = TypeVar("Bounded", Input, Parameter)
 

@@ -8,22 +8,12 @@ from fractions import Fraction
 
 from models.automaton import Constraint, Range, primed
 from models.dialect import FUNCTIONS, SPACEEX
-from models.expression import (
-    COMPARISONS,
-    Expression,
-    Op,
-    boolean,
-    conjunction,
-    disjunction,
-    negation,
-    postorder,
-    rebuild,
-    substitute,
-    variable,
-)
+from models.expression import Expression, boolean, conjunction, disjunction, negation, variable
 from models.interchange.spaceex_components import refusal
+from models.operators import COMPARISONS, Op
 from models.printing import to_text
 from models.source import ModelError, Span
+from models.traversal import postorder, rebuild, substitute
 
 MAX_NESTING = 1_000
 """How deeply conjunctions and disjunctions may alternate in what is written."""

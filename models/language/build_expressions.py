@@ -16,8 +16,6 @@ from models.dialect import FUNCTIONS, MAX_DIGITS
 from models.expression import (
     ZERO,
     Expression,
-    ExpressionTooLargeError,
-    Op,
     add,
     boolean,
     compare,
@@ -37,6 +35,8 @@ from models.expression import (
 )
 from models.language import syntax
 from models.language.lexical import Token
+from models.literals import ExpressionTooLargeError
+from models.operators import Op
 from models.source import Diagnostic, Span
 
 MAX_DEPTH = 400

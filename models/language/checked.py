@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from models.expression import ExpressionTooLargeError
 from models.flatten import flatten
 from models.language.elaborate import elaborate
 from models.language.findings import Findings
 from models.language.project import Project, read_project
 from models.language.wellposed import check_automaton
+from models.literals import ExpressionTooLargeError
 from models.model import Model
 from models.source import Diagnostic, ModelError
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from models.automaton import BOOL, INT, REAL, Parameter, ValueType
-from models.expression import Expression, boolean, constant, free_variables, variable
+from models.expression import Expression, boolean, constant, variable
 from models.language.definitions import Definitions
 from models.language.findings import listed
 from models.language.resolve import Resolver, value_type
@@ -19,6 +19,7 @@ from models.language.syntax import (
 )
 from models.source import Span
 from models.table import Table
+from models.traversal import free_variables
 
 MAX_TABLE_CELLS = 1_000_000
 

@@ -30,23 +30,21 @@ from models.automaton import (
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     compare,
     conjunction,
-    conjuncts,
     disjunction,
     equal,
-    free_variables,
     negation,
-    substitute,
     variable,
 )
 from models.hierarchy import ControlPoint, Mode
 from models.language.findings import Findings, listed
 from models.language.questions import Facts, Questions
+from models.operators import Op
 from models.resets import ReadsChoiceError, after
 from models.solver import Unknown, Unsatisfiable, Witness
 from models.source import Span
+from models.traversal import conjuncts, free_variables, substitute
 
 MAX_PER_PLACE = 3
 """How many instances of one transition are asked about; the others share its text."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from models.automaton import Range
-from models.expression import TRUE, Expression, Op, compare, conjunction, equal, negation, variable
+from models.expression import TRUE, Expression, compare, conjunction, equal, negation, variable
 from models.hierarchy import Access, Declaration
 from models.language.actions import assigned
 from models.language.claims import condition
@@ -14,6 +14,7 @@ from models.language.context import Context
 from models.language.declarations import value_range
 from models.language.scope import Scope
 from models.language.syntax import InitBlock, Interval, Setting
+from models.operators import Op
 
 
 def with_initial_values(

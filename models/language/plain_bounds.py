@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from models.automaton import REAL, ValueType
-from models.expression import Expression, Op
+from models.expression import Expression
+from models.operators import Op
 from models.solver import Unsatisfiable, Witness
 
 _MIRRORED = {

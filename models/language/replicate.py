@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from models.automaton import EventKind
-from models.expression import free_variables
 from models.families import Family, Partner
 from models.hierarchy import AgentInstance, Interaction
 from models.language.actions import actions
@@ -16,6 +15,7 @@ from models.language.findings import did_you_mean
 from models.language.members import find_member
 from models.language.scope import Scope
 from models.language.syntax import Identifier, Instance, InteractionBlock
+from models.traversal import free_variables
 
 MAX_PAIRS = 1_000_000
 """How many pairs one interaction may stand for."""

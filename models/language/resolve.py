@@ -12,22 +12,16 @@ from typing import TypeAlias, cast
 
 from models.automaton import BOOL, INT, REAL, TIME, ValueType
 from models.expression import (
-    COMPARISONS,
-    FUNCTIONS_OF_ONE,
     ZERO,
     Expression,
-    ExpressionTooLargeError,
-    Op,
     add,
     boolean,
     conjunction,
     constant,
     external,
-    free_variables,
     lookup,
     symbol,
     variable,
-    with_arguments,
 )
 from models.hierarchy import Declaration
 from models.language.findings import Findings, did_you_mean, listed
@@ -41,7 +35,10 @@ from models.language.typecheck import (
     result_type,
     symbol_type,
 )
+from models.literals import ExpressionTooLargeError
+from models.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
 from models.source import Span
+from models.traversal import free_variables, with_arguments
 
 Typed: TypeAlias = tuple[Expression, ValueType | None]
 """An expression and its type; no type where a mistake was already reported."""

@@ -14,8 +14,9 @@ from models.automaton import (
     Location,
     Variable,
 )
-from models.expression import Expression, Op
+from models.expression import Expression
 from models.language.unparse_names import Names
+from models.operators import Op
 from models.printing import number_text
 from models.source import Diagnostic, ModelError
 from models.table import Table

@@ -6,20 +6,18 @@ from models.automaton import Automaton, Input, Location, Parameter, Range
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     add,
     compare,
     conjunction,
-    conjuncts,
     disjunction,
     equal,
     multiply,
     negation,
-    rebuild,
     variable,
-    with_arguments,
 )
+from models.operators import Op
 from models.proof.linear import Form
+from models.traversal import conjuncts, rebuild, with_arguments
 
 
 def expression_of(form: Form) -> Expression:

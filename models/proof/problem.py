@@ -38,18 +38,16 @@ from models.automaton import (
 from models.dynamics import eliminate_algebraic
 from models.expression import (
     Expression,
-    Op,
     boolean,
     conjunction,
     constant,
     disjunction,
     equal,
-    free_variables,
     negation,
-    postorder,
     symbol,
     variable,
 )
+from models.operators import Op
 from models.proof.linear import (
     MAX_ALTERNATIVES,
     Alternatives,
@@ -66,6 +64,7 @@ from models.proof.linear import (
     of_variable,
 )
 from models.proof.quantities import Quantities, measured, measured_resets, quantities
+from models.traversal import free_variables, postorder
 
 MAX_CORNER_PARAMETERS = 8
 MAX_FLOWING = 64

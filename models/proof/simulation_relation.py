@@ -52,16 +52,14 @@ from models.expression import (
     FALSE,
     TRUE,
     Expression,
-    Op,
     add,
     conjunction,
     disjunction,
     equal,
-    free_variables,
     negation,
-    substitute,
     variable,
 )
+from models.operators import Op
 from models.proof.conditions import (
     changing,
     derivative_of,
@@ -76,6 +74,7 @@ from models.proof.conditions import (
 from models.proof.linear import Alternatives, Form, affine, alternatives
 from models.proof.polyhedral import Region
 from models.source import Span
+from models.traversal import free_variables, substitute
 
 
 class ObligationKind(StrEnum):

@@ -21,21 +21,19 @@ from models.expression import (
     TRUE,
     ZERO,
     Expression,
-    Op,
     add,
     compare,
     conjunction,
-    conjuncts,
     constant,
     disjunction,
-    free_variables,
     function,
     multiply,
     negation,
-    substitute,
     variable,
 )
+from models.operators import Op
 from models.solver import Limits, Session, Unsatisfiable, Witness, satisfiable
+from models.traversal import conjuncts, free_variables, substitute
 from reach.exact.polynomial_in_time import InTime, collected, spread
 from reach.exact.qepcad import Proposal, QepcadError, eliminated
 from reach.exact.tidy import tidied

@@ -9,16 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 from math import gcd, lcm
 
-from models.expression import (
-    COMPARISONS,
-    Expression,
-    Op,
-    compare,
-    conjuncts,
-    rebuild,
-    with_arguments,
-)
+from models.expression import Expression, compare
+from models.operators import COMPARISONS, Op
 from models.polynomial import Polynomial, from_polynomial, polynomial_form
+from models.traversal import conjuncts, rebuild, with_arguments
 
 _TURNED = {
     Op.LESS: Op.GREATER,

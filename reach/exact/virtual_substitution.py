@@ -24,12 +24,12 @@ from models.expression import (
     TRUE,
     ZERO,
     Expression,
-    Op,
     compare,
     conjunction,
     disjunction,
     multiply,
 )
+from models.operators import Op
 from reach.exact.polynomial_in_time import InTime, derivative, expanded, trimmed
 from reach.exact.tidy import tidied
 

@@ -33,10 +33,8 @@ from models.automaton import (
 )
 from models.composition import Product, explicit
 from models.expression import (
-    COMPARISONS,
     TRUE,
     Expression,
-    Op,
     add,
     at_location,
     compare,
@@ -57,6 +55,7 @@ from models.expression import (
 )
 from models.interchange.spaceex_export import write_spaceex
 from models.interchange.spaceex_import import import_spaceex, read_spaceex
+from models.operators import COMPARISONS, Op
 from models.source import ModelError, Span
 from models.table import Table
 

@@ -20,10 +20,12 @@ from charon_texts import (
 
 from models.automaton import Kind, Range
 from models.evaluation import evaluate
-from models.expression import Op, constant, free_variables, postorder, variable
+from models.expression import constant, variable
 from models.expression_text import parse_expression
 from models.hierarchy import Access, ControlPoint, Mode
+from models.operators import Op
 from models.source import ModelError
+from models.traversal import free_variables, postorder
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

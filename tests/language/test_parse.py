@@ -16,14 +16,16 @@ from hypothesis import strategies as st
 from syntax_texts import EVERYTHING
 
 from models.automaton import EventKind, Kind, PropertyKind
-from models.expression import Expression, Op, constant, postorder, variable
+from models.expression import Expression, constant, variable
 from models.expression_text import parse_expression
 from models.hierarchy import Access
 from models.language import syntax
 from models.language.grammar import digest, grammar, make_table
 from models.language.parse import parse_source
+from models.operators import Op
 from models.printing import to_text
 from models.table import Interpolation
+from models.traversal import postorder
 
 
 def parse(text: str) -> syntax.SourceFile:

@@ -11,8 +11,9 @@ from charon_texts import agent_of, automaton_of, codes, diagnostics, elaborated
 
 from models.composition import Product
 from models.evaluation import evaluate
-from models.expression import conjuncts, free_variables, variable
+from models.expression import variable
 from models.expression_text import parse_expression
+from models.traversal import conjuncts, free_variables
 
 PLATOON = """
 const int n = 4;

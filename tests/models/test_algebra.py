@@ -31,13 +31,11 @@ from models.algebra import (
 )
 from models.evaluation import EvaluationError, Scalar, evaluate, evaluate_number, holds
 from models.expression import (
-    COMPARISONS,
     FALSE,
     ONE,
     TRUE,
     ZERO,
     Expression,
-    Op,
     add,
     boolean,
     compare,
@@ -52,11 +50,12 @@ from models.expression import (
     lookup,
     multiply,
     negation,
-    postorder,
     power,
     variable,
 )
 from models.expression_text import parse_expression
+from models.operators import COMPARISONS, Op
+from models.traversal import postorder
 
 x, y, z = variable("x"), variable("y"), variable("z")
 NAMES = ("x", "y", "z")

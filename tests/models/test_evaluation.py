@@ -18,7 +18,6 @@ from models.evaluation import (
 )
 from models.expression import (
     Expression,
-    Op,
     at_location,
     conditional,
     conjunction,
@@ -33,6 +32,7 @@ from models.expression import (
     variable,
 )
 from models.expression_text import parse_expression
+from models.operators import Op
 
 F = Fraction
 x, y = variable("x"), variable("y")

@@ -25,35 +25,31 @@ from models.algebra import (
 from models.evaluation import evaluate
 from models.expression import (
     FALSE,
-    MAX_CONSTANT_BITS,
     ONE,
     TRUE,
     ZERO,
     Expression,
-    ExpressionTooLargeError,
-    Op,
     add,
     compare,
     conditional,
     conjunction,
-    conjuncts,
     constant,
     disjunction,
     divide,
-    free_variables,
     function,
     maximum,
     minimum,
     multiply,
     negation,
-    postorder,
     power,
-    substitute,
     variable,
 )
 from models.expression_text import parse_expression
+from models.literals import MAX_CONSTANT_BITS, ExpressionTooLargeError
+from models.operators import Op
 from models.printing import to_text
 from models.source import Span
+from models.traversal import conjuncts, free_variables, postorder, substitute
 
 x, y, z = variable("x"), variable("y"), variable("z")
 

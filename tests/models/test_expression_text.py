@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from models.dialect import CHARON, SPACEEX, Dialect
 from models.expression import (
     Expression,
-    Op,
     at_location,
     boolean,
     conditional,
@@ -28,6 +27,7 @@ from models.expression import (
     variable,
 )
 from models.expression_text import MAX_NESTING, parse_expression
+from models.operators import Op
 from models.source import ModelError, Span
 
 a, b, c, x, y = (variable(n) for n in "abcxy")

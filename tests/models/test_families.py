@@ -8,11 +8,12 @@ from charon_texts import automaton_of
 
 from models.automaton import Constraint, Range, primed
 from models.composition import Interaction, Product
-from models.expression import conjuncts, variable
+from models.expression import variable
 from models.expression_text import parse_expression
 from models.families import Family, Partner, Unrolled, parts_of
 from models.interchange.json_model import from_json, to_json
 from models.load import load
+from models.traversal import conjuncts
 
 PATTERN = Interaction(
     "meet",

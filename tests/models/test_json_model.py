@@ -39,7 +39,6 @@ from models.composition import Interaction, Product
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     at_location,
     boolean,
     conjunction,
@@ -54,6 +53,7 @@ from models.expression import (
 )
 from models.interchange.json_model import SCHEMA, canonical_bytes, fingerprint, from_json, to_json
 from models.load import load
+from models.operators import Op
 from models.source import ModelError, Span
 from models.table import Table
 

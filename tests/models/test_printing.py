@@ -22,8 +22,6 @@ from hypothesis import strategies as st
 from models.dialect import SPACEEX
 from models.expression import (
     Expression,
-    ExpressionTooLargeError,
-    Op,
     add,
     at_location,
     compare,
@@ -41,6 +39,8 @@ from models.expression import (
 )
 from models.expression_text import parse_expression
 from models.language.parse import parse_source
+from models.literals import ExpressionTooLargeError
+from models.operators import Op
 from models.printing import number_text, to_text
 
 x, y, z = variable("x"), variable("y"), variable("z")

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from models.automaton import Constraint, Range, primed
 from models.evaluation import evaluate
-from models.expression import add, constant, free_variables, multiply, variable
+from models.expression import add, constant, multiply, variable
 from models.resets import ReadsChoiceError, after, apply, compose, merge, simultaneous, updates
 from models.source import ModelError
+from models.traversal import free_variables
 
 NAMES = ("x", "y", "z")
 

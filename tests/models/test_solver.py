@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from models.automaton import BOOL, INT, enumeration
 from models.evaluation import evaluate
 from models.expression import (
-    COMPARISONS,
     Expression,
-    Op,
     add,
     compare,
     conjunction,
@@ -32,6 +30,7 @@ from models.expression import (
 )
 from models.expression_text import parse_expression
 from models.language.plain_bounds import decide
+from models.operators import COMPARISONS, Op
 from models.solver import Limits, Session, Unknown, Unsatisfiable, Witness, satisfiable
 from models.table import Interpolation, Table
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from abstraction.strategy import Task
 from abstraction.verification import deadline, verify
 from models.automaton import INT
-from models.expression import Op, add, compare, constant, multiply, variable
+from models.expression import add, compare, constant, multiply, variable
 from models.load import load
+from models.operators import Op
 from models.proof.linear import Row, alternatives
 from models.verdict import Falsified, Unknown, Verdict, Verified
 

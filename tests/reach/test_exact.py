@@ -15,7 +15,6 @@ from models.evaluation import evaluate
 from models.expression import (
     ONE,
     Expression,
-    Op,
     compare,
     conjunction,
     constant,
@@ -24,6 +23,7 @@ from models.expression import (
     variable,
 )
 from models.expression_text import parse_expression
+from models.operators import Op
 from models.polynomial_flow import always, polynomial
 from models.solver import Limits, Unsatisfiable, satisfiable
 from reach.exact.backward import BackwardReach, backward_reach

@@ -34,7 +34,6 @@ from models.automaton import (
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     at_location,
     compare,
     conjunction,
@@ -46,6 +45,7 @@ from models.expression import (
     variable,
 )
 from models.load import load
+from models.operators import Op
 from models.proof.checker import Accepted, check
 from models.proof.problem import linear_problem
 from models.verdict import Falsified, Unknown, Verified

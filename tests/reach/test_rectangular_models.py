@@ -24,19 +24,12 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import (
-    Expression,
-    Op,
-    compare,
-    conjunction,
-    constant,
-    multiply,
-    substitute,
-    variable,
-)
+from models.expression import Expression, compare, conjunction, constant, multiply, variable
 from models.load import load
+from models.operators import Op
 from models.proof.checker import Accepted, check
 from models.solver import Limits, Unsatisfiable, satisfiable
+from models.traversal import substitute
 from models.verdict import Falsified, Unknown, Verdict, Verified
 
 CROSSING = """

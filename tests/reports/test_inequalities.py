@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from models.expression import Op, multiply, variable
+from models.expression import multiply, variable
+from models.operators import Op
 from models.proof.linear import Form
 from reports.inequalities import bounds, readable
 from tests.support.report_models import compare

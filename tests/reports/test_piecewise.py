@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.expression import Op, constant, disjunction, multiply, negation, variable
+from models.expression import constant, disjunction, multiply, negation, variable
+from models.operators import Op
 from models.trace import Segment
 from reports.piecewise import condition_tree, largest, pieces_of
 from tests.support.report_models import compare

@@ -336,7 +336,8 @@ class TestOutcomes:
 class TestDistanceBounds:
     def bounds(self, text):
         names = {f"a{i}": f"1st {i}" for i in range(3)} | {f"b{i}": f"2nd {i}" for i in range(3)}
-        from models.expression import substitute, variable
+        from models.expression import variable
+        from models.traversal import substitute
 
         change = {k: variable(v) for k, v in names.items()}
         return distance_bounds([substitute(parse_expression(text), change)])

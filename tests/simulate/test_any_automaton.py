@@ -29,7 +29,6 @@ from models.automaton import (
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     conditional,
     conjunction,
     constant,
@@ -41,6 +40,7 @@ from models.expression import (
     negation,
     variable,
 )
+from models.operators import Op
 from models.trace import Ending, Trace
 from simulate.calculator import Calculator
 from simulate.methods import Adams, Method, Taylor

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from models.automaton import EventKind
 from models.expression import (
     Expression,
-    Op,
     conditional,
     conjunction,
     constant,
@@ -27,6 +26,7 @@ from models.expression import (
     minimum,
     variable,
 )
+from models.operators import Op
 from models.table import Table
 from simulate import engine, reference, reference_point
 from simulate.methods import Adams, Detection, Method, Taylor

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from models.expression import (
     Expression,
-    Op,
     add,
     conditional,
     constant,
@@ -24,6 +23,7 @@ from models.expression import (
     subtract,
     variable,
 )
+from models.operators import Op
 from models.table import Interpolation, Table
 from simulate.calculator import Calculator
 from simulate.reference_interval import enclose

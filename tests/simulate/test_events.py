@@ -21,7 +21,6 @@ from models.automaton import (
 )
 from models.expression import (
     Expression,
-    Op,
     conjunction,
     constant,
     disjunction,
@@ -32,6 +31,7 @@ from models.expression import (
     negation,
     variable,
 )
+from models.operators import Op
 from models.trace import EventType
 from simulate.engine import advance
 from simulate.methods import Adams, Detection, Method, Taylor

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.evaluation import evaluate
-from models.expression import Expression, Op, conjunction, disjunction, variable
+from models.expression import Expression, conjunction, disjunction, variable
 from models.expression_text import parse_expression
 from models.load import load
+from models.operators import Op
 from models.trace import Ending, Outcome, Segment, Trace
 from simulate.margin import margin_tree
 from simulate.policy import Policy

@@ -31,7 +31,6 @@ from models.automaton import (
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     conditional,
     conjunction,
     constant,
@@ -46,6 +45,7 @@ from models.expression import (
     variable,
 )
 from models.load import load
+from models.operators import Op
 from models.source import ModelError
 from models.trace import Ending, EventType, Trace
 from simulate import engine

@@ -21,7 +21,6 @@ from models.automaton import (
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     conjunction,
     constant,
     equal,
@@ -29,6 +28,7 @@ from models.expression import (
     maximum,
     variable,
 )
+from models.operators import Op
 from models.trace import Ending, EventType, Trace, compare_traces
 from models.trace_files import from_json, to_json
 from simulate.methods import Adams, Method, Taylor

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from models.evaluation import EvaluationError, evaluate
 from models.expression import (
     Expression,
-    Op,
     add,
     conditional,
     constant,
@@ -27,6 +26,7 @@ from models.expression import (
     subtract,
     variable,
 )
+from models.operators import Op
 from models.source import ModelError
 from models.table import Interpolation, Table
 from simulate.calculator import Calculator

@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from models.automaton import TIME, HybridAutomaton, Property
-from models.expression import Op, compare, variable
+from models.expression import compare, variable
+from models.operators import Op
 from models.proof import curve_steps
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, check

@@ -26,7 +26,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Op, add, compare, conjunction, constant, multiply, variable
+from models.expression import add, compare, conjunction, constant, multiply, variable
+from models.operators import Op
 from models.verdict import Falsified, Verdict, Verified
 from simulate.recipe import read_recorded, repeat
 from tests.support.affine_automata import decimal

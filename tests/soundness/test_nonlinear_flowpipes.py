@@ -10,7 +10,8 @@ from random import Random
 import pytest
 
 from models.automaton import TIME, HybridAutomaton, Property
-from models.expression import Op, add, compare, multiply, power, variable
+from models.expression import add, compare, multiply, power, variable
+from models.operators import Op
 from models.proof.certificate import Certificate, decode, encode
 from models.proof.checker import Accepted, check
 from models.proof.flowpipe import FlowpipeProof

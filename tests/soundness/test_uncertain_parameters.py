@@ -24,8 +24,9 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import TRUE, Expression, Op, add, compare, conjunction, constant, multiply
+from models.expression import TRUE, Expression, add, compare, conjunction, constant, multiply
 from models.expression import variable as of
+from models.operators import Op
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, Rejected, check
 from models.proof.polyhedral import Split

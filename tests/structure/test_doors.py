@@ -30,7 +30,10 @@ SINGLE_DOOR = ("clarabel",)
 PLAIN_VALUES = {
     "models",
     "models.source",
+    "models.operators",
+    "models.literals",
     "models.expression",
+    "models.traversal",
     "models.table",
     "models.automaton",
     "models.ranges",

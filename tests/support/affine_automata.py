@@ -21,17 +21,17 @@ from models.evaluation import evaluate_number
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     add,
     compare,
     conjunction,
     constant,
-    free_variables,
     multiply,
     variable,
 )
+from models.operators import Op
 from models.proof.flowpipe import ELAPSED, AnyNode, FlowpipeProof, Step, steps_in
 from models.proof.problem import LinearProblem
+from models.traversal import free_variables
 
 NAMES = ("x", "y", "z")
 

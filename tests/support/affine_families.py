@@ -18,7 +18,6 @@ from models.automaton import (
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     add,
     compare,
     conjunction,
@@ -26,6 +25,7 @@ from models.expression import (
     multiply,
     variable,
 )
+from models.operators import Op
 
 
 def heat_rod(size: int, bound: Fraction = Fraction(9, 10)) -> HybridAutomaton:

@@ -8,9 +8,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from models.expression import (
-    FUNCTIONS_OF_ONE,
     Expression,
-    Op,
     add,
     at_location,
     boolean,
@@ -32,6 +30,7 @@ from models.expression import (
     symbol,
     variable,
 )
+from models.operators import FUNCTIONS_OF_ONE, Op
 from models.table import Interpolation, Table
 
 F = Fraction

@@ -20,7 +20,6 @@ from models.automaton import (
 from models.expression import (
     TRUE,
     Expression,
-    Op,
     add,
     compare,
     conditional,
@@ -34,6 +33,7 @@ from models.expression import (
     power,
     variable,
 )
+from models.operators import Op
 from tests.support.affine_automata import decimal
 
 NAMES = ("x", "y", "z")

@@ -173,7 +173,7 @@ def _evaluated(found: BackwardReach, given: dict[str, Fraction]) -> bool:
 
 
 def _refuse_missing(found: BackwardReach, known: Set[str]) -> None:
-    from models.expression import free_variables
+    from models.traversal import free_variables
 
     missing = sorted(free_variables(found.formula) - known)
     if missing:

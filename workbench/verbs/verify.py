@@ -175,8 +175,8 @@ def _abstraction_options(
 ) -> dict[str, object]:
     """What predicate abstraction is told: the user's predicates, and who wants its graph."""
     from abstraction.abstraction_strategy import GRAPH_READER, PREDICATES
-    from models.expression import free_variables
     from models.expression_text import parse_expression
+    from models.traversal import free_variables
     from reports.abstract_graph import WRITERS
 
     parsed = tuple(parse_expression(text, file="--predicate") for text in predicates)

@@ -21,9 +21,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, Op, conjunction, constant, equal, postorder, variable
+from models.expression import Expression, conjunction, constant, equal, variable
 from models.expression_text import parse_expression
+from models.operators import Op
 from models.trace import EventType
+from models.traversal import postorder
 from simulate.methods import Adams, Taylor
 from simulate.run import prepare, simulate
 
