@@ -31,6 +31,7 @@ from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
 from models.proof.refinement import reach_problem
 from models.proof.simulation_relation import Obligation
+from models.simplify import simplify
 from models.traversal import free_variables, substitute
 from reach.evidence import Unproved, prove
 
@@ -80,7 +81,7 @@ def _failing_states(automaton: Automaton, obligation: Obligation) -> Expression 
     corners = list(_corners(automaton, place, obligation))
     if not corners or len(corners) > MAX_CORNERS:
         return None
-    cases = [substitute(obligation.condition, corner) for corner in corners]
+    cases = [simplify(substitute(obligation.condition, corner)) for corner in corners]
     condition = disjunction(*cases)
     return condition if free_variables(condition) <= set(names_of(automaton)) else None
 

@@ -43,6 +43,24 @@ def test_not_proved_names_the_obligation_as_data(capsys: pytest.CaptureFixture[s
     assert {f["obligation"] for f in data["failures"]} == {"interface"}
 
 
+def test_a_hidden_speed_is_bounded_by_its_reachable_set(tmp_path: Path) -> None:
+    text = """
+    mode DecayingTop() {
+      write analog real x;
+      private analog real v = 1;
+      diff { d(x) == v; d(v) == -v; }
+    }
+    mode BoundedTop(real high) { write analog real x; diff { d(x) in [0, high]; } }
+    agent Decaying() { write analog real x; init { x = 0; } mode top = DecayingTop(); }
+    agent Bounded() { write analog real x; init { x = 0; } mode top = BoundedTop(1); }
+    agent Slower() { write analog real x; init { x = 0; } mode top = BoundedTop(0.99); }
+    """
+    path = tmp_path / "speeds.charon"
+    path.write_text(text, encoding="utf-8")
+    assert run(["refine", f"{path}:Decaying", "--against", f"{path}:Bounded"]) == 0
+    assert run(["refine", f"{path}:Decaying", "--against", f"{path}:Slower"]) == 10
+
+
 def test_a_witness_for_a_hidden_variable(tmp_path: Path) -> None:
     text = """
     mode OneTop() { write analog real x; diff { d(x) == 2; } }
