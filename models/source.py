@@ -49,12 +49,17 @@ class Diagnostic:
     def render(self, source: str | None = None) -> str:
         """The message with its place and, given the file's text, the line underlined."""
         place = f"{self.span}: " if self.span else ""
-        parts = [f"{place}{self.severity}: {self.message} [{self.code}]"]
+        parts = [f"{place}{self.severity}: {_clipped(self.message)} [{self.code}]"]
         if self.span and source is not None:
             parts.extend(_underlined(self.span, source))
         if self.hint:
-            parts.append(f"  hint: {self.hint}")
+            parts.append(f"  hint: {_clipped(self.hint)}")
         return "\n".join(parts)
+
+
+def _clipped(text: str, most: int = 2000) -> str:
+    """The text; the middle of a very long one (it may quote what a user wrote) is left out."""
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
 
 
 def _underlined(span: Span, source: str) -> list[str]:

@@ -55,10 +55,12 @@ def from_json(text: str) -> Trace:
             {str(k): float(v) for k, v in document["parameters"].items()},
             str(document["method"]),
         )
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise ModelError(
-            Diagnostic("trace-file", f"this is not a trace: {type(error).__name__} {error}")
-        ) from error
+    except RecursionError:
+        raise _not_a_trace("it is nested too deeply") from None
+    except KeyError as error:
+        raise _not_a_trace(f"there is no {error}") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _not_a_trace(str(error)) from error
 
 
 def to_csv(trace: Trace, step: float | None = None, names: Sequence[str] = ()) -> str:

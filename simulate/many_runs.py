@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 from typing import Any
 
 from models.automaton import Automaton
@@ -131,14 +132,17 @@ def in_workers(
 
     size = max(1, min(LARGEST_CHUNK, len(seeds) // (4 * workers)))
     chunks = [seeds[i : i + size] for i in range(0, len(seeds), size)]
+    context = get_context("spawn")
+    stop = context.Event()
     executor = ProcessPoolExecutor(
         workers,
-        mp_context=get_context("spawn"),
+        mp_context=context,
         initializer=_set_up,
         initargs=(
             json.dumps(to_json(automaton)),
             json.dumps(recipe_out(recipe)),
             None if formula is None else formula.text,
+            stop,
         ),
     )
     waiting: deque[Future[list[Summary]]] = deque()
@@ -150,14 +154,18 @@ def in_workers(
         while waiting:
             yield from waiting.popleft().result()
     finally:
+        stop.set()  # nothing is waited for any more, or nothing is wanted
         executor.shutdown(wait=True, cancel_futures=True)
 
 
 _here: list[RunMaker] = []
 """What makes the runs of this worker process."""
 
+_stop: list[Event] = []
+"""Set when nobody wants the rest of this worker's runs."""
 
-def _set_up(model: str, recipe: str, formula: str | None) -> None:
+
+def _set_up(model: str, recipe: str, formula: str | None, stop: Event) -> None:
     import signal
 
     from models.interchange.json_model import from_json
@@ -165,8 +173,14 @@ def _set_up(model: str, recipe: str, formula: str | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the work
     given: dict[str, Any] = json.loads(recipe)
     parsed = None if formula is None else parse_formula(formula)
+    _stop[:] = [stop]
     _here[:] = [RunMaker(from_json(model), recipe_in(given), parsed)]
 
 
 def _work(seeds: range) -> list[Summary]:
-    return [_here[0].summary(seed) for seed in seeds]
+    done: list[Summary] = []
+    for seed in seeds:
+        if _stop[0].is_set():
+            break
+        done.append(_here[0].summary(seed))
+    return done

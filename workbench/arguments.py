@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from workbench.console import Console
+from workbench.option_types import refuse_overwriting
 
 if TYPE_CHECKING:
     from models.model import Model
@@ -103,6 +104,7 @@ def model_argument(function: Function) -> Function:
     @wraps(function)
     def call(*args: Any, model: str, param: dict[str, Fraction], **rest: Any) -> Any:
         reference, agent = split_reference(model)
+        refuse_overwriting(Path(reference), rest)
         return function(*args, chosen=Chosen(reference, agent, param), **rest)
 
     option = click.option(

@@ -147,9 +147,17 @@ def run(arguments: Sequence[str]) -> int:
         return _cannot_write(error)
     except Exception as error:
         return _failed(console, error, arguments)
+    except BaseException as error:
+        # Libraries in Rust turn an interrupt, or a defect of theirs, into a panic.
+        if type(error).__name__ != "PanicException":
+            raise
+        if "KeyboardInterrupt" not in str(error):
+            return _failed(console, error, arguments)
+        click.echo("interrupted", err=True)
+        return ExitCode.INTERRUPTED
 
 
-def _failed(console: Console, error: Exception, arguments: Sequence[str]) -> int:
+def _failed(console: Console, error: BaseException, arguments: Sequence[str]) -> int:
     """A rejected model, or a defect of this program."""
     try:
         from models.source import ModelError

@@ -13,7 +13,7 @@ from workbench import __version__
 from workbench.console import Console
 
 
-def report_crash(console: Console, error: Exception, arguments: Sequence[str]) -> None:
+def report_crash(console: Console, error: BaseException, arguments: Sequence[str]) -> None:
     """Say that there is a defect; the details go to a file, or to stderr with --debug."""
     summary = f"{type(error).__name__}: {error}"[:300] or type(error).__name__
     details = "".join(traceback.format_exception(error))

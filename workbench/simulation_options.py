@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,8 +40,6 @@ def read_recipe(
     from simulate.recipe import Recipe
 
     until = options["until"]
-    if until is not None and until != until:
-        raise click.UsageError("--until: a run ends at a finite time from 0 on")
     return Recipe(
         until=default_until(automaton) if until is None else until,
         initial=initial_values(automaton, options["initial"]),
@@ -66,7 +65,8 @@ def replayed_recipe(
     from simulate.recipe import read_recorded
 
     path: Path = options["replay"]
-    trace, recipe, sha256 = read_recorded(read_text(path))
+    with placed_in(path):
+        trace, recipe, sha256 = read_recorded(read_text(path))
     if recipe is None:
         message = f"{str(path)!r} has no recipe: it was not written by `workbench`"
         raise ModelError(Diagnostic("trace-recipe", message))
@@ -137,7 +137,23 @@ def read_trace(path: Path | None) -> Trace | None:
     from models.trace_files import from_csv, from_json
 
     text = read_text(path)
-    return from_csv(text) if path.suffix == ".csv" else from_json(text)
+    with placed_in(path):
+        return from_csv(text) if path.suffix == ".csv" else from_json(text)
+
+
+@contextmanager
+def placed_in(path: Path) -> Iterator[None]:
+    """Say of everything that is wrong within that it is in this file."""
+    from dataclasses import replace
+
+    from models.source import ModelError, Span
+
+    try:
+        yield
+    except ModelError as error:
+        start = Span(str(path), 1, 1, 1, 1)
+        found = (d if d.span else replace(d, span=start) for d in error.diagnostics)
+        raise ModelError(*found, sources=error.sources) from error
 
 
 def read_text(path: Path | str) -> str:

@@ -77,7 +77,8 @@ def parse_xml(data: bytes, file: str) -> Element:
     if body.startswith(_UTF8_MARK):
         body = body[len(_UTF8_MARK) :].lstrip(_BLANKS)
     if not body:
-        raise _error("xml-empty", "the file is empty; a SpaceEx model was expected")
+        start = Span(file, 1, 1, 1, 1)
+        raise _error("xml-empty", "the file is empty; a SpaceEx model was expected", start)
     # White space before the declaration is an error to expat but common in the wild.
     skipped = data[: len(data) - len(body)].count(b"\n")
     return _Reader(file, skipped).read(body)

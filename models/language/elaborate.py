@@ -20,7 +20,7 @@ from models.language.instantiate_modes import instantiate_mode
 from models.language.resolve import Resolver, value_type
 from models.language.syntax import AgentDefinition, SourceFile
 from models.language.wellposed import check_structure
-from models.source import Diagnostic
+from models.source import Diagnostic, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _main_agent(
     else:
         message = f"several agents could be the whole model: {listed(a.name.name for a in roots)}"
         hint = f"say which one is, e.g. `system {roots[-1].name.name}();`"
-    place = roots[1].name.span if len(roots) > 1 else None
+    place = roots[1].name.span if len(roots) > 1 else Span(file.name, 1, 1, 1, 1)
     findings.error("no-system", message, place, hint)
     return None
 

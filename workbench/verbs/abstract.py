@@ -12,6 +12,7 @@ from workbench.arguments import Chosen, exact_number, model_argument, output_opt
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
+from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     metavar="FILE",
     help="Where to write the new model (standard output, if left out).",
 )

@@ -13,6 +13,7 @@ from workbench.arguments import Chosen, exact_number, model_argument, output_opt
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
+from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
@@ -45,9 +46,7 @@ if TYPE_CHECKING:
     metavar="X,Y",
     help="Draw the formula over two names: 'd,v' or 'd=0:10,v=-5:5'; --at fixes the others.",
 )
-@click.option(
-    "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Where to."
-)
+@click.option("--plot", type=OutputFile(), metavar="FILE.svg", help="Where to.")
 @output_options
 @click.pass_obj
 def command(

@@ -14,6 +14,7 @@ from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
+from workbench.option_types import Number, OutputFile
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
@@ -40,13 +41,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--time-limit",
-    type=click.FloatRange(0, 1e6, min_open=True),
+    type=Number(0, 1e6, min_open=True),
     metavar="SECONDS",
     help="For each property.",
 )
 @click.option(
     "--until",
-    type=click.FloatRange(0, 1e9, min_open=True),
+    type=Number(0, 1e9, min_open=True),
     metavar="T",
     help="Length of the runs.  [default: the model's horizon, or several]",
 )
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--abstraction",
-    type=click.FloatRange(0, 1e6),
+    type=Number(0, 1e6),
     default=0.0,
     show_default=True,
     metavar="SECONDS",
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
 @click.option(
     "--trace",
     "trace_file",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     metavar="FILE",
     help="Where to write the counterexample; `simulate --replay` repeats it.",
 )

@@ -10,6 +10,7 @@ import click
 from workbench.arguments import output_options
 from workbench.console import Console
 from workbench.files import refuse_same_file, write_whole
+from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     metavar="FILE",
     help="Where to write: .charon or .json; standard output if left out.",
 )

@@ -14,6 +14,7 @@ from workbench.arguments import Chosen, model_argument, output_options, split_re
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
+from workbench.option_types import Number, OutputFile
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 @click.option("--no-reach", is_flag=True, help="Do not strengthen with reachable sets.")
 @click.option(
     "--time-limit",
-    type=click.FloatRange(0, 1e6, min_open=True),
+    type=Number(0, 1e6, min_open=True),
     default=30.0,
     show_default=True,
     metavar="SECONDS",
@@ -64,13 +65,13 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
     "--certificate",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     metavar="FILE",
     help="Where to write the certificate of a refinement.",
 )
 @click.option(
     "--html",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     metavar="FILE",
     help="Also write a page with the proof tree and the evidence.",
 )

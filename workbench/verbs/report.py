@@ -16,7 +16,8 @@ from workbench.arguments import Chosen, output_options, split_reference
 from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
-from workbench.files import refuse_same_file, write_whole
+from workbench.files import refuse_same_file, refuse_unwritable, write_whole
+from workbench.option_types import Number
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _OUTPUT = click.Path(path_type=Path)
 )
 @click.option(
     "--time-limit",
-    type=click.FloatRange(0, 1e6, min_open=True),
+    type=Number(0, 1e6, min_open=True),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
@@ -53,7 +54,7 @@ _OUTPUT = click.Path(path_type=Path)
 @click.option("--runs", type=click.IntRange(0, 500), default=24, show_default=True)
 @click.option(
     "--until",
-    type=click.FloatRange(0, 1e9, min_open=True),
+    type=Number(0, 1e9, min_open=True),
     metavar="TIME",
     help="How long runs are followed; the model's horizon, else 20, if left out.",
 )
@@ -100,6 +101,9 @@ def command(
     pages = _pages(output, chosen)
     for one, path in zip(chosen, pages, strict=True):
         refuse_same_file(Path(one.reference), path)
+    for target in (*pages, junit, sarif, arch_csv):
+        if target is not None:
+            refuse_unwritable(target)
     found: list[tuple[Path, dict[str, Any]]] = []
     for (one, model), wanted, path in zip(loaded, claims, pages, strict=True):
         console.warnings(model.warnings, model.sources)

@@ -12,6 +12,7 @@ import click
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.console import Console
 from workbench.files import write_whole
+from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
     from models.automaton import Automaton, Location
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @model_argument
 @click.option(
     "--svg",
-    type=click.Path(path_type=Path),
+    type=OutputFile(allow_dash=True),
     metavar="FILE",
     help="Draw the model into an SVG file ('-' for stdout) instead of printing the tree.",
 )

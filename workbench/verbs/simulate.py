@@ -12,7 +12,8 @@ import click
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
-from workbench.files import refuse_same_file, refuse_unwritable, write_whole
+from workbench.files import write_whole
+from workbench.option_types import Number, OutputFile
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ WORTH_WORKERS = 1.5
 @model_argument
 @click.option(
     "--until",
-    type=click.FloatRange(0, 1e9),
+    type=Number(0, 1e9),
     metavar="T",
     help="End of the runs.  [default: the model's horizon, or 20]",
 )
@@ -83,18 +84,18 @@ WORTH_WORKERS = 1.5
     is_flag=True,
     help="Every group of coupled agents advances on a clock of its own.",
 )
-@click.option("--rtol", type=click.FloatRange(1e-14, 1e-1), default=1e-6, show_default=True)
-@click.option("--atol", type=click.FloatRange(1e-300, 1e-1), default=1e-9, show_default=True)
+@click.option("--rtol", type=Number(1e-14, 1e-1), default=1e-6, show_default=True)
+@click.option("--atol", type=Number(1e-300, 1e-1), default=1e-9, show_default=True)
 @click.option(
     "--formula",
     metavar="STL",
     help='Monitor a temporal formula, e.g. "always[0,20](speed < 120)".',
 )
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--csv", "csv_file", type=OutputFile(), metavar="FILE")
 @click.option(
     "--trace",
     "trace_file",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     metavar="FILE",
     help="Write a whole run as JSON: the first that violates a property, or the first.",
 )
@@ -110,9 +111,7 @@ WORTH_WORKERS = 1.5
     metavar="FILE",
     help="Say how the run differs from a trace: a JSON file of --trace, or a table of --csv.",
 )
-@click.option(
-    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the runs: .svg or .html."
-)
+@click.option("--plot", type=OutputFile(), metavar="FILE", help="Draw the runs: .svg or .html.")
 @click.option(
     "--validated",
     is_flag=True,
@@ -145,7 +144,7 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
     plot: Path | None = options["plot"]
     if plot is not None and plot.suffix not in (".svg", ".html"):
         raise click.UsageError(f"--plot writes .svg or .html, not {plot.suffix or str(plot)!r}")
-    _check_outputs(chosen, options)
+    _check_outputs(options)
     model = chosen.load()
     console.warnings(model.warnings, model.sources)
     if options["replay"] is not None:
@@ -166,18 +165,8 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
     return session.work(automaton)
 
 
-def _check_outputs(chosen: Chosen, options: dict[str, Any]) -> None:
-    """Refuse targets that cannot be written, or that are something else already."""
-    taken: list[Path] = []
-    for option in ("csv_file", "trace_file", "plot"):
-        path: Path | None = options[option]
-        if path is None:
-            continue
-        refuse_same_file(Path(chosen.reference), path)
-        refuse_unwritable(path)
-        if path.resolve() in taken:
-            raise click.UsageError(f"{str(path)!r} is the target of two options")
-        taken.append(path.resolve())
+def _check_outputs(options: dict[str, Any]) -> None:
+    """Refuse what cannot be drawn or written together."""
     many = options["csv_file"] is not None or options["plot"] is not None
     if many and options["runs"] > LISTED_RUNS:
         raise click.UsageError(f"--csv and --plot take at most {LISTED_RUNS} runs")

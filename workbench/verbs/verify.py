@@ -16,6 +16,7 @@ from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
+from workbench.option_types import Number, OutputFile
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
@@ -34,9 +35,12 @@ METHODS = (
     "abstraction",
 )
 
+SHORTEST, LONGEST = Fraction(1, 10**9), Fraction(10**9)
+"""Times on the command line are within these."""
+
 
 def _positive(_: click.Context, parameter: click.Parameter, text: str | None) -> Fraction | None:
-    """An exact positive number of an option."""
+    """An exact positive number of an option, of a size that a time can have."""
     if text is None:
         return None
     try:
@@ -45,6 +49,9 @@ def _positive(_: click.Context, parameter: click.Parameter, text: str | None) ->
         value = Fraction(0)
     if value <= 0:
         raise click.BadParameter(f"{text[:40]!r} is not a positive number", param=parameter)
+    if not SHORTEST <= value <= LONGEST:
+        limits = f"{float(SHORTEST):g} to {float(LONGEST):g}"
+        raise click.BadParameter(f"{text[:40]!r} is not within {limits}", param=parameter)
     return value
 
 
@@ -60,7 +67,7 @@ def _positive(_: click.Context, parameter: click.Parameter, text: str | None) ->
 )
 @click.option(
     "--time-limit",
-    type=click.FloatRange(0, 1e6, min_open=True),
+    type=Number(0, 1e6, min_open=True),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
@@ -94,21 +101,21 @@ def _positive(_: click.Context, parameter: click.Parameter, text: str | None) ->
 @click.option(
     "--graph",
     "graph_file",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     metavar="FILE",
     help="Where to write the abstract states (.svg, .dot or .json; --method abstraction).",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
     "--certificate",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     metavar="FILE",
     help="Where to write the certificate of a verified property (one property only).",
 )
 @click.option(
     "--trace",
     "trace_file",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     metavar="FILE",
     help="Where to write the counterexample of a falsified property (one property only).",
 )
@@ -150,19 +157,27 @@ def command(
             raise click.UsageError(f"{option} needs one property: name it with -p")
     console.warnings(model.warnings, model.sources)
     verdicts: list[tuple[Verdict, Provenance]] = []
+    interrupted: str | None = None
     options: dict[str, object] = {"horizon": horizon, "step": step}
     options |= _abstraction_options(model.automaton, predicates, graph_file, method, len(claims))
     if slices is not None:
         options |= _slicing(slices, method)
     for claim in claims:
-        with Progress(console.quiet or console.as_json) as progress:
-            task = Task(model.automaton, claim, deadline(time_limit), seed, progress, options)
-            verdict = verify(task, method)
+        try:
+            with Progress(console.quiet or console.as_json) as progress:
+                task = Task(model.automaton, claim, deadline(time_limit), seed, progress, options)
+                verdict = verify(task, method)
+        except KeyboardInterrupt:
+            interrupted = claim.name
+            console.error(_broken_off(interrupted, progress, len(verdicts), len(claims)))
+            break
         verdicts.append((verdict, _recorded(verdict, certificate, trace_file, seed)))
         if not console.as_json:
             console.result(_in_words(chosen.label, *verdicts[-1]))
     if console.as_json:
-        _print_data(console, model.automaton, chosen.label, verdicts)
+        _print_data(console, model.automaton, chosen.label, verdicts, interrupted)
+    if interrupted is not None:
+        return ExitCode.INTERRUPTED
     return _worst(verdict for verdict, _ in verdicts)
 
 
@@ -175,6 +190,7 @@ def _abstraction_options(
 ) -> dict[str, object]:
     """What predicate abstraction is told: the user's predicates, and who wants its graph."""
     from abstraction.abstraction_strategy import GRAPH_READER, PREDICATES
+    from models.condition_check import misfit
     from models.expression_text import parse_expression
     from models.traversal import free_variables
     from reports.abstract_graph import WRITERS
@@ -187,6 +203,8 @@ def _abstraction_options(
                 f"--predicate {text[:80]!r}: the model has no variable {unknown[0]!r}; "
                 f"it has {', '.join(sorted(known)[:12])}"
             )
+        if why := misfit(condition, automaton):
+            raise click.UsageError(f"--predicate {text[:80]!r}: {why}")
     options: dict[str, object] = {PREDICATES: parsed}
     if graph_file is None:
         return options
@@ -203,7 +221,7 @@ def _slicing(length: Fraction, method: str) -> dict[str, object]:
 
     if method != "abstraction":
         raise click.UsageError("--slices needs --method abstraction")
-    return {SLICES: float(min(length, Fraction(10**9)))}
+    return {SLICES: float(length)}
 
 
 def _recorded(
@@ -250,18 +268,28 @@ def _in_words(label: str, verdict: Verdict, provenance: Provenance) -> str:
     return f"{head}: UNKNOWN ({seconds:.1f} s)\n{why}\n  hint: {verdict.advice}"
 
 
+def _broken_off(claim: str, progress: Progress, decided: int, claims: int) -> str:
+    """What is known when the user ends the work."""
+    doing = f" ({progress.doing})" if progress.doing else ""
+    done = f"; decided so far: {decided} of {claims} properties" if claims > 1 else ""
+    return f"interrupted after {progress.seconds:.1f} s, {claim!r} undecided{doing}{done}"
+
+
 def _print_data(
     console: Console,
     automaton: Automaton,
     label: str,
     verdicts: list[tuple[Verdict, Provenance]],
+    interrupted: str | None,
 ) -> None:
     from reports.verdict_data import verdict_data
 
     found: list[dict[str, Any]] = [
         verdict_data(automaton, label, verdict, provenance) for verdict, provenance in verdicts
     ]
-    if len(found) == 1:
+    if interrupted is not None:
+        console.data(results=found, interrupted=interrupted)
+    elif len(found) == 1:
         console.data(**found[0])
     else:
         console.data(results=found)
