@@ -6,7 +6,10 @@ C source changes, and a C compiler is the only thing it needs beyond Python.
 
 from setuptools import Extension, setup
 
-CORE = ("memory", "advance", "adams", "plan", "roots", "tape", "interval", "point", "result")
+CORE = (
+    "memory", "evaluate", "advance", "step", "adams", "output", "comparison", "plan", "atoms",
+    "verified", "roots", "tape", "interval", "point", "result",
+)  # fmt: skip
 FLEET = ("fleet_module", "fleet_setup", "fleet", "path", "grid", "meeting", "foresee")
 
 

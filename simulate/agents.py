@@ -282,10 +282,10 @@ class _AgentRun:
             self.look_at_jump((i,))
 
     def log_own(self, i: int, run: AgentGroup, before: int) -> None:
-        """Add the group's new jumps and violations to the common log."""
+        """Add the group's new jumps, touches and violations to the common log."""
         name = (self.names[i],)
         for event in run.events[before:]:
-            if event.type in (EventType.JUMP, EventType.VIOLATION):
+            if event.type in (EventType.JUMP, EventType.VIOLATION, EventType.GRAZING):
                 self.events.append(AgentEvent(event.time, event.name, name, event.type))
 
     # Meetings

@@ -134,7 +134,7 @@ def load_program(program: Program) -> Any:
     tokens: list[int] = []
     watches: list[int] = []
     for watch in program.watches:
-        watches += [watch.kind, len(tokens), len(watch.tokens)]
+        watches += [watch.kind, len(tokens), len(watch.tokens), watch.touch]
         tokens += watch.tokens
     shapes: list[int] = []
     data: list[float] = []
@@ -148,6 +148,7 @@ def load_program(program: Program) -> Any:
         len(program.flowing),
         len(program.held),
         program.differentiable,
+        program.edged,
         array("d", program.registers),
         array("i", program.degrees),
         _flat(program.flow),

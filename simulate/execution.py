@@ -89,7 +89,8 @@ class Execution:
         self.refused: set[int] = set()
         self.last_chance: LastChance | None = None
         self.former: dict[str, float] = {}  # of inputs that jumped at this instant
-        self.grazed: frozenset[int] = frozenset()
+        self.grazed: frozenset[int] = frozenset()  # parts of the invariant that are touched
+        self.missed: frozenset[int] = frozenset()  # edges whose guards are, and not taken
         self.grazed_until = math.inf
         self.before_touch: tuple[int, float, dict[str, float], Segment | None]
 
@@ -301,14 +302,15 @@ class Execution:
     def active(self, place: Place) -> list[int]:
         """The watches to look at: guards of enabled edges for becoming false, others for
         becoming true."""
-        if not (self.enabled or self.ignored or self.refused or self.grazed or place.branches):
+        special = self.enabled or self.ignored or self.refused or self.grazed or self.missed
+        if not (special or place.branches):
             return place.ordinary
         wanted = []
         for i, (role, j) in enumerate(place.roles):
             if role is Role.BAD:
                 use = j not in self.ignored
             elif role is Role.RISE:
-                use = j not in self.enabled
+                use = j not in self.enabled and j not in self.missed
             elif role is Role.FALL:
                 use = j in self.enabled
             elif role is Role.EXIT:

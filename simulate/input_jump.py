@@ -38,7 +38,7 @@ class Passage:
 
 def change_inputs(run: Execution) -> None:
     """Give signals and levels their new values; leave the location if these forbid to stay."""
-    if run.grazed:
+    if run.grazed or run.missed:
         passed_by(run, run.place)
     before = dict(run.env)
     if run.t >= run.level_change:

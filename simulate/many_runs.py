@@ -35,7 +35,8 @@ LARGEST_CHUNK = 250
 @dataclass(frozen=True, slots=True)
 class Summary:
     """One run in a few words; `robustness` says how clearly it satisfies the formula, if
-    there is one (negative: it does not)."""
+    there is one (negative: it does not). `grazes` counts guards and boundaries that the run
+    touched."""
 
     seed: int
     ending: Ending
@@ -46,6 +47,7 @@ class Summary:
     steps: int
     evaluations: int
     violated: tuple[str, ...]
+    grazes: int = 0
     robustness: float | None = None
     final: dict[str, Scalar] = field(default_factory=dict)
 
@@ -115,6 +117,7 @@ class RunMaker:
             run.counts.steps,
             run.counts.evaluations,
             tuple(sorted({e.name for e in run.events if e.type is EventType.VIOLATION})),
+            sum(e.type is EventType.GRAZING for e in run.events),
             robustness,
             {n: v for n, v in final.items() if not isinstance(v, float) or math.isfinite(v)},
         )

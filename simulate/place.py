@@ -36,7 +36,7 @@ from simulate.holding import inward, joint_rates, may_hold, resolved
 from simulate.jump import Jump
 from simulate.jump import edge_name as edge_name
 from simulate.locking import lock
-from simulate.program import Program, compile_program
+from simulate.program import Program, Watched, compile_program
 from simulate.signals import Formula, Lines, Signal
 
 if TYPE_CHECKING:
@@ -369,13 +369,14 @@ class Prepared:
         flows = self._flows(name, holds, exits)
         edges = tuple(self.view.edges_from(name))
         occupied = self.view.occupied(name)
-        watches: list[tuple[Expression, EventKind, bool]] = []
+        watches: list[Watched] = []
         roles: list[tuple[Role, int]] = []
 
         def watch(role: Role, i: int, condition: Expression, kind: EventKind) -> None:
             if condition != FALSE:
                 roles.append((role, i))
-                watches.append((condition, kind, role in UNDEFINED_HOLDS))
+                touch = role is Role.RISE
+                watches.append(Watched(condition, kind, role in UNDEFINED_HOLDS, touch))
 
         for i, claim in enumerate(self.view.properties):
             bad = self.formed(claim.bad_states(occupied))
@@ -399,7 +400,7 @@ class Prepared:
         for k, condition in enumerate(locked.conditions):
             watch(Role.SWITCH, 2 * k, condition, EventKind.CROSSING)
             watch(Role.SWITCH, 2 * k + 1, negation(condition), EventKind.CROSSING)
-        used = free_variables(*(flows[n] for n in moving), *(w[0] for w in watches))
+        used = free_variables(*(flows[n] for n in moving), *(w.condition for w in watches))
         held = tuple(sorted(used - set(moving) - {TIME}))
         program = compile_program(
             flowing=moving,

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from models.automaton import EventKind
 from models.expression import Expression
@@ -34,10 +34,22 @@ STRICT, FROZEN, EQUALITY, UNDEFINED_HOLDS, STEPWISE = 1, 2, 4, 8, 16
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """A formula whose becoming true is an event: its kind and its tokens over atoms."""
+    """A formula whose becoming true is an event: its kind and its tokens over atoms. With
+    `touch`, coming within tolerance and leaving again is an event, too."""
 
     kind: int
     tokens: tuple[int, ...]
+    touch: bool = False
+
+
+class Watched(NamedTuple):
+    """A condition to be watched; see `Watch`. Where it has no value it is false, unless
+    `undefined_holds`."""
+
+    condition: Expression
+    kind: EventKind
+    undefined_holds: bool = False
+    touch: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,7 @@ class Program:
     constants in place; `degrees` is the polynomial degree of each register. `lipschitz` has
     the declared constant of each external function (infinite: none). `sampled` are the atoms
     that call functions of which nothing is known: they are seen at the ends of steps only.
+    `edged` flows contain operations that are not smooth at the edge of their domain.
     """
 
     flowing: tuple[str, ...]
@@ -63,6 +76,7 @@ class Program:
     externals: tuple[Callable[..., float], ...] = field(default=(), compare=False)
     lipschitz: tuple[float, ...] = ()
     differentiable: bool = True
+    edged: bool = True
     sampled: frozenset[int] = frozenset()
 
     @cached_property
@@ -121,7 +135,7 @@ def compile_program(
     flowing: Sequence[str],
     held: Sequence[str],
     flows: Sequence[Expression],
-    watches: Sequence[tuple[Expression, EventKind] | tuple[Expression, EventKind, bool]],
+    watches: Sequence[tuple[Expression, EventKind] | Watched],
     symbols: Mapping[str, int] | None = None,
     externals: Mapping[str, Callable[..., float]] | None = None,
 ) -> Program:
@@ -133,7 +147,10 @@ def compile_program(
     builder = TapeBuilder(flowing, held, symbols)
     flow = builder.tape(*flows)
     conditions = ConditionBuilder(frozenset(flowing))
-    formulas = [Watch(KINDS[w[1]], conditions.tokens(*w)) for w in watches]
+    formulas = [
+        Watch(KINDS[w.kind], conditions.tokens(w.condition, w.kind, w.undefined_holds), w.touch)
+        for w in (Watched(*given) for given in watches)
+    ]
     guard = builder.tape(*(atom.g for atom in conditions.atoms))
     atoms = tuple(
         (
@@ -219,4 +236,16 @@ def _program(
         tuple(_guarded(name, given[name]) for name in builder.externals),
         tuple(_constant_of(given[name]) for name in builder.externals),
         not any(i[0] == Code.EXTERNAL for i in flow.instructions),
+        any(_has_edge(i, builder.degrees) for i in flow.instructions),
     )
+
+
+_EDGED = frozenset({Code.POWER, Code.SQRT, Code.LOG, Code.TAN, Code.ASIN, Code.ACOS, Code.EXTERNAL})
+
+
+def _has_edge(instruction: Instruction, degrees: Sequence[int]) -> bool:
+    """Whether an operation on what moves has points at which it is not smooth."""
+    code, _, a, b, _ = instruction
+    if code == Code.DIVIDE:
+        return degrees[b] > 0
+    return code in _EDGED and (code == Code.EXTERNAL or degrees[a] > 0)

@@ -42,7 +42,9 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
     together = names if len(names) > 1 else ()
     forced: list[int] = []
     touched: list[int] = []
+    missed: list[int] = []
     urgent: list[int] = []
+    must = False  # a guard that is only touched does not keep time from passing
     for role, j in fired:
         side = "grazing" if (role, j) in grazing else place.side((role, j))
         residual = residual_of(place, result, (role, j))
@@ -54,12 +56,14 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
             if side == "grazing":
                 run.log(EventType.GRAZING, name, "", residual, side, together)
                 if wait > 0.0:
+                    missed.append(j)
                     continue
             else:
                 run.log(EventType.ENABLED, name, "", residual, side, together)
             run.enabled[j] = run.t + wait
             if edge.urgent:
                 urgent.append(j)
+                must = must or side != "grazing"
         elif role is Role.FALL:
             run.enabled.pop(j, None)
             run.last_chance = run.chance(j)
@@ -79,16 +83,17 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
             release(run, place, j)
             forced.append(place.holds[j][1])
     due = urgent or [j for j, deadline in run.enabled.items() if deadline <= run.t]
-    if touched:
-        pass_by(run, touched)
-    leave(run, place, due, forced, bool(urgent))
+    if touched or missed:
+        pass_by(run, touched, missed)
+    leave(run, place, due, forced, must)
 
 
-def pass_by(run: Execution, parts: list[int]) -> None:
-    """A part of the invariant is touched but not about to be violated: look away from it for
-    an instant, then test it."""
+def pass_by(run: Execution, parts: list[int], edges: list[int]) -> None:
+    """A part of the invariant is touched but not about to be violated, or a guard whose edge
+    is not taken: look away from it for an instant, then test it."""
     run.before_touch = (len(run.segments), run.t, dict(run.env), run.tail)
     run.grazed = run.grazed | frozenset(parts)
+    run.missed = run.missed | frozenset(edges)
     run.grazed_until = run.t + 1e-6 * max(run.until, run.t)
 
 
@@ -96,8 +101,8 @@ def passed_by(run: Execution, place: Place) -> None:
     """After the touch: the invariant must still hold, within tolerance; else what was done
     while looking away is undone."""
     parts = sorted(run.grazed)
-    run.grazed, run.grazed_until = frozenset(), math.inf
-    if not run.prepared.invariant(place.name)(run.env, run.method.rtol, run.method.atol):
+    run.grazed, run.missed, run.grazed_until = frozenset(), frozenset(), math.inf
+    if parts and not run.prepared.invariant(place.name)(run.env, run.method.rtol, run.method.atol):
         count, run.t, run.env, run.tail = run.before_touch
         del run.segments[count:]
         raise blocked(run, place, parts)

@@ -27,11 +27,15 @@ from simulate.methods import Detection, Method
 from simulate.program import EQUALITY, FROZEN, STRICT, Program
 from simulate.reference_adams import (
     INVERSE,
+    UNCORRECTED,
     at,
     begin,
     choose,
+    defect_point,
+    defect_row,
     error_of,
     integrals,
+    is_doubtful,
     method_order,
     new_differences,
     predictor,
@@ -76,6 +80,7 @@ class Core(Memory):
                 planned, fired, grazing = plan(self, h if h > 0.0 else least)
                 if fired:
                     return self.result(Stop.EVENT, fired, grazing)
+                self.landing = planned < h
                 h = min(h, planned)
             elif self.first:
                 self.note_truth(self.values)
@@ -129,6 +134,7 @@ class Core(Memory):
     ) -> tuple[str, list[float], list[list[float]], float | list[int]]:
         """Predict, evaluate, correct; what became of it, the state, the differences, the error."""
         looking = self.method.detection == Detection.EXTRAPOLATION
+        self.excess, self.extra = 1.0, []
         x = at(self, h)
         self.trial = self.guards(t, x)
         found = self.beyond(self.trial)
@@ -149,11 +155,35 @@ class Core(Memory):
         error = error_of(self, rows[q], milne, x)
         if not error <= 1.0:
             return "error", x, rows, error
+        if is_doubtful(self, rows, error, h, x):
+            error = self.measured(rows, error, h, x)
+            if not error <= 1.0:
+                return "error", x, rows, error
         self.trial = self.guards(t, x)
         found = self.beyond(self.trial)
         if found and looking:
             return "beyond", x, [], found
         return "good", x, rows, error
+
+    def measured(self, rows: list[list[float]], error: float, h: float, x: list[float]) -> float:
+        """Measure the error of a step by the defect at one place inside it, and correct the
+        state by it; the larger of the estimated error and of what is left. The right-hand side
+        is not evaluated beyond a guard."""
+        s, inside, slope = defect_point(self, rows, h)
+        if self.beyond(self.guards(self.t + s, inside)):
+            return error
+        f = self.flow(self.t + s, inside)
+        if not finite(f):
+            return math.inf
+        self.extra = defect_row(self, f, slope, s, h)
+        _, milne = integrals(self, self.order + 1, h)
+        found = UNCORRECTED * error_of(self, self.extra, milne, x)
+        for i in range(self.n):
+            x[i] = x[i] + self.extra[i] * milne
+        if found > error:
+            self.excess = found / error if error > 0.0 else 1.0
+            return found
+        return error
 
     def accept(
         self, t: float, h: float, x: list[float], rows: list[list[float]], error: float
@@ -199,13 +229,18 @@ class Core(Memory):
             for row in self.poly:
                 self.out_coefficients.extend(row[: q + 1])
             return
-        self.out_degrees.append(q + 1)
+        w, extra = self.basis[q], self.extra
+        self.out_degrees.append(q + 2 if extra else q + 1)
         for i, row in enumerate(self.poly):
-            self.out_coefficients.append(row[0])
-            for m in range(q):
-                weight = self.basis[q][m] * INVERSE[m + 1]
-                self.out_coefficients.append(row[m + 1] + rows[q][i] * weight)
-            self.out_coefficients.append(0.0 + rows[q][i] * (self.basis[q][q] * INVERSE[q + 1]))
+            top = rows[q][i]
+            c = [row[0], *(row[e + 1] + top * (w[e] * INVERSE[e + 1]) for e in range(q))]
+            c.append(0.0 + top * (w[q] * INVERSE[q + 1]))
+            if extra:
+                c.append(0.0)
+                for e in range(q + 2):  # the integral of w_q(s) (s - h)
+                    factor = (w[e - 1] if e else 0.0) - (h * w[e] if e <= q else 0.0)
+                    c[e + 1] = c[e + 1] + extra[i] * (factor * INVERSE[e + 1])
+            self.out_coefficients.extend(c)
 
     # Detection for comparison
 

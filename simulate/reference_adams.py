@@ -1,6 +1,6 @@
 """The extrapolation polynomial: Taylor series, and Adams formulas from divided differences.
 
-The reference for `core/adams.c`.
+The reference for `core/adams.c` and, with `simulate.reference`, for `core/step.c`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,18 @@ START_ORDER = 6
 """Adams steps start from a Taylor series of this order."""
 
 INVERSE = (0.0, *(1.0 / k for k in range(1, MAX_DEGREE + 1)))
+
+DEFECT_PLACE = 0.75
+"""Where inside a step the defect is measured, as a part of it. There one measurement tells the
+error of a step onto a square root, a logarithm or a pole within a fifth."""
+
+UNCORRECTED = 0.2
+"""The part of a measured error that is left when the step has been corrected by it."""
+
+SLOW_DECAY = 0.5
+WORTH_MEASURING = 0.1
+"""The error is measured where the estimate, at least this large, shrinks by no more than this
+factor when the order is raised: a sign that the derivatives grow along the step."""
 
 
 def weight(m: Memory, i: int, other: float) -> float:
@@ -188,6 +200,51 @@ def error_of(m: Memory, row: list[float], factor: float, x: Sequence[float]) -> 
     return worst
 
 
+def is_doubtful(
+    m: Memory, rows: list[list[float]], error: float, h: float, x: Sequence[float]
+) -> bool:
+    """Whether the estimate may miss a singular derivative close by, which past values do not
+    show: on the way onto a guard, or where higher differences do not get smaller."""
+    if not m.p.edged or h <= m.least():
+        return False
+    if m.landing:
+        return True
+    above = m.order + 1
+    if len(m.times) < above or not error > WORTH_MEASURING:
+        return False
+    _, milne = integrals(m, above, h)
+    return error_of(m, rows[above], milne, x) > SLOW_DECAY * error
+
+
+def defect_point(
+    m: Memory, rows: list[list[float]], h: float
+) -> tuple[float, list[float], list[float]]:
+    """A time inside the step, and the corrected polynomial and its derivative there."""
+    q, s = m.order, DEFECT_PLACE * h
+    x, slope = [], []
+    for i, row in enumerate(m.poly):
+        value, rate = 0.0, 0.0
+        for e in range(q + 1, -1, -1):
+            c = row[0]
+            if e:
+                c = (row[e] if e <= q else 0.0) + rows[q][i] * (m.basis[q][e - 1] * INVERSE[e])
+            rate = rate * s + value
+            value = value * s + c
+        x.append(value)
+        slope.append(rate)
+    return s, x, slope
+
+
+def defect_row(m: Memory, f: list[float], slope: list[float], s: float, h: float) -> list[float]:
+    """The divided difference that the defect f - P' = d w(s) at one place s shows, for the
+    nodes of the corrector: w(s) = w_q(s) (s - h)."""
+    w = 0.0
+    for e in range(m.order, -1, -1):
+        w = w * s + m.basis[m.order][e]
+    w = w * (s - h)
+    return [(f[i] - slope[i]) / w for i in range(m.n)]
+
+
 def growth(error: float, order: int) -> float:
     """By how much a step of this order may grow."""
     if error <= 0.0:
@@ -196,17 +253,18 @@ def growth(error: float, order: int) -> float:
 
 
 def choose(m: Memory, rows: list[list[float]], error: float, h: float, x: Sequence[float]) -> None:
-    """The order and step that promise most, from the errors at orders q-1, q, q+1."""
+    """The order and step that promise most, from the errors at orders q-1, q, q+1 (all of them
+    larger than estimated, if that was measured)."""
     q = m.order
     best, order = growth(error, q), q
     if q > 1:
         _, milne = integrals(m, q - 1, h)
-        lower = growth(error_of(m, rows[q - 1], milne, x), q - 1)
+        lower = growth(error_of(m, rows[q - 1], milne, x) * m.excess, q - 1)
         if lower > best:
             best, order = lower, q - 1
     if q < method_order(m) and len(m.times) > q:
         _, milne = integrals(m, q + 1, h)
-        higher = growth(error_of(m, rows[q + 1], milne, x), q + 1)
+        higher = growth(error_of(m, rows[q + 1], milne, x) * m.excess, q + 1)
         if higher > best:
             best, order = higher, q + 1
     m.order = order

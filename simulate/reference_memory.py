@@ -53,6 +53,7 @@ class Memory:
         self.scale = [0.0] * count
         self.eps = [0.0] * count
         self.departing = [False] * count
+        self.outside = [False] * count
         self.was_true = [False] * len(program.watches)
         self.taylor = not isinstance(method, Adams)
         self.order = 1
@@ -65,6 +66,9 @@ class Memory:
         self.degree = 0
         self.h = 0.0
         self.h_before = math.inf
+        self.landing = False
+        self.excess = 1.0
+        self.extra: list[float] = []
         self.watch(t, ())
 
     def watch(self, until: float, active: Sequence[int]) -> None:

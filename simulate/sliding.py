@@ -43,7 +43,7 @@ from simulate.calculator import Calculator, TolerantCondition
 from simulate.holding import inward
 from simulate.locking import fix, lock
 from simulate.place import UNDEFINED_HOLDS, Place, Role
-from simulate.program import compile_program
+from simulate.program import Watched, compile_program
 
 if TYPE_CHECKING:
     from simulate.place import Prepared
@@ -237,13 +237,13 @@ class Slides:
 
     def _compile(self, surface: Surface) -> Place:
         p = self.prepared
-        watches: list[tuple[Expression, EventKind, bool]] = []
+        watches: list[Watched] = []
         roles: list[tuple[Role, int]] = []
 
         def watch(role: Role, i: int, condition: Expression, kind: EventKind) -> None:
             if condition != FALSE:
                 roles.append((role, i))
-                watches.append((condition, kind, role in UNDEFINED_HOLDS))
+                watches.append(Watched(condition, kind, role in UNDEFINED_HOLDS))
 
         sides = list(dict.fromkeys((surface.below, surface.above)))
         for i, claim in enumerate(p.view.properties):
@@ -265,7 +265,7 @@ class Slides:
         for k, condition in enumerate(locked.conditions):
             watch(Role.SWITCH, 2 * k, condition, EventKind.CROSSING)
             watch(Role.SWITCH, 2 * k + 1, negation(condition), EventKind.CROSSING)
-        used = free_variables(*(flows[n] for n in moving), *(w[0] for w in watches))
+        used = free_variables(*(flows[n] for n in moving), *(w.condition for w in watches))
         program = compile_program(
             flowing=moving,
             held=tuple(sorted(used - set(moving) - {TIME})),

@@ -19,10 +19,11 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     core->t = t;
     core->order = 1;
     core->h_before = INFINITY;
-    doubles = regs * 5 + regs * STRIDE + 4 * n + n * STRIDE + 2 * n * HISTORY + 4 * atoms +
+    core->excess = 1.0;
+    doubles = regs * 5 + regs * STRIDE + 6 * n + n * STRIDE + 2 * n * HISTORY + 4 * atoms +
               1 + MAX_INTERVALS * tokens;
     bytes = doubles * sizeof(double) + atoms * sizeof(Intervals) +
-            (regs + 2 * (size_t)p->watch_count + 2) * sizeof(int) + 4 * atoms + p->watch_count +
+            (regs + 2 * (size_t)p->watch_count + 2) * sizeof(int) + 5 * atoms + p->watch_count +
             tokens + p->guard_count + regs + 16;
     core->block = calloc(bytes, 1);
     if (core->block == NULL) {
@@ -41,6 +42,8 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     TAKE(trial_x, n);
     TAKE(f, n);
     TAKE(inverse_weight, n);
+    TAKE(inside, n);
+    TAKE(extra, n);
     TAKE(poly, n * STRIDE);
     TAKE(differences, n * HISTORY);
     TAKE(rows, n * HISTORY);
@@ -56,7 +59,8 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     core->grazing = core->fired + p->watch_count + 1;
     core->used = (char *)(core->grazing + p->watch_count + 1);
     core->departing = core->used + atoms;
-    core->truth = core->departing + atoms;
+    core->outside = core->departing + atoms;
+    core->truth = core->outside + atoms;
     core->open = core->truth + atoms;
     core->was_true = core->open + atoms;
     core->stack = core->was_true + p->watch_count;

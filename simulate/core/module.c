@@ -116,20 +116,21 @@ static PyObject *load(PyObject *self, PyObject *args)
     Py_buffer b[11];
     Program *p = PyMem_Calloc(1, sizeof(Program));
     PyObject *externals, *capsule = NULL;
-    int n, held, differentiable, i, shapes_count = 0, promises = 0;
+    int n, held, differentiable, edged, i, shapes_count = 0, promises = 0;
     int *shapes = NULL;
     (void)self;
     if (p == NULL)
         return PyErr_NoMemory();
-    if (!PyArg_ParseTuple(args, "iipy*y*y*y*y*y*y*y*y*y*y*O!", &n, &held, &differentiable, &b[0],
-                          &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7], &b[8], &b[9],
-                          &b[10],                          &PyTuple_Type, &externals)) {
+    if (!PyArg_ParseTuple(args, "iippy*y*y*y*y*y*y*y*y*y*y*O!", &n, &held, &differentiable, &edged,
+                          &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7], &b[8], &b[9],
+                          &b[10], &PyTuple_Type, &externals)) {
         PyMem_Free(p);
         return NULL;
     }
     p->n = n;
     p->held = held;
     p->differentiable = differentiable;
+    p->edged = edged;
     Py_INCREF(externals);
     p->externals = externals;
     p->initial = copy(&b[0], sizeof(double), &p->registers);

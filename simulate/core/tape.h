@@ -29,10 +29,11 @@ enum { FLAG_STRICT = 1, FLAG_FROZEN = 2, FLAG_EQUALITY = 4, FLAG_UNDEFINED_HOLDS
 enum { UNILATERAL, BILATERAL, CROSSING };
 
 typedef struct { int reg, sign, kind, flags; } Atom;
-typedef struct { int kind, first, count; } Watch; /* tokens[first .. first + count) */
+typedef struct { int kind, first, count, touch; } Watch; /* tokens[first .. first + count) */
 
 typedef struct {
     int n, held, registers, differentiable;
+    int edged; /* whether the flow has operations that are not smooth everywhere */
     int flow_count, guard_count, atom_count, watch_count, table_count, token_count;
     double *initial;          /* the register file with constants in place */
     int *degrees;

@@ -370,6 +370,7 @@ def _row(run: Summary) -> dict[str, Any]:
         "sentence": run.sentence,
         "name": run.name,
         "jumps": run.jumps,
+        "grazes": run.grazes,
         "steps": run.steps,
         "evaluations": run.evaluations,
         "violated": list(run.violated),
@@ -406,11 +407,12 @@ def _in_words(difference: Difference | None) -> str:
 
 
 def _details(row: dict[str, Any]) -> str:
-    jumps, steps = row["jumps"], row["steps"]
+    jumps, steps, grazes = row["jumps"], row["steps"], row["grazes"]
     robustness = row.get("robustness")
     formula = "" if robustness is None else f" Formula: robustness {robustness:.6g}."
     return (
         f"{formula} ({jumps} jump{'s' if jumps != 1 else ''},"
+        f"{f' {grazes} touched,' if grazes else ''}"
         f" {steps} step{'s' if steps != 1 else ''},"
         f" seed {row['seed']})"
     )
