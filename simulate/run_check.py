@@ -2,25 +2,25 @@
 
 Reads the trace alone and compares it with the automaton: parameters and input signals keep
 their bounds, integers are whole, the start lies in an initial set, every location's invariant
-holds along its segments (between samples too) while none of its urgent edges is enabled,
-derivatives agree with flows and lie in inclusions, and at every jump a guard held and the
-resets were carried out. No segment reaches beyond a change of a signal; where an input jumps, a
-jump at that instant may have been made with its value before or after. Numbers are compared
-with a tolerance far above the error of a tight integration and far below what a wrong run
-shows. What cannot be seen in a trace (several jumps at one instant) is passed over.
+and the assumption hold along its segments (between samples too) while none of its urgent edges
+is enabled, derivatives agree with flows and lie in inclusions, and at every jump a guard held
+and the resets were carried out. No segment reaches beyond a change of a signal; where an input
+jumps, a jump at that instant may have been made with its value before or after. Numbers are
+compared with a tolerance far above the error of a tight integration and far below what a wrong
+run shows. What cannot be seen in a trace (several jumps at one instant) is passed over.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from operator import attrgetter
 
 from models.automaton import INT, TIME, Edge, Range, primed
-from models.expression import Expression
+from models.expression import TRUE, Expression
 from models.trace import Event, Segment, Trace
 from models.traversal import free_variables
 from simulate.calculator import Calculator
@@ -66,6 +66,7 @@ class RunCheck:
         yield from self._changes(trace, inputs)
         yield from self._whole(trace)
         yield from self._invariants(trace, inputs)
+        yield from self._assumption(trace, inputs)
         yield from self._urgency(trace, inputs)
         for segment in trace.segments:
             yield from self._flows(segment, trace, inputs)
@@ -111,16 +112,32 @@ class RunCheck:
                     yield f"`{name}` changes at t = {change:.6g}, the run does not notice it"
 
     def _invariants(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
-        engine = Robustness(
-            lambda name: self.view.location(name).invariant, self.prepared.symbols, inputs
-        )
-        closest = engine.along(trace)
+        def invariant(name: str) -> Expression:
+            return self.view.location(name).invariant
+
+        if broken := self._broken(invariant, trace, inputs):
+            segment, t = broken
+            yield f"the invariant of `{segment.location}` is violated at t = {t:.6g}"
+
+    def _assumption(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
+        assumed = self.view.assumption
+        if assumed != TRUE and (broken := self._broken(lambda name: assumed, trace, inputs)):
+            yield f"the assumption `{assumed}` is broken at t = {broken[1]:.6g}"
+
+    def _broken(
+        self,
+        condition: Callable[[str], Expression],
+        trace: Trace,
+        inputs: Mapping[str, Signal],
+    ) -> tuple[Segment, float] | None:
+        """Where the condition of the location is missed most, if it is missed."""
+        closest = Robustness(condition, self.prepared.symbols, inputs).along(trace)
         if not closest.margin < 0.0:
-            return
+            return None
         segment = trace.segments[closest.segment]
         values = self._values(segment, closest.time, trace, inputs)
-        if not self._holds(self.view.location(segment.location).invariant, values):
-            yield f"the invariant of `{segment.location}` is violated at t = {closest.time:.6g}"
+        kept = self._holds(condition(segment.location), values)
+        return None if kept else (segment, closest.time)
 
     def _whole(self, trace: Trace) -> Iterator[str]:
         integers = [v.name for v in self.view.variables if v.type == INT]

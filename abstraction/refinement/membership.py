@@ -139,16 +139,11 @@ class Matcher:
         for flow in self._detailed.location(segment.location).flows:
             if flow.variable not in self._observed:
                 continue
-            exact = flow.range.exact
-            if exact is not None:
-                try:
-                    value = evaluate(exact, dict(values))
-                except (EvaluationError, KeyError):
-                    continue
-                if not isinstance(value, bool | str):
-                    found[flow.variable] = float(value)
-            elif (slope := _slope(segment, flow.variable, t)) is not None:
-                found[flow.variable] = slope
+            rate = _from_equation(flow, values)
+            if rate is None:
+                rate = _slope(segment, flow.variable, t)
+            if rate is not None:
+                found[flow.variable] = rate
         return found
 
     # Questions
@@ -366,6 +361,17 @@ def _jumps_before(trace: Trace) -> list[int]:
             here += 1
         counts.append(here if k == 0 else max(here, 1))
     return counts
+
+
+def _from_equation(flow: Constraint, values: Mapping[str, float | bool | str]) -> float | None:
+    """The derivative that an equation gives, unless it speaks of inputs."""
+    if flow.range.exact is None:
+        return None
+    try:
+        value = evaluate(flow.range.exact, dict(values))
+    except (EvaluationError, KeyError):
+        return None
+    return None if isinstance(value, bool | str) else float(value)
 
 
 def _slope(segment: Segment, name: str, t: float) -> float | None:

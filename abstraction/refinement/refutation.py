@@ -2,26 +2,33 @@
 
 Runs are simulated under extreme and random choices, also from the states at which obligations
 fail; each is matched against the abstract automaton. A mismatch counts only if it is found
-again on a repetition of the run by another method of integration.
+again on a repetition of the run by another method of integration, and if nothing speaks against
+the repetition being a run of the detailed automaton (`simulate.run_check`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 
 from abstraction.refinement.membership import Matcher
 from abstraction.refinement.outcome import Refuted
-from models.automaton import Automaton
+from models.automaton import INT, Automaton
 from models.proof.simulation_relation import Obligation, ObligationKind
 from models.solver import Scalar
 from models.source import ModelError
-from simulate.methods import Adams, Taylor
+from models.trace import Trace
+from simulate.methods import Adams, Method, Taylor
+from simulate.place import Prepared
 from simulate.policy import Level, Policy, Switching
 from simulate.run import prepare, simulate
+from simulate.run_check import RunCheck
+from simulate.signals import Signal, constant_signal
 
 HORIZON = 10.0
 RANDOM_RUNS = 5
+SHARES = {Level.LOW: 0.0, Level.MID: 0.5, Level.HIGH: 1.0}
 
 State = tuple[Obligation, Mapping[str, Scalar]]
 
@@ -43,64 +50,94 @@ def find_unmatched_run(
         prepared = prepare(detailed)
     except ModelError:
         return None
-    for number, (policy, initial, location) in enumerate(_attempts(detailed, states, thorough)):
+    check = RunCheck(prepared)
+    for number, attempt in enumerate(_attempts(detailed, states, thorough)):
+        random_seed = seed * 1_000 + number
         try:
-            trace = simulate(
-                prepared,
-                until=HORIZON,
-                policy=policy,
-                initial=initial,
-                location=location,
-                generator=Random(seed * 1_000 + number),
-                method=Adams(rtol=1e-9, atol=1e-12),
-                stop_on_violation=False,
-                max_jumps=40,
-                sliding=False,
-            )
+            trace = attempt.run(prepared, Adams(rtol=1e-9, atol=1e-12), random_seed)
+            mismatch = matcher.mismatch(trace)
+            if mismatch is None:
+                continue
+            again = attempt.run(prepared, Taylor(rtol=1e-10, atol=1e-12), random_seed, trace)
         except (ModelError, ValueError):
             continue
-        mismatch = matcher.mismatch(trace)
-        if mismatch is None:
-            continue
-        again = simulate(
-            prepared,
-            until=HORIZON,
-            policy=Policy(policy.switching, policy.level, script=trace.decisions),
-            initial=initial,
-            location=location,
-            generator=Random(seed * 1_000 + number),
-            method=Taylor(rtol=1e-10, atol=1e-12),
-            stop_on_violation=False,
-            max_jumps=40,
-            sliding=False,
-        )
-        if matcher.mismatch(again) is not None:
+        if matcher.mismatch(again) is not None and not check.problems(again, attempt.signals):
             return Refuted(trace, mismatch, "the run repeated by a Taylor method")
     return None
 
 
-def _attempts(
-    detailed: Automaton, states: Sequence[State], thorough: bool
-) -> Iterator[tuple[Policy, dict[str, float], str | None]]:
-    """Policies with initial values: first those at which obligations fail."""
+@dataclass(frozen=True)
+class _Attempt:
+    """A policy, and what it does not decide: the inputs, and, as far as they are given, initial
+    values and the initial location."""
+
+    policy: Policy
+    inputs: Mapping[str, float]
+    initial: Mapping[str, float] = field(default_factory=dict)
+    location: str | None = None
+
+    @property
+    def signals(self) -> dict[str, Signal]:
+        """The inputs, constant in time."""
+        return {name: constant_signal(value) for name, value in self.inputs.items()}
+
+    def run(
+        self, prepared: Prepared, method: Method, seed: int, repeated: Trace | None = None
+    ) -> Trace:
+        """The run, by the choices of another one if that is to be repeated."""
+        policy = self.policy
+        if repeated is not None:
+            policy = Policy(policy.switching, policy.level, script=repeated.decisions)
+        return simulate(
+            prepared,
+            until=HORIZON,
+            policy=policy,
+            initial=self.initial,
+            location=self.location,
+            inputs=self.signals,
+            generator=Random(seed),
+            method=method,
+            stop_on_violation=False,
+            max_jumps=40,
+            sliding=False,
+        )
+
+
+def _attempts(detailed: Automaton, states: Sequence[State], thorough: bool) -> Iterator[_Attempt]:
+    """Choices for runs: first those at which obligations fail."""
     numeric = {v.name for v in detailed.variables if v.type.is_numeric}
+    read = {i.name for i in detailed.inputs}
+    middle = Policy(Switching.LATEST if thorough else Switching.EARLIEST, Level.MID)
     for obligation, values in states:
+        inputs = _levels(detailed, 0.5) | _numbers(values, read)
         if obligation.kind is ObligationKind.INITIAL and not thorough:
-            start = _start(values, numeric)
-            yield Policy(Switching.EARLIEST, Level.MID), start, obligation.location
+            yield _Attempt(middle, inputs, _numbers(values, numeric), obligation.location)
+        elif read:
+            yield _Attempt(middle, inputs)
     early, late = Switching.EARLIEST, Switching.LATEST
-    if not thorough:
-        for switching, level in ((early, Level.HIGH), (late, Level.MID), (late, Level.LOW)):
-            yield Policy(switching, level), {}, None
-        return
-    for switching, level in ((early, Level.LOW), (early, Level.MID), (late, Level.HIGH)):
-        yield Policy(switching, level), {}, None
-    for _ in range(RANDOM_RUNS):
-        yield Policy.random(), {}, None
+    first = ((early, Level.HIGH), (late, Level.MID), (late, Level.LOW))
+    later = ((early, Level.LOW), (early, Level.MID), (late, Level.HIGH))
+    for switching, level in later if thorough else first:
+        yield _Attempt(Policy(switching, level), _levels(detailed, SHARES[level]))
+    for number in range(RANDOM_RUNS if thorough else 0):
+        share = Random(number).random()
+        yield _Attempt(Policy.random(), _levels(detailed, share))
 
 
-def _start(values: Mapping[str, Scalar], numeric: set[str]) -> dict[str, float]:
-    """The values before the entry transitions."""
-    return {
-        n: float(v) for n, v in values.items() if n in numeric and not isinstance(v, bool | str)
-    }
+def _levels(detailed: Automaton, share: float) -> dict[str, float]:
+    """A value for every numeric input, at this share of its range; an open side ends 1 from
+    the other, or from 0."""
+    found = {}
+    for given in detailed.inputs:
+        if not given.type.is_numeric:
+            continue
+        low = given.low if given.low is not None else (given.high or 0) - 1
+        high = given.high if given.high is not None else low + 1
+        value = float(low) + share * float(high - low)
+        found[given.name] = float(round(value)) if given.type == INT else value
+    return found
+
+
+def _numbers(values: Mapping[str, Scalar], names: set[str]) -> dict[str, float]:
+    """The values of some numeric variables."""
+    return {n: float(v) for n, v in values.items() if n in names and not isinstance(v, bool | str)}

@@ -61,6 +61,47 @@ def test_a_hidden_speed_is_bounded_by_its_reachable_set(tmp_path: Path) -> None:
     assert run(["refine", f"{path}:Decaying", "--against", f"{path}:Slower"]) == 10
 
 
+def test_inputs_refute_only_as_far_as_they_are_assumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """
+    mode FollowTop() { read analog real u; write analog real y; diff { d(y) == u - y; } }
+    mode BoundedTop(real most) {
+      read analog real u;
+      write analog real y;
+      diff { d(y) in [-most, most]; }
+    }
+    agent Any() {
+      read analog real u; write analog real y; init { y = 0; } mode m = FollowTop();
+    }
+    agent Small() {
+      read analog real u; write analog real y; init { y = 0; } mode m = FollowTop();
+      assume { u <= 10 && u >= -10 }
+    }
+    agent Resting() {
+      read analog real u; write analog real y; init { y = 0; } mode m = FollowTop();
+      assume { u <= y && u >= -y }
+    }
+    agent Bounded() {
+      read analog real u; write analog real y; init { y = 0; } mode m = BoundedTop(9);
+    }
+    agent Loose() {
+      read analog real u; write analog real y; init { y = 0; } mode m = BoundedTop(20);
+    }
+    """
+    path = tmp_path / "inputs.charon"
+    path.write_text(text, encoding="utf-8")
+
+    def verdict(detailed: str, simple: str = "Bounded") -> int:
+        return run(["refine", f"{path}:{detailed}", "--against", f"{path}:{simple}"])
+
+    assert verdict("Any") == 10
+    assert "cannot be matched after time 0" in capsys.readouterr().out
+    assert verdict("Small") == 10
+    assert verdict("Small", "Loose") == 0
+    assert verdict("Resting") == 0
+
+
 def test_a_witness_for_a_hidden_variable(tmp_path: Path) -> None:
     text = """
     mode OneTop() { write analog real x; diff { d(x) == 2; } }
