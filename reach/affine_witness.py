@@ -188,7 +188,9 @@ class _Program:
 
     def solve(self, bad: Rows) -> Witness | None:
         """Go as deep into the bad rows as possible, at the end of the last stay."""
-        always = [row for rows in self._problem.invariant(self._path[-1].location) for row in rows]
+        last = self._path[-1].location
+        known_rows = (*self._problem.invariant(last), *self._problem.idle(last))
+        always = [row for rows in known_rows for row in rows]
         self._add([row for row in bad if row in always], self._end)
         self._add([row for row in bad if row not in always], self._end, depth=1.0)
         cost, low = np.zeros(self._size), np.full(self._size, -np.inf)

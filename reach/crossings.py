@@ -40,7 +40,7 @@ def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]
     start = _start_rows(tried, explored)
     if chain is None or start is None:
         return
-    bad = tried.problem.bad(explored.node.location)
+    bad = tried.conditions(explored.node.location).bad
     shares = SHARES if chain else SHARES[:1]
     for values, share in product(_parameter_values(tried, explored), shares):
         fixed = tuple(row for name, value in values.items() for row in _equal(name, value))
@@ -52,10 +52,11 @@ def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]
             if tried.expired():
                 return
             step = explored.steps[number]
-            last = Stretch(explored.node.location, _between((step.begin, step.end), part))
+            window = (step.begin, step.begin if bad[case].at_entry else step.end)
+            last = Stretch(explored.node.location, _between(window, part))
             path = [*stretches, last]
             flow = partial(_flow_at, tried, values)
-            yield witness(tried.problem, flow, start + fixed, path, bad[case])
+            yield witness(tried.problem, flow, start + fixed, path, bad[case].rows)
 
 
 def _parameter_values(tried: Exploration, explored: Explored) -> Iterator[dict[str, Fraction]]:

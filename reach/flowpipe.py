@@ -26,15 +26,14 @@ from models.proof.flowpipe import (
     FlowpipeProof,
     Node,
     Step,
-    before,
-    same_time,
+    at_entry,
     start_set,
-    start_time,
     steps,
 )
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
 from models.proof.problem import LinearProblem
+from models.proof.stay_conditions import BadRows, Conditions, before, conditions_in, start_time
 from reach.flowpipe_parts import (
     NO_PLAN,
     Explored,
@@ -57,6 +56,9 @@ from reach.step_source import StepSource
 ENTRY_BITS = 40
 OVERTIME = Fraction(1, 1 << 20)
 """How much longer than necessary steps go on, relative to the stay."""
+
+MET_ENOUGH = 12
+"""Stays that meet bad states before a lenient exploration ends."""
 
 
 class _Stop(Exception):  # noqa: N818 - control flow inside this module, not an error
@@ -88,6 +90,7 @@ class Exploration:
         self.starts: list[Evidence] = []
         self.step_count = 0
         self._flows = {} if flows is None else flows
+        self._conditions: dict[str, Conditions] = {}
         self._cases: dict[str, list[JumpCase]] = {}
         self._templates: dict[str, tuple[Normal, ...]] = {}
 
@@ -96,14 +99,17 @@ class Exploration:
 
         A `lenient` exploration goes on where bad states are met and notes the steps
         (`Explored.unsafe`); it gives no proof then. It ends with a first stay that meets
-        them: no better entry sets can help there, only shorter steps.
+        them: no better entry sets can help there, only shorter steps; or when it has met
+        them often enough to know what to refine.
         """
+        unsafe = 0
         try:
             self._begin()
-            done = 0
-            while done < len(self.nodes) and not (done and self.nodes[done - 1].unsafe_at_first):
-                self._expand(done)
-                done += 1
+            for number, explored in enumerate(self.nodes):  # it grows meanwhile
+                self._expand(number)
+                unsafe += bool(explored.unsafe)
+                if explored.unsafe_at_first or unsafe >= MET_ENOUGH:
+                    break
         except _Stop as stop:
             return stop.outcome
         if any(e.unsafe for e in self.nodes):
@@ -134,15 +140,22 @@ class Exploration:
             found = self._flows[location] = flow
         return found
 
+    def conditions(self, location: str) -> Conditions:
+        """What the conditions of a location say in rows."""
+        found = self._conditions.get(location)
+        if found is None:
+            found = self._conditions[location] = conditions_in(self.problem, location)
+        return found
+
     def cases(self, location: str) -> list[JumpCase]:
-        """The cases of the edges that leave a location, in the order of the obligations."""
+        """The cases of the edges that leave a location, in the order of the obligations: those
+        that are possible on the first step only are the last."""
         found = self._cases.get(location)
         if found is None:
-            found = []
-            for jump in self.problem.jumps(location):
-                for number, rows in enumerate(jump.cases):
-                    name = f"{jump.name}, case {number + 1}"
-                    found.append(JumpCase(len(found), name, jump.target, rows + same_time()))
+            found = [
+                JumpCase(number, jump.name, jump.target, jump.rows, jump.at_entry)
+                for number, jump in enumerate(self.conditions(location).jumps)
+            ]
             self._cases[location] = found
         return found
 
@@ -166,8 +179,9 @@ class Exploration:
     def _condition_normals(self, location: str) -> Iterator[Normal]:
         """Directions that refute guards, invariants and bad sets of a location."""
         names = self.problem.names
-        cases = [*self.problem.bad(location), *self.problem.invariant(location)]
-        cases += [case.rows for case in self.cases(location)]
+        conditions = self.conditions(location)
+        cases = [*(bad.rows for bad in conditions.bad), *conditions.staying]
+        cases += [jump.rows for jump in conditions.jumps]
         for rows in cases:
             for row in rows:
                 if row.form.coefficients and row.form.coefficients.keys() <= names:
@@ -317,13 +331,11 @@ class Exploration:
         explored = self.nodes[number]
         node = explored.node
         until = before(self.horizon, strict=False)
-        cases = self.cases(node.location)
-        jump_rows = [keyed(until + case.rows) for case in cases]
-        bad = self.problem.bad(node.location)
-        bad_rows = [keyed(until + rows) for rows in bad]
+        conditions, cases = self.conditions(node.location), self.cases(node.location)
+        jump_rows = [(case, keyed(until + case.rows)) for case in cases]
+        bad_rows = [(bad, keyed(until + bad.rows)) for bad in conditions.bad]
         numbers = {key_of(d.normal): i for i, d in enumerate(node.directions)}
-        invariants = self.problem.invariant(node.location)
-        final = [before(self.horizon, strict=True) + rows for rows in invariants]
+        final = [before(self.horizon, strict=True) + rows for rows in conditions.staying]
         final_rows = [keyed(rows) for rows in final]
         feasible: list[list[ReducedRows | None]] = []
         for k, step in enumerate(steps(self.flow(node.location), node)):
@@ -335,14 +347,18 @@ class Exploration:
                     f"{float(step.begin):.4g} elapsed, {self.step_count} steps"
                 )
             explored.steps.append(step)
-            self._safety(explored, step, bad, bad_rows, numbers, until)
+            bad = bad_rows[: len(conditions.bad_on(step.begin))]
+            self._safety(explored, step, bad, numbers, until)
             made: list[Evidence | None] = []
             open_cases: list[ReducedRows | None] = []
-            for case, rows in zip(cases, jump_rows, strict=True):
-                quick = quick_refutation(step, numbers, rows, len(step.rows))
+            for case, rows in jump_rows[: len(conditions.jumps_on(step.begin))]:
+                quick = None
+                if not case.at_entry:
+                    quick = quick_refutation(step, numbers, rows, len(step.rows))
                 reduced = None
                 if quick is None:
-                    reduced = ReducedRows(step.rows + until + case.rows)
+                    here = at_entry(node, step) if case.at_entry else step.rows
+                    reduced = ReducedRows(here + until + case.rows)
                     quick = reduced.refutation()
                 made.append(None if quick is None else Impossible(quick))
                 open_cases.append(None if quick is not None else reduced)
@@ -365,33 +381,40 @@ class Exploration:
         self,
         explored: Explored,
         step: Step,
-        bad: Sequence[Rows],
-        bad_rows: Sequence[list[tuple[int, Row, Key]]],
+        cases: Sequence[tuple[BadRows, list[tuple[int, Row, Key]]]],
         numbers: Mapping[Key, int],
         until: Rows,
     ) -> None:
         found: list[Evidence] = []
-        for case, (rows, others) in enumerate(zip(bad, bad_rows, strict=True)):
-            multipliers = quick_refutation(step, numbers, others, len(step.rows))
+        for case, (bad, others) in enumerate(cases):
+            multipliers = None
+            if not bad.at_entry:
+                multipliers = quick_refutation(step, numbers, others, len(step.rows))
             if multipliers is None:
-                multipliers = ReducedRows(step.rows + until + rows).refutation()
+                here = at_entry(explored.node, step) if bad.at_entry else step.rows
+                multipliers = ReducedRows(here + until + bad.rows).refutation()
             if multipliers is None and self.lenient and _bounded(step):
                 explored.unsafe.append((len(explored.steps) - 1, case))
                 continue
-            if multipliers is None and not _bounded(step):
-                self._fail(
-                    f"there is no bound of the states in {explored.node.location}: its dynamics "
-                    "is not affine, or an input or derivative has no bounds"
-                )
             if multipliers is None:
-                place = explored.node.location
-                self._fail(
-                    f"the flowpipe meets bad states in {place}, between {float(step.begin):.4g} "
-                    f"and {float(step.end):.4g} after entry {len(explored.path)} of the run",
-                    (place, step.begin, step.end),
-                )
+                self._crossed(explored, step)
             found.append(Impossible(multipliers))
         explored.safety.append(found)
+
+    def _crossed(self, explored: Explored, step: Step) -> NoReturn:
+        place = explored.node.location
+        crossed = place, step.begin, step.end
+        if not _bounded(step):
+            self._fail(
+                f"there is no bound of the states in {place}: its dynamics is not affine, or an "
+                "input or derivative has no bounds",
+                crossed if len(explored.path) > 1 else None,  # an entry set may have lost it
+            )
+        self._fail(
+            f"the flowpipe meets bad states in {place}, between {float(step.begin):.4g} "
+            f"and {float(step.end):.4g} after entry {len(explored.path)} of the run",
+            crossed,
+        )
 
     def _cut(self, explored: Explored) -> None:
         """Drop the steps that were not needed."""
@@ -415,7 +438,8 @@ class Exploration:
             cluster: list[int] = []
             count = 0
             for k in range(len(feasible) + 1):
-                if k < len(feasible) and feasible[k][case.number] is not None:
+                possible = feasible[k] if k < len(feasible) else ()
+                if case.number < len(possible) and possible[case.number] is not None:
                     cluster.append(k)
                     limit = self.method.cluster
                     if limit is None or len(cluster) < limit:
@@ -435,6 +459,8 @@ class Exploration:
     ) -> None:
         path = (*explored.path, (case.number, count))
         planned = {key_of(normal) for normal in self.plans.get(path, NO_PLAN).rows}
+        if case.at_entry:
+            planned = set()  # rows of steps say nothing there
         numbers = {key_of(d.normal): i for i, d in enumerate(explored.node.directions)}
         sources = []
         for k in cluster:

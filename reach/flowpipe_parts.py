@@ -130,6 +130,7 @@ class JumpCase:
     name: str
     target: str
     rows: Rows
+    at_entry: bool
 
 
 @dataclass

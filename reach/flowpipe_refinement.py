@@ -247,10 +247,10 @@ class _Planner:
         """Directions that touch bad states, to be helped at the ends of those steps."""
         directions = {key_of(d.normal): d.normal for d in self._explored.node.directions}
         touched: dict[Key, set[int]] = {}
-        bad = self._plain.problem.bad(self._explored.node.location)
+        bad = self._plain.conditions(self._explored.node.location).bad
         for number, case in self._explored.unsafe:
             step = self._explored.steps[number]
-            for row in bad[case]:
+            for row in bad[case].rows:
                 if row.form.coefficients:
                     key = opposite(key_of(row.form.coefficients))
                     if key in directions:

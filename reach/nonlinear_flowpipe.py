@@ -17,15 +17,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from models.automaton import TIME, primed
-from models.proof.flowpipe import (
-    FlowpipeProof,
-    conditions_in,
-    start_time,
-    step_of,
-)
+from models.proof.flowpipe import FlowpipeProof, step_of
 from models.proof.linear import Form
 from models.proof.polyhedral import Evidence, Impossible
 from models.proof.problem import LinearProblem
+from models.proof.stay_conditions import conditions_in, start_time
 from models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
 from models.proof.taylor_node import TaylorNode, TaylorStep, stretch
 from models.traversal import free_variables
@@ -49,6 +45,10 @@ from reach.taylor_search import Follower, LostError
 
 OVERTIME = Fraction(1, 1 << 12)
 """How much longer than to the horizon a stay is followed, relative to it."""
+
+CROSSING = 3
+"""Steps on which a jump becomes possible or ceases to be are shorter than 4^-CROSSING of the
+longest stay, and four times as short at each level."""
 
 Source = Callable[[Form], Bounded | None]
 
@@ -232,6 +232,7 @@ class NonlinearExploration:
         follower = Follower(flow, node.rows, part.spans, longest, close, self.method.step)
         numbers = {key_of(normal): i for i, normal in enumerate(node.normals)}
         around = self._around(entry.location)
+        crossing = longest / 4 ** (CROSSING + self.method.level)
         stay = Stay(node)
         taken: list[TaylorStep] = []
         met: list[Met] = []
@@ -247,15 +248,17 @@ class NonlinearExploration:
             end = elapsed + followed.length
             self._tell(entry, part, end)
             step = step_of(node, stretch(follower.machine, node, followed.reached, elapsed, end))
-            safety = around.safety(step, numbers)
+            safety = around.safety(node, step, numbers)
             if safety is None:
                 if follower.shorten(followed):
                     continue
                 where = self._where(entry, part, elapsed)
                 axis = follower.influence()
                 raise _Missed(f"the flowpipe meets bad states {where}", axis, crossed=True)
+            jumps, possible = around.meet(node, step, numbers)
+            if followed.length > crossing and possible.is_loose and follower.shorten(followed):
+                continue
             stay.safety.append(safety)
-            jumps, possible = around.meet(step, numbers)
             stay.jumps.append(jumps)
             met.append(possible)
             elapsed = end
@@ -306,7 +309,9 @@ class NonlinearExploration:
                 normal = {name: Fraction(sign)}
                 chosen.setdefault(key_of(normal), normal)
         conditions = self._around(entry.location).conditions
-        cases = [*conditions.bad, *conditions.invariant, *(j.rows for j in conditions.jumps)]
+        cases = [*conditions.staying]
+        cases += [bad.rows for bad in conditions.bad]
+        cases += [jump.rows for jump in conditions.jumps]
         for rows in cases:
             for row in rows:
                 names = row.form.coefficients.keys()

@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from models.proof.farkas import Multipliers
-from models.proof.flowpipe import Conditions, FlowpipeProof, Step, before
-from models.proof.linear import Row, Rows
+from models.proof.flowpipe import FlowpipeProof, Step, at_entry
+from models.proof.linear import Form, Row
 from models.proof.polyhedral import Evidence, Impossible
+from models.proof.stay_conditions import ELAPSED, BadRows, Conditions, JumpRows, before
 from models.proof.taylor_node import TaylorNode
 from reach.entry_parts import Entry
 from reach.reduced_rows import ReducedRows
 from reach.step_evidence import Key, ending, keyed, quick_refutation
+
+MOST = Fraction(3, 4)
+"""The part of a step for which a jump is possible, if shorter steps would not say more."""
 
 
 @dataclass(frozen=True)
@@ -85,48 +89,70 @@ class Met:
     step: Step
     rows: dict[int, ReducedRows]
 
-
-_Keyed = tuple[Rows, list[tuple[int, Row, Key]]]
-"""Rows, and the same with numbers and keys."""
+    @property
+    def is_loose(self) -> bool:
+        """Whether a jump is possible during a part of the step only: shorter steps then say
+        better when, and from where."""
+        length = self.step.end - self.step.begin
+        widths = map(_width, self.rows.values())
+        return any(width is not None and 0 < width < MOST * length for width in widths)
 
 
 class Surroundings:
     """The conditions of a location, up to the horizon."""
 
     def __init__(self, conditions: Conditions, horizon: Fraction | None):
-        until, within = before(horizon, strict=False), before(horizon, strict=True)
+        self._until, within = before(horizon, strict=False), before(horizon, strict=True)
         self.conditions = conditions
         self.targets = [jump.target for jump in conditions.jumps]
-        self.jumps = [_with_keys(until + jump.rows) for jump in conditions.jumps]
-        self.bad = [_with_keys(until + rows) for rows in conditions.bad]
-        self.final = [within + rows for rows in conditions.invariant]
+        self._jumps = [(jump, keyed(self._until + jump.rows)) for jump in conditions.jumps]
+        self._bad = [(bad, keyed(self._until + bad.rows)) for bad in conditions.bad]
+        self.final = [within + rows for rows in conditions.staying]
         self.final_keys = [keyed(rows) for rows in self.final]
 
-    def meet(self, step: Step, numbers: Mapping[Key, int]) -> tuple[list[Given | None], Met]:
+    def meet(
+        self, node: TaylorNode, step: Step, numbers: Mapping[Key, int]
+    ) -> tuple[list[Given | None], Met]:
         """That some jumps are impossible on a step, and which ones are not."""
         made: list[Given | None] = []
         met = Met(step, {})
-        for number, (rows, keys) in enumerate(self.jumps):
-            found = quick_refutation(step, numbers, keys, len(step.rows))
-            if found is None:
-                reduced = ReducedRows(step.rows + rows)
-                found = reduced.refutation()
-                if found is None:
-                    met.rows[number] = reduced
-            made.append(None if found is None else Impossible(found))
+        count = len(self.conditions.jumps_on(step.begin))
+        for number, (jump, keys) in enumerate(self._jumps[:count]):
+            found = self._refuted(node, step, jump, keys, numbers)
+            if isinstance(found, ReducedRows):
+                met.rows[number] = found
+            made.append(None if isinstance(found, ReducedRows) else found)
         return made, met
 
-    def safety(self, step: Step, numbers: Mapping[Key, int]) -> list[Evidence] | None:
+    def safety(
+        self, node: TaylorNode, step: Step, numbers: Mapping[Key, int]
+    ) -> list[Evidence] | None:
         """That no state on a step is bad."""
         found: list[Evidence] = []
-        for rows, keys in self.bad:
-            multipliers = quick_refutation(step, numbers, keys, len(step.rows))
-            if multipliers is None:
-                multipliers = ReducedRows(step.rows + rows).refutation()
-            if multipliers is None:
+        for bad, keys in self._bad[: len(self.conditions.bad_on(step.begin))]:
+            refuted = self._refuted(node, step, bad, keys, numbers)
+            if isinstance(refuted, ReducedRows):
                 return None
-            found.append(Impossible(multipliers))
+            found.append(refuted)
         return found
+
+    def _refuted(
+        self,
+        node: TaylorNode,
+        step: Step,
+        case: JumpRows | BadRows,
+        keys: list[tuple[int, Row, Key]],
+        numbers: Mapping[Key, int],
+    ) -> Impossible | ReducedRows:
+        """That a case is impossible on a step; its rows if it may be possible."""
+        here = at_entry(node, step) if case.at_entry else step.rows
+        if not case.at_entry:
+            quick = quick_refutation(step, numbers, keys, len(here))
+            if quick is not None:
+                return Impossible(quick)
+        reduced = ReducedRows(here + self._until + case.rows)
+        refuted = reduced.refutation()
+        return reduced if refuted is None else Impossible(refuted)
 
     def ended(
         self, step: Step, numbers: Mapping[Key, int], *, thoroughly: bool
@@ -135,8 +161,11 @@ class Surroundings:
         return ending(step, self.final, self.final_keys, numbers, quickly=not thoroughly)
 
 
-def _with_keys(rows: Rows) -> _Keyed:
-    return rows, keyed(rows)
+def _width(rows: ReducedRows) -> Fraction | None:
+    """For how long the rows hold."""
+    late = rows.largest(Form({ELAPSED: Fraction(1)}))
+    early = rows.largest(Form({ELAPSED: Fraction(-1)}))
+    return None if late is None or early is None else late.value + early.value
 
 
 def clusters(met: list[Met]) -> Iterator[tuple[int, list[Met]]]:

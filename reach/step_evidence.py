@@ -12,9 +12,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from models.proof.farkas import Multipliers
-from models.proof.flowpipe import ELAPSED, Step, at_end
+from models.proof.flowpipe import Step, at_end
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import Evidence, Impossible
+from models.proof.stay_conditions import ELAPSED
 from reach.reduced_rows import ReducedRows
 
 Key = tuple[tuple[str, Fraction], ...]

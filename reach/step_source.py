@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from models.proof.flowpipe import ELAPSED, Step
+from models.proof.flowpipe import Step
 from models.proof.linear import Form
+from models.proof.stay_conditions import ELAPSED
 from reach.reduced_rows import Bounded, ReducedRows
 from reach.step_evidence import Key, key_of
 

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.automaton import TIME
-from models.proof.flowpipe import ELAPSED, AnyNode, FlowpipeProof, steps_in
+from models.proof.flowpipe import AnyNode, FlowpipeProof, steps_in
 from models.proof.linear import Form, Row, Rows
 from models.proof.problem import LinearProblem
+from models.proof.stay_conditions import ELAPSED
 from models.trace import Scalar
 from reports.claimed_set import NEVER, Stay, Worst, at_most_zero
 from reports.inequalities import linear_text, readable, rounded

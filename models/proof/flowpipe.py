@@ -13,6 +13,8 @@ all runs if these linear facts hold, each proved by Farkas multipliers:
 3. *Jumps*: on every step of a node, for every edge: the successors of states that satisfy the
    rows, the guard and time <= horizon lie in entry sets of nodes of the edge's target.
 4. *Safety*: on no step of a node a state satisfies the rows, time <= horizon, and is bad.
+Of states later than the entry it is known besides that no urgent edge was enabled before them;
+what 2, 3 and 4 make of it says `models.proof.stay_conditions`.
 
 Theorem. If all obligations hold, no run reaches a bad state at a time up to the horizon.
 Proof. By induction over jumps, every stay that begins at a time up to the horizon begins in
@@ -37,10 +39,10 @@ from fractions import Fraction
 from itertools import chain, tee
 from typing import TypeAlias
 
-from models.automaton import TIME, primed
+from models.automaton import TIME
 from models.proof.adjoint import Chord, FlowBounds, Piece, Stage
 from models.proof.affine_flow import AffineFlow, Span, affine_flow
-from models.proof.linear import Alternatives, Form, Row, Rows
+from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import (
     CoverObligation,
     Evidence,
@@ -49,12 +51,10 @@ from models.proof.polyhedral import (
 )
 from models.proof.problem import LinearProblem
 from models.proof.start_set import StartSet
+from models.proof.stay_conditions import ELAPSED, before, conditions_in, start_time
 from models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
 from models.proof.taylor_node import NotEnclosedError, Stretch, TaylorNode, stretches
 from models.proof.taylor_node import malformed as malformed_taylor
-
-ELAPSED = "elapsed()"
-"""The time since the entry, in rows (no variable has this name)."""
 
 MAX_STEPS = 200_000
 MAX_DEGREE = 60
@@ -368,68 +368,37 @@ def _of_node(
     conditions = conditions_in(view, node.location)
     for number, step in enumerate(made):
         at = f"{where}, step {number + 1}"
-        for jump in conditions.jumps:
+        for jump in conditions.jumps_on(step.begin):
             target = regions.get(jump.target, ())
-            rows = step.rows + until + jump.rows
-            yield CoverObligation(f"{at}: jump {jump.name}", rows, target)
-        for case, rows in enumerate(conditions.bad):
+            here = at_entry(node, step) if jump.at_entry else step.rows
+            at_once = " at the entry" if jump.at_entry else ""
+            title = f"{at}: jump {jump.name}{at_once}"
+            yield CoverObligation(title, here + until + jump.rows, target)
+        for case, bad in enumerate(conditions.bad_on(step.begin)):
+            here = at_entry(node, step) if bad.at_entry else step.rows
             title = f"{at}: safety, case {case + 1}"
-            yield ImpossibleObligation(title, step.rows + until + rows, region)
+            yield ImpossibleObligation(title, here + until + bad.rows, region)
         last = step
     assert last is not None, "a node has steps"
-    for case, rows in enumerate(conditions.invariant):
+    for case, rows in enumerate(conditions.staying):
         title = f"{where}: end, case {case + 1}"
         yield ImpossibleObligation(
             title, at_end(last) + before(horizon, strict=True) + rows, region
         )
 
 
-@dataclass(frozen=True)
-class JumpRows:
-    """One case of an edge: what holds before and after it."""
-
-    name: str
-    target: str
-    rows: Rows
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """What the conditions of a location say in rows: its jumps, the bad states, and the
-    invariant."""
-
-    jumps: tuple[JumpRows, ...]
-    bad: Alternatives
-    invariant: Alternatives
-
-
-def conditions_in(problem: LinearProblem, location: str) -> Conditions:
-    """The conditions of a location."""
-    jumps = tuple(
-        JumpRows(f"{jump.name}, case {case + 1}", jump.target, rows + same_time())
-        for jump in problem.jumps(location)
-        for case, rows in enumerate(jump.cases)
-    )
-    return Conditions(jumps, problem.bad(location), problem.invariant(location))
+def at_entry(node: AnyNode, first: Step) -> Rows:
+    """What holds at the moment of entry: the entry set, elapsed = 0, and what the first step
+    says about quantities, which entry sets do not mention."""
+    elapsed = Form({ELAPSED: Fraction(1)})
+    rows = (*map(Row, node.entry), Row(elapsed), Row(-elapsed))
+    if not isinstance(node, TaylorNode):
+        return rows
+    followed = set(node.names)
+    chords = zip(node.normals, first.rows, strict=False)
+    return rows + tuple(row for normal, row in chords if not normal.keys() <= followed)
 
 
 def at_end(last: Step) -> Rows:
     """The rows of the last step at its end."""
     return (*last.rows, Row(Form({ELAPSED: Fraction(-1)}, last.end)))
-
-
-def before(horizon: Fraction | None, *, strict: bool) -> Rows:
-    """time <= horizon, or < horizon."""
-    return () if horizon is None else (Row(Form({TIME: Fraction(1)}, -horizon), strict),)
-
-
-def start_time() -> Rows:
-    """Runs start at time 0."""
-    after = Form({primed(TIME): Fraction(1)})
-    return (Row(after), Row(after.scaled(Fraction(-1))))
-
-
-def same_time() -> Rows:
-    """Jumps take no time."""
-    difference = Form({primed(TIME): Fraction(1), TIME: Fraction(-1)})
-    return (Row(difference), Row(difference.scaled(Fraction(-1))))

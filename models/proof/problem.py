@@ -63,7 +63,14 @@ from models.proof.linear import (
     combination,
     of_variable,
 )
-from models.proof.quantities import Quantities, measured, measured_resets, quantities
+from models.proof.quantities import (
+    Quantities,
+    is_continuous,
+    is_total,
+    measured,
+    measured_resets,
+    quantities,
+)
 from models.traversal import free_variables, postorder
 
 MAX_CORNER_PARAMETERS = 8
@@ -96,6 +103,7 @@ class Jump:
     name: str
     target: str
     cases: Alternatives
+    urgent: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,28 +165,33 @@ class LinearProblem:
             condition = conjunction(
                 start.condition, *self._clock_starts(), *self._any_values(start)
             )
-            before = _both(self._alternatives(condition), ((),), self._environment)
-            entered = _both(before, self.relation(start.resets), ())
-            yield start.location, _both(entered, self._after(start.location), ())
+            before = both(self._alternatives(condition), ((),), self._environment)
+            entered = both(before, self.relation(start.resets))
+            yield start.location, both(entered, self._after(start.location))
 
     def invariant(self, location: str) -> Alternatives:
         """The invariant's disjuncts, each with the bounds of inputs and parameters."""
-        return _both(self._invariant_here(location), ((),), self._environment)
+        return both(self._invariant_here(location), ((),), self._environment)
 
     def flowing(self, location: str) -> Alternatives:
         """The states in which time passes, but for moments without extent: the invariant's
         disjuncts where no urgent edge is enabled.
 
-        Urgent guards that would make more than `MAX_FLOWING` cases are left out, and so are
-        those that read inputs, which need not be steady: both only admit more states.
+        Left out are urgent guards that would make more than `MAX_FLOWING` cases, that read
+        inputs, which need not be steady, or that are not defined everywhere: this only admits
+        more states.
         """
-        cases = self.invariant(location)
-        for edge in self.automaton.edges_from(location):
-            if edge.urgent and free_variables(edge.guard) <= self.names:
-                idle = self._alternatives(negation(edge.guard))
-                if len(idle) * len(cases) <= MAX_FLOWING:
-                    cases = _both(cases, idle, ())
-        return cases
+        return self._without_urgency(location, self.invariant(location))
+
+    def idle(self, location: str) -> Alternatives:
+        """What holds after some time has passed in a location, since no urgent edge was enabled
+        before: cases of rows that are not strict, over names and quantities that change
+        continuously; `((),)` where nothing is known.
+
+        The same guards are left out as in `flowing`.
+        """
+        cases = self._without_urgency(location, ((),))
+        return tuple(tuple(Row(row.form) for row in case) for case in cases)
 
     def dynamics(self, location: str) -> tuple[Dynamics, ...]:
         """The flow at every corner of the parameters that multiply variables."""
@@ -198,7 +211,7 @@ class LinearProblem:
         """The states that break the property, each disjunct with the invariant's bounds."""
         states = self.claim.bad_states(self.automaton.occupied(location))
         states = measured(states, self._named_quantities(location))
-        return _both(self._alternatives(states), self.invariant(location), ())
+        return both(self._alternatives(states), self.invariant(location))
 
     # Details
 
@@ -208,6 +221,18 @@ class LinearProblem:
 
     def _named_quantities(self, location: str) -> Quantities:
         return self.quantities(location) if self.measures else {}
+
+    def _without_urgency(self, location: str, cases: Alternatives) -> Alternatives:
+        """The cases, split further into those in which no urgent guard holds."""
+        steady = {q: n for q, n in self._named_quantities(location).items() if is_continuous(q)}
+        for edge in self.automaton.edges_from(location):
+            if not edge.urgent or not free_variables(edge.guard) <= self.names:
+                continue
+            if is_total(edge.guard):
+                idle = self._alternatives(negation(measured(edge.guard, steady)))
+                if len(idle) * len(cases) <= MAX_FLOWING:
+                    cases = both(cases, idle)
+        return cases
 
     @cached_property
     def _jumps(self) -> dict[str, tuple[Jump, ...]]:
@@ -244,10 +269,11 @@ class LinearProblem:
     def _jump(self, edge: Edge) -> Jump:
         names = self._named_quantities(edge.source)
         guard = self._alternatives(measured(edge.guard, names))
-        here = _both(guard, self._invariant_here(edge.source), self._environment)
+        here = both(guard, self._invariant_here(edge.source), self._environment)
         resets = self.relation(measured_resets(edge.resets, names))
-        cases = _both(_both(here, self._after(edge.target), ()), resets, ())
-        return Jump(edge.name or f"{edge.source} -> {edge.target}", edge.target, cases)
+        cases = both(both(here, self._after(edge.target)), resets)
+        name = edge.name or f"{edge.source} -> {edge.target}"
+        return Jump(name, edge.target, cases, edge.urgent)
 
     def _after(self, location: str) -> Alternatives:
         """The target's invariant over primed variables and inputs."""
@@ -275,7 +301,7 @@ class LinearProblem:
             if self._is_coded(reset.variable):
                 if reset.range.exact is not None:
                     after = variable(primed(reset.variable))
-                    cases = _both(cases, self._alternatives(equal(after, reset.range.exact)), ())
+                    cases = both(cases, self._alternatives(equal(after, reset.range.exact)))
                 continue
             new = of_variable(primed(reset.variable))
             if low is not None:
@@ -284,7 +310,7 @@ class LinearProblem:
                 rows.extend(at_most(new, high))
         changed = {reset.variable for reset in resets}
         kept = (row for n, pair in self._unchanged.items() if n not in changed for row in pair)
-        return _both(cases, (tuple(rows),), tuple(kept))
+        return both(cases, (tuple(rows),), tuple(kept))
 
     def _is_coded(self, name: str) -> bool:
         """Whether rows write numbers for the truth values or symbols of a variable."""
@@ -386,7 +412,7 @@ def _bounds(signal: Input | Parameter) -> Iterator[Row]:
         yield Row(form - Form({}, signal.high))
 
 
-def _both(left: Alternatives, right: Alternatives, rows: Rows) -> Alternatives:
+def both(left: Alternatives, right: Alternatives, rows: Rows = ()) -> Alternatives:
     """Every disjunct of one with every disjunct of the other, and the rows besides."""
     if len(left) * len(right) > MAX_ALTERNATIVES:
         raise TooManyCasesError(f"there are more than {MAX_ALTERNATIVES} cases")

@@ -22,6 +22,22 @@ Quantities = Mapping[Expression, str]
 
 _NO_NUMBER = BOOLEAN_OPERATORS | COMPARISONS | {Op.BOOLEAN, Op.SYMBOL, Op.AT}
 
+_CONTINUOUS = frozenset(
+    {
+        Op.CONSTANT,
+        Op.VARIABLE,
+        Op.ADD,
+        Op.MULTIPLY,
+        Op.MINIMUM,
+        Op.MAXIMUM,
+        Op.ABSOLUTE,
+        Op.EXP,
+        Op.SIN,
+        Op.COS,
+    }
+)
+_TOTAL = _CONTINUOUS | _NO_NUMBER | {Op.SIGN, Op.FLOOR, Op.IF}
+
 
 def quantities(
     conditions: Iterator[Expression], edges: tuple[Edge, ...], numbers: Set[str]
@@ -47,6 +63,25 @@ def _nonlinear(conditions: Iterator[Expression], edges: tuple[Edge, ...]) -> Ite
             for bound in (reset.range.low, reset.range.high):
                 if bound is not None and bound.op not in _NO_NUMBER and affine(bound) is None:
                     yield bound
+
+
+def is_continuous(quantity: Expression) -> bool:
+    """Whether the quantity is defined and continuous everywhere; judged from how it is
+    written."""
+    return all(node.op in _CONTINUOUS or _is_tame(node) for node in postorder(quantity))
+
+
+def is_total(condition: Expression) -> bool:
+    """Whether the condition is defined everywhere; judged from how it is written."""
+    return all(node.op in _TOTAL or _is_tame(node) for node in postorder(condition))
+
+
+def _is_tame(node: Expression) -> bool:
+    """Quotients by a number, and powers with a natural number as exponent."""
+    if node.op not in (Op.DIVIDE, Op.POWER) or not node.args[1].is_constant:
+        return False
+    number = node.args[1].constant
+    return number != 0 if node.op is Op.DIVIDE else number > 0 and number.denominator == 1
 
 
 def measured(condition: Expression, names: Quantities) -> Expression:

@@ -38,10 +38,11 @@ from models.proof.certificate import (
 )
 from models.proof.checker import Accepted, Rejected, check
 from models.proof.exponential import Balanced, exponential, growth
-from models.proof.flowpipe import ELAPSED, Direction, Node, Step, steps
+from models.proof.flowpipe import Direction, Node, Step, steps
 from models.proof.linear import Form
 from models.proof.packed_rows import PackedRows
 from models.proof.problem import linear_problem
+from models.proof.stay_conditions import ELAPSED
 from reach.flowpipe_parts import FlowpipeMethod, NotFound
 from reach.flowpipe_refinement import Found, search_flowpipe
 

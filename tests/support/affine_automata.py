@@ -29,8 +29,9 @@ from models.expression import (
     variable,
 )
 from models.operators import Op
-from models.proof.flowpipe import ELAPSED, AnyNode, FlowpipeProof, Step, steps_in
+from models.proof.flowpipe import AnyNode, FlowpipeProof, Step, steps_in
 from models.proof.problem import LinearProblem
+from models.proof.stay_conditions import ELAPSED
 from models.traversal import free_variables
 
 NAMES = ("x", "y", "z")
