@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import inf
 
 from abstraction.affine_counterexample import Replayer
 from abstraction.certified import certify
@@ -49,8 +48,7 @@ class FlowpipeStrategy:
         try:
             problem = linear_problem(task.automaton, task.claim)
             refuter = _Refuter(task, self.name, begun)
-            left = task.deadline - time.monotonic()
-            search = task.within(SEARCH_SHARE * left) if left < inf else task
+            search = task.share(SEARCH_SHARE)
             found = search_flowpipe(
                 problem, task.horizon, method, lambda: search.expired, task.progress, refuter
             )

@@ -15,6 +15,10 @@ from models.verdict import Effort, Unknown, Verdict
 from reach.nonlinear_flowpipe import search_nonlinear
 from reach.nonlinear_parts import NonlinearMethod, NotFollowed
 
+SEARCH_SHARE = 0.65
+"""The part of the time that the search may take; a check takes about as long as the last
+exploration."""
+
 
 @dataclass(frozen=True)
 class NonlinearStrategy:
@@ -41,8 +45,9 @@ class NonlinearStrategy:
         method = replace(self.method, step=step) if isinstance(step, Fraction) else self.method
         try:
             problem = linear_problem(task.automaton, task.claim)
+            search = task.share(SEARCH_SHARE)
             found = search_nonlinear(
-                problem, task.horizon, method, lambda: task.expired, task.progress
+                problem, task.horizon, method, lambda: search.expired, task.progress
             )
         except TooManyCasesError as error:
             found = NotFollowed(str(error))

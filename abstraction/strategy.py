@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -42,6 +43,11 @@ class Task:
         """The time up to which the property is to be decided: the option, or the model's."""
         given = self.options.get("horizon")
         return given if isinstance(given, Fraction) else self.automaton.horizon
+
+    def share(self, part: float) -> Task:
+        """The same task with that part of the time that is left."""
+        left = self.deadline - time.monotonic()
+        return self.within(part * left) if math.isfinite(left) else self
 
     def within(self, seconds: float) -> Task:
         """The same task with at most that much time."""

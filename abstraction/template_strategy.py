@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from abstraction.certified import certify
 from abstraction.invariant_search import Found, TemplateInvariant, search_invariant
 from abstraction.strategy import Task
-from models.proof.certificate import Certificate
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
-from models.verdict import Effort, Unknown, Verdict, Verified, verified
+from models.verdict import Effort, Unknown, Verdict
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,8 @@ class TemplateStrategy:
             return self._unknown(task, found.reason, effort)
         counts |= {"directions": found.directions, "half_spaces": found.half_spaces}
         counts |= {"polyhedra": found.polyhedra}
-        automaton = task.automaton
-        certificate = Certificate(automaton.name, automaton.sha256, task.claim.name, found.proof)
         effort = Effort({"search": searched - begun}, counts)
-        verdict = verified(automaton, task.claim.name, self.name, certificate, effort)
-        if isinstance(verdict, Verified):
-            return verdict
-        why = f"the checker rejected the certificate: {verdict.obligation}: {verdict.why}"
-        return self._unknown(task, why, effort)
+        return certify(task, self.name, found.proof, effort)
 
     def _unknown(self, task: Task, reason: str, effort: Effort) -> Unknown:
         advice = "give the search more time (--time-limit), or try another --method"

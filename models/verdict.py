@@ -7,7 +7,7 @@ confirm it. `Unknown` carries a reason that a user can act on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
@@ -94,10 +94,16 @@ Verdict: TypeAlias = Verified | Falsified | Unknown
 
 
 def verified(
-    automaton: Automaton, claim: str, method: str, certificate: Certificate, effort: Effort
+    automaton: Automaton,
+    claim: str,
+    method: str,
+    certificate: Certificate,
+    effort: Effort,
+    expired: Callable[[], bool] = lambda: False,
 ) -> Verified | Rejected:
-    """A `Verified` verdict if the trusted checker accepts the certificate."""
-    judgement = check(automaton, claim, certificate)
+    """A `Verified` verdict if the trusted checker accepts the certificate; it may be
+    interrupted (`CheckInterruptedError`)."""
+    judgement = check(automaton, claim, certificate, expired)
     if isinstance(judgement, Rejected):
         return judgement
     return Verified(claim, method, certificate, judgement, effort, _CHECKED)

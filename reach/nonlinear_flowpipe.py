@@ -62,9 +62,9 @@ class _Stop(Exception):  # noqa: N818 - control flow inside this module, not an 
 class _Missed(Exception):  # noqa: N818 - control flow inside this module, not an error
     """The stays from a part are not followed well enough; `axis`: where to cut it."""
 
-    def __init__(self, reason: str, axis: int | None, *, crossed: bool):
+    def __init__(self, reason: str, axis: int | None):
         super().__init__(reason)
-        self.axis, self.crossed = axis, crossed
+        self.axis = axis
 
 
 class NonlinearExploration:
@@ -97,13 +97,11 @@ class NonlinearExploration:
         except _Stop as stop:
             return self._failure(str(stop), hopeless=stop.hopeless)
         except _Missed as missed:
-            return self._failure(str(missed), crossed=missed.crossed)
+            return self._failure(str(missed))
         return self._proof()
 
-    def _failure(
-        self, reason: str, *, crossed: bool = False, hopeless: bool = False
-    ) -> NotFollowed:
-        return NotFollowed(reason, len(self._stays), self.step_count, crossed, hopeless)
+    def _failure(self, reason: str, *, hopeless: bool = False) -> NotFollowed:
+        return NotFollowed(reason, len(self._stays), self.step_count, hopeless)
 
     def _proof(self) -> FlowpipeProof:
         counts: dict[str, int] = {}
@@ -254,7 +252,7 @@ class NonlinearExploration:
                     continue
                 where = self._where(entry, part, elapsed)
                 axis = follower.influence()
-                raise _Missed(f"the flowpipe meets bad states {where}", axis, crossed=True)
+                raise _Missed(f"the flowpipe meets bad states {where}", axis)
             jumps, possible = around.meet(node, step, numbers)
             if followed.length > crossing and possible.is_loose and follower.shorten(followed):
                 continue
@@ -340,7 +338,7 @@ class NonlinearExploration:
     ) -> _Missed:
         where = self._where(entry, part, elapsed)
         what = f" (widest: {lost.name})" if lost.name else ""
-        return _Missed(f"{lost}{what} {where}", follower.influence(), crossed=False)
+        return _Missed(f"{lost}{what} {where}", follower.influence())
 
     def _where(self, entry: Entry, part: Part, elapsed: Fraction) -> str:
         spans = dict(zip(entry.names, part.spans, strict=True))

@@ -35,13 +35,12 @@ class NonlinearMethod:
 
 @dataclass(frozen=True)
 class NotFollowed:
-    """No flowpipe that proves the property: why, and how far it came; `crossed`: it met bad
-    states there."""
+    """No flowpipe that proves the property: why, and how far it came; `hopeless`: following
+    the flow more closely would not help."""
 
     reason: str
     nodes: int = 0
     steps: int = 0
-    crossed: bool = False
     hopeless: bool = False
     attempts: int = 1
 

@@ -7,7 +7,7 @@ library only; it trusts nothing of what a certificate says but the numbers it mu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -42,8 +42,22 @@ class Rejected:
 Judgement: TypeAlias = Accepted | Rejected
 
 
-def check(automaton: Automaton, property_name: str, certificate: Certificate) -> Judgement:
-    """Whether the certificate proves the property of the automaton."""
+class CheckInterruptedError(Exception):
+    """The check was given up: nothing is known about the certificate."""
+
+
+def _never() -> bool:
+    return False
+
+
+def check(
+    automaton: Automaton,
+    property_name: str,
+    certificate: Certificate,
+    expired: Callable[[], bool] = _never,
+) -> Judgement:
+    """Whether the certificate proves the property of the automaton. `expired` is asked again
+    and again; when it agrees, the check ends with `CheckInterruptedError`."""
     if certificate.model_sha256 != automaton.sha256:
         return Rejected("model", "the certificate was made for another model")
     if certificate.claim != property_name:
@@ -54,9 +68,9 @@ def check(automaton: Automaton, property_name: str, certificate: Certificate) ->
     problem = linear_problem(automaton, claim)
     try:
         if isinstance(certificate.proof, PolyhedralProof):
-            return _polyhedral(problem, certificate.proof)
+            return _polyhedral(problem, certificate.proof, expired)
         if isinstance(certificate.proof, FlowpipeProof):
-            return _flowpipe(problem, certificate.proof)
+            return _flowpipe(problem, certificate.proof, expired)
         if isinstance(certificate.proof, QuadraticFunctions):
             return _functions(problem, certificate.proof)
         return _quadratic(problem, certificate.proof)
@@ -64,18 +78,22 @@ def check(automaton: Automaton, property_name: str, certificate: Certificate) ->
         return Rejected("model", str(error))
 
 
-def _polyhedral(problem: LinearProblem, proof: PolyhedralProof) -> Judgement:
+def _polyhedral(
+    problem: LinearProblem, proof: PolyhedralProof, expired: Callable[[], bool]
+) -> Judgement:
     if why := polyhedral.malformed(problem, proof.regions):
         return Rejected("invariant", why)
-    return _each(polyhedral.obligations(problem, proof.regions), proof.evidence, None)
+    return _each(polyhedral.obligations(problem, proof.regions), proof.evidence, None, expired)
 
 
-def _flowpipe(problem: LinearProblem, proof: FlowpipeProof) -> Judgement:
+def _flowpipe(
+    problem: LinearProblem, proof: FlowpipeProof, expired: Callable[[], bool]
+) -> Judgement:
     if why := flowpipe.malformed(problem, proof):
         return Rejected("flowpipe", why)
     try:
         found = flowpipe.obligations(problem, proof.horizon, proof.nodes)
-        return _each(found, proof.evidence, proof.horizon)
+        return _each(found, proof.evidence, proof.horizon, expired)
     except flowpipe.UnsuitableError as error:
         return Rejected("flowpipe", str(error))
 
@@ -84,11 +102,14 @@ def _each(
     obligations: Iterable[polyhedral.Obligation],
     given: Iterable[Evidence],
     horizon: Fraction | None,
+    expired: Callable[[], bool],
 ) -> Judgement:
     """Whether each obligation holds by the piece of evidence given for it."""
     count = 0
     evidence = iter(given)
     for obligation in obligations:
+        if expired():
+            raise CheckInterruptedError
         piece = next(evidence, None)
         if piece is None:
             return Rejected(obligation.title, "there is no evidence for it")

@@ -11,6 +11,7 @@ dual norm of `models.proof.exponential`:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -70,7 +71,7 @@ def balanced_matrix(
     return Balanced(tuple(tuple(row.items()) for row in rows))
 
 
-class StepOfCurve:
+class StepOfCurve(ABC):
     """Steps of one length. `reaches` bound |b| by the norm of a, for each signal; `blurs`
     bound the error of its integral by the error that `moved` states."""
 
@@ -135,11 +136,11 @@ class StepOfCurve:
         total, of_last, tail = errors
         return total + times(self.size(last) + of_last, tail)
 
+    @abstractmethod
     def moved(self, terms: list[Vector]) -> tuple[Vector, list[int], int]:
         """The curve at the end of the step, rounded to the nearest unit; the integrals of b
         over the step, rounded down to grains; and at least the norm of the error, without
         roundings, in grains."""
-        raise NotImplementedError
 
 
 class _ByExponential(StepOfCurve):

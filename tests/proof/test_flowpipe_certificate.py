@@ -36,7 +36,7 @@ from models.proof.certificate import (
     decode,
     encode,
 )
-from models.proof.checker import Accepted, Rejected, check
+from models.proof.checker import Accepted, CheckInterruptedError, Rejected, check
 from models.proof.exponential import Balanced, exponential, growth
 from models.proof.flowpipe import Direction, Node, Step, steps
 from models.proof.linear import Form
@@ -520,3 +520,23 @@ def test_hostile_sizes_are_rejected_at_once(
     judgement = check(safe[0], "safe", decode(json.dumps(data)))
     assert isinstance(judgement, Rejected)
     assert judgement.obligation == "flowpipe"
+
+
+def test_a_check_can_be_interrupted() -> None:
+    """Nothing is judged then, neither for nor against the certificate."""
+    automaton = heater(X <= 3)
+    problem = linear_problem(automaton, automaton.properties[0])
+    found = search_flowpipe(problem, Fraction(3), FlowpipeMethod())
+    assert isinstance(found, Found)
+    certificate = Certificate(automaton.name, automaton.sha256, "safe", found.proof)
+    asked = 0
+
+    def expired() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 5
+
+    with pytest.raises(CheckInterruptedError):
+        check(automaton, "safe", certificate, expired)
+    assert asked == 6
+    assert isinstance(check(automaton, "safe", certificate), Accepted)
