@@ -21,7 +21,8 @@ from reach.exact_replay import objection
 from reach.rectangular import Explored, Node, explore_exactly, explore_hulls
 from reach.rectangular_evidence import prove_nodes
 from reach.rectangular_moves import Move, Place
-from reach.rectangular_system import NotRectangularError, Packing, RectangularSystem
+from reach.rectangular_split import NotRectangularError
+from reach.rectangular_system import Packing, RectangularSystem
 from reach.rectangular_witness import Path, Run, run_along
 
 FEW_DIMENSIONS, MANY_DIMENSIONS = 3, 6

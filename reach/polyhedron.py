@@ -24,9 +24,21 @@ from reach.double_description import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Generators:
+    """Points and directions, and lines. Compared by identity: the searches hand the same ones
+    around again and again."""
+
+    points: tuple[Vector, ...]
+    lines: tuple[Vector, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Polyhedron:
-    """{ x : every constraint holds } = hull of the points + cone of the directions."""
+    """{ x : every constraint holds } = hull of the points + cone of the directions.
+
+    Compared by identity: two that `contains` each other are the same set.
+    """
 
     cone: Description
 
@@ -72,6 +84,11 @@ class Polyhedron:
         """Points (first entry positive) and directions (first entry 0)."""
         return self.cone.rays
 
+    @cached_property
+    def spanned(self) -> Generators:
+        """All that generates the polyhedron."""
+        return Generators(self.cone.rays, self.cone.lines)
+
     # Products of many components ask the same of the same sets again and again.
 
     @cached_property
@@ -80,6 +97,10 @@ class Polyhedron:
 
     @cached_property
     def _widened(self) -> dict[tuple[tuple[Vector, ...], tuple[Vector, ...]], Polyhedron]:
+        return {}
+
+    @cached_property
+    def _including(self) -> dict[Generators, Polyhedron]:
         return {}
 
     @cached_property
@@ -108,6 +129,16 @@ class Polyhedron:
             found = self._widened[key] = Polyhedron(widen(self.cone, *key))
         return found
 
+    def including(self, other: Generators) -> Polyhedron:
+        """The hull with them: this very polyhedron if they lie in it."""
+        found = self._including.get(other)
+        if found is None:
+            new = [g for g in other.points if not self.contains_generator(g)]
+            lines = [line for line in other.lines if not self.contains_line(line)]
+            found = self.with_generators(new, lines) if new or lines else self
+            self._including[other] = found
+        return found
+
     def hull(self, other: Polyhedron) -> Polyhedron:
         """The smallest polyhedron that contains both."""
         return self.with_generators(other.generators, other.lines)
@@ -118,14 +149,20 @@ class Polyhedron:
             dot(row, generator) == 0 for row in self.cone.equations
         )
 
+    def contains_line(self, line: Vector) -> bool:
+        """Whether a line through a point of the polyhedron stays in it."""
+        return not any(dot(row, line) for row in self.cone.inequalities) and not any(
+            dot(row, line) for row in self.cone.equations
+        )
+
     def contains(self, other: Polyhedron) -> bool:
         """Whether every point of the other is one of this."""
-        if other.is_empty:
-            return True
-        return all(map(self.contains_generator, other.generators)) and all(
-            dot(row, line) == 0
-            for line in other.lines
-            for row in (*self.cone.inequalities, *self.cone.equations)
+        return other.is_empty or self.contains_all(other.spanned)
+
+    def contains_all(self, other: Generators) -> bool:
+        """Whether all of them lie in the polyhedron."""
+        return all(map(self.contains_generator, other.points)) and all(
+            map(self.contains_line, other.lines)
         )
 
     def mapped(self, rows: Sequence[Vector]) -> Polyhedron:
@@ -152,7 +189,9 @@ def _generated(
     return Polyhedron(widen(nothing, generators, lines))
 
 
-def integer_row(constant: Fraction, coefficients: Mapping[int, Fraction], dimension: int) -> Vector:
+def integer_row(
+    constant: int | Fraction, coefficients: Mapping[int, Fraction], dimension: int
+) -> Vector:
     """constant + sum coefficient_i * x_i, times the positive number that makes it coprime
     integers."""
     denominator = lcm(constant.denominator, *(a.denominator for a in coefficients.values()))

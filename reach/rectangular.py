@@ -17,10 +17,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import is_
 
 from reach.double_description import Vector, dot
 from reach.polyhedron import Polyhedron, integer_row
-from reach.rectangular_moves import Generators, Move, Place, States, restricted
+from reach.rectangular_moves import Entries, Move, Place, States, restricted
 from reach.rectangular_system import RectangularSystem
 
 
@@ -75,9 +76,7 @@ def explore_hulls(system: RectangularSystem, stop: Stop = lambda count: False) -
     queue: deque[Node] = deque()
     waiting: set[Place] = set()
 
-    def enter(
-        place: Place, entries: list[Generators], parent: Node | None, move: Move | None
-    ) -> bool:
+    def enter(place: Place, entries: Entries, parent: Node | None, move: Move | None) -> bool:
         """Add states to a place; whether bad ones are among them."""
         node = nodes.get(place)
         if node is None:
@@ -97,7 +96,7 @@ def explore_hulls(system: RectangularSystem, stop: Stop = lambda count: False) -
             found.path, found.bad = [*before, (place, move)], bad
         return bad is not None
 
-    for place, entries in system.starts():
+    for _, place, entries in system.starts():
         if enter(place, entries, None, None):
             return found
     while queue:
@@ -113,9 +112,9 @@ def explore_hulls(system: RectangularSystem, stop: Stop = lambda count: False) -
     return found
 
 
-def _leave(system: RectangularSystem, node: Node) -> list[tuple[Move, list[Generators]]]:
+def _leave(system: RectangularSystem, node: Node) -> list[tuple[Move, Entries]]:
     """The jumps from a node, with the generators of their successors."""
-    found: list[tuple[Move, list[Generators]]] = []
+    found: list[tuple[Move, Entries]] = []
     for move in system.moves(node.place):
         successors = move.successors(node.states)
         if successors is not None:
@@ -127,38 +126,29 @@ def _leave(system: RectangularSystem, node: Node) -> list[tuple[Move, list[Gener
 def _new_node(
     system: RectangularSystem,
     place: Place,
-    entries: list[Generators],
+    entries: Entries,
     parent: Node | None,
     move: Move | None,
 ) -> Node | None:
     """The states that time reaches from entries; None if the invariant allows none."""
-    elapsed = tuple(
-        Polyhedron.generated(len(pack), [*points, *rays], [*lines, *flow_lines])
-        for pack, (points, lines), (rays, flow_lines) in zip(
-            system.packs, entries, system.directions(place), strict=True
-        )
-    )
-    states = restricted(elapsed, system.invariant(place))
+    elapsed = system.elapsed(place, entries)
+    states = system.within(place, elapsed)
     return None if states is None else Node(place, elapsed, states, parent, move)
 
 
-def _grow(system: RectangularSystem, node: Node, entries: list[Generators]) -> bool:
+def _grow(system: RectangularSystem, node: Node, entries: Entries) -> bool:
     """Add entries to a node; False if they were there already."""
-    grown = list(node.elapsed)
-    changed = False
-    for i, (before, (points, lines)) in enumerate(zip(node.elapsed, entries, strict=True)):
-        new = [g for g in points if not before.contains_generator(g)]
-        rows = (*before.cone.inequalities, *before.cone.equations)
-        new_lines = [line for line in lines if any(dot(row, line) for row in rows)]
-        if new or new_lines:
-            changed = True
-            after = before.with_generators(new, new_lines)
-            grown[i] = after if node.grown < WIDEN_AFTER else widened(before, after)
-    if not changed:
+    grown = list(map(Polyhedron.including, node.elapsed, entries))
+    if all(map(is_, grown, node.elapsed)):
         return False
+    if node.grown >= WIDEN_AFTER:
+        grown = [
+            after if after is before else widened(before, after)
+            for before, after in zip(node.elapsed, grown, strict=True)
+        ]
     node.grown += 1
     node.elapsed = tuple(grown)
-    states = restricted(node.elapsed, system.invariant(node.place))
+    states = system.within(node.place, node.elapsed)
     assert states is not None, "a set that grows does not become empty"
     node.states = states
     return True
@@ -176,8 +166,8 @@ def widened(before: Polyhedron, after: Polyhedron) -> Polyhedron:
 
 
 def _bad_case(system: RectangularSystem, node: Node) -> int | None:
-    for number, bounds in system.bad(node.place):
-        if restricted(node.states, bounds) is not None:
+    for number, placed in system.bad(node.place):
+        if restricted(node.states, placed.bounds) is not None:
             return number
     return None
 
@@ -197,9 +187,7 @@ def explore_exactly(
     known: dict[Place, list[Node]] = {}
     queue: deque[Node] = deque()
 
-    def enter(
-        place: Place, entries: list[Generators], parent: Node | None, move: Move | None
-    ) -> bool:
+    def enter(place: Place, entries: Entries, parent: Node | None, move: Move | None) -> bool:
         node = _admitted(system, known, place, entries, parent, move)
         if node is None:
             return False
@@ -211,7 +199,7 @@ def explore_exactly(
         found.path, found.bad = node.path(), bad
         return True
 
-    for place, entries in system.starts():
+    for _, place, entries in system.starts():
         if enter(place, entries, None, None):
             return found
     while queue:
@@ -284,31 +272,23 @@ def _admitted(
     system: RectangularSystem,
     known: dict[Place, list[Node]],
     place: Place,
-    entries: list[Generators],
+    entries: Entries,
     parent: Node | None,
     move: Move | None,
 ) -> Node | None:
     """A node for new entries; None if a known node contains them. Nodes that the new one
     contains are forgotten: their successors are among its successors."""
     here = known.setdefault(place, [])
-    points, lines = entries[0]
-    if any(_contains(node.elapsed[0], points, lines) for node in here):
+    if any(node.elapsed[0].contains_all(entries[0]) for node in here):
         return None
     node = _new_node(system, place, entries, parent, move)
     if node is None:
         return None
     elapsed = extrapolated(system, node.elapsed[0])
     if elapsed is not node.elapsed[0]:
-        states = restricted((elapsed,), system.invariant(place))
+        states = system.within(place, (elapsed,))
         assert states is not None, "a larger set is not empty"
         node.elapsed, node.states = (elapsed,), states
     here[:] = [other for other in here if not elapsed.contains(other.elapsed[0])]
     here.append(node)
     return node
-
-
-def _contains(states: Polyhedron, points: list[Vector], lines: list[Vector]) -> bool:
-    rows = (*states.cone.inequalities, *states.cone.equations)
-    return all(map(states.contains_generator, points)) and not any(
-        dot(row, line) for line in lines for row in rows
-    )

@@ -1,218 +1,150 @@
 """Multipliers for goals about the states of one explored node, worked out from its rows.
 
-The rows of an obligation are those of the node's region, then others (a guard, resets, a bad
-set). A goal follows from the constraints of one pack and some of the others (`reach.conic`);
-what is then left of it is made up from definitions of new values, equations and discrete
-values, each of which is a pair of opposite rows.
+What regions may say are *statements*, numbered once for all nodes. The rows of an obligation
+are statements of a node, then others (a guard, resets, a bad set). A goal follows from the
+constraints of one pack and some of the others (`reach.conic`); what is then left of it is made
+up from definitions of new values, equations and discrete values, each of which is a pair of
+opposite rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from models.proof.farkas import Multipliers
 from models.proof.linear import Form, Rows
-from models.proof.polyhedral import Region
 from reach.conic import Premises
 from reach.double_description import Vector
-from reach.polyhedron import Polyhedron
-from reach.rectangular import Node
-from reach.rectangular_moves import Bounds
-from reach.rectangular_rows import ONE, Definition, Relation, Resolved
+from reach.rectangular_moves import Number, Values
+from reach.rectangular_rows import ONE, Definition, Resolved
+from reach.rectangular_split import Split
+from reach.rectangular_statements import Part, Statements
 
-Number: TypeAlias = int | Fraction
-"""Exact; whole numbers are kept as `int` because sums of them are much quicker."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """A pack of a node's region: its constraints, and the numbers of their rows (two for an
-    equation e = 0: those of e >= 0 and of e <= 0). Each equation has a pivot dimension of its
-    own. Packs overlap: `fresh` are the rows that this one is the first to need, in order."""
-
-    names: tuple[str, ...]
-    polyhedron: Polyhedron
-    equations: tuple[tuple[int, Vector], ...]
-    equation_rows: tuple[tuple[int, int], ...]
-    inequality_rows: tuple[int, ...]
-    fresh: tuple[tuple[int, Vector], ...]
-
-    @property
-    def inequalities(self) -> tuple[Vector, ...]:
-        """The constraints that are not equations."""
-        return self.polyhedron.inequalities
+Terms: TypeAlias = tuple[tuple[int, Fraction], ...]
+"""Rows with positive factors; a row is the number of a statement, or ~k for the k-th other."""
 
 
-@dataclass(frozen=True)
-class Described:
-    """A node and its region; explicit variable k has the rows 2k and 2k + 1, the rows of the
-    invariant come last."""
+@dataclass(frozen=True, eq=False)
+class Others:
+    """The rows of an obligation beside those of a node, which `further` sorts out."""
 
-    node: Node
-    region: Region
-    parts: tuple[Part, ...]
-    first_of_invariant: int
-
-    @property
-    def size(self) -> int:
-        """The number of the region's rows."""
-        return len(self.region.predicates)
-
-
-class Shared:
-    """What is worked out once for all nodes: they have many sets and resets in common."""
-
-    def __init__(self, explicit: Mapping[str, int]):
-        self.explicit = explicit
-        self._premises: dict[tuple[int, tuple[Vector, ...]], Premises] = {}
-        self._direct: dict[int, dict[str, Definition]] = {}
-
-    def premises(self, part: Part, bounds: Bounds) -> Premises:
-        """A pack's constraints and further ones."""
-        key = (id(part.polyhedron), bounds.rows)
-        if key not in self._premises:
-            equations = tuple(row for _, row in part.equations)
-            self._premises[key] = Premises(equations, (*part.inequalities, *bounds.rows))
-        return self._premises[key]
-
-    def direct(self, relation: Relation) -> dict[str, Definition]:
-        """The definitions of new values without discrete variables."""
-        found = self._direct.get(id(relation))
-        if found is None:
-            found = self._direct[id(relation)] = {
-                name: known
-                for name, known in relation.definitions.items()
-                if self.explicit.keys().isdisjoint(known.form.coefficients)
-            }
-        return found
-
-
-@dataclass(frozen=True)
-class NodeRows:
-    """The rows of an obligation as one node sees them: those of its region, then others,
-    which `further` sorts out (its numbers count from the first of the others)."""
-
-    here: Described
     rows: Rows
     further: Resolved
-    shared: Shared
+    statements: Statements
+    _failing: dict[tuple[int, Values], Terms | None] = field(default_factory=dict, repr=False)
+    _direct: dict[str, Definition] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        explicit = self.statements.explicit
+        for name, known in self.further.relation.definitions.items():
+            if explicit.keys().isdisjoint(known.form.coefficients):
+                self._direct[name] = known
 
     @property
-    def explicit(self) -> Mapping[str, int]:
-        """The numbers of the explicit variables."""
-        return self.shared.explicit
+    def direct(self) -> Mapping[str, Definition]:
+        """The definitions of new values without discrete variables."""
+        return self._direct
 
-    def contradiction(self) -> Multipliers | None:
-        """A row that fails at the node's discrete values, with what shows it."""
-        values = self.here.node.place.values
-        for number, row in self.further.rows:
-            names = row.form.coefficients
-            if names.keys() <= self.explicit.keys():
-                value = row.form.constant + sum(
-                    (a * values[self.explicit[n]] for n, a in names.items()), Fraction(0)
-                )
-                if value > 0 or (row.strict and value == 0):
-                    rest = Rest(self.rows, Form({}, value))
-                    rest.subtract(self.here.size + number, 1)
-                    return self.completed(rest, None)
-        return None
+    def form(self, row: int) -> Form:
+        """What a row says is at most 0."""
+        return self.statements.forms[row] if row >= 0 else self.rows[~row].form
 
-    def premises(self, part: Part, bounds: Bounds) -> PartRows:
-        """What is known about one pack: its constraints and some of the other rows."""
-        known = self.shared.premises(part, bounds)
-        numbers = [(number, ONE) for number in part.inequality_rows]
-        forms = dict(self.further.rows) if bounds.rows else {}
-        indirect: set[int] = set()
-        for vector, number in zip(bounds.rows, bounds.numbers, strict=True):
-            form = forms[number].form
-            is_direct = form is self.rows[self.here.size + number].form
-            if not is_direct or not self.explicit.keys().isdisjoint(form.coefficients):
-                indirect.add(len(numbers))
-            at = next(i for i, a in enumerate(vector[1:]) if a)
-            scale = -vector[at + 1] / form.coefficients[part.names[at]]
-            numbers.append((self.here.size + number, scale))
-        return PartRows(self, part, known, numbers, indirect)
-
-    def new_value(self, name: str) -> tuple[Multipliers, Multipliers]:
-        """That the new value of a discrete variable is at most, and at least, what the
-        definition makes of the values before."""
+    def defining(self, name: str) -> tuple[int, int]:
+        """The rows name <= form and name >= form of a definition."""
         known = self.further.relation.definitions[name]
         size = len(self.rows)
-        upper: list[tuple[int, Fraction]] = []
-        lower: list[tuple[int, Fraction]] = []
+        return ~(size + known.upper), ~(size + known.lower)
+
+    def refuted(self, row: Split, values: Values) -> Terms | None:
+        """Why one of these rows fails at discrete values."""
+        key = row.number, tuple([values[i] for i, _ in row.explicit])
+        if key not in self._failing:
+            rest = Rest(self, Form({}, Fraction(-row.at(values)) / row.denominator), values)
+            rest.subtract(~row.number, 1)
+            self._failing[key] = rest.completed(None)
+        return self._failing[key]
+
+    def new_value(self, name: str, is_upper: bool, values: Values) -> Terms:
+        """That the new value of a discrete variable is at most (or at least) what its
+        definition makes of the values before."""
+        known = self.further.relation.definitions[name]
+        terms: list[tuple[int, Fraction]] = []
         for n, a in known.form.coefficients.items():
-            first, second = 2 * self.explicit[n], 2 * self.explicit[n] + 1
-            above, below = (first, second) if a.numerator > 0 else (second, first)
-            upper.append((above, abs(a)))
-            lower.append((below, abs(a)))
-        return (
-            (*upper, (size + known.upper, known.factor)),
-            (*lower, (size + known.lower, known.factor)),
-        )
-
-    def completed(self, rest: Rest, part: Part | None) -> Multipliers | None:
-        """The multipliers with those of definitions, equations and discrete values that
-        make up what is left of a goal; None if they do not."""
-        size, definitions = len(self.rows), self.further.relation.definitions
-        for name in list(rest.coefficients):
-            known = definitions.get(name)
-            if known is not None:
-                rest.cancel(name, size + known.upper, size + known.lower)
-        if part is not None and rest.coefficients:
-            for (pivot, row), (first, second) in zip(
-                part.equations, part.equation_rows, strict=True
-            ):
-                pair = (first, second) if row[pivot] < 0 else (second, first)
-                rest.cancel(part.names[pivot - 1], *pair)
-        for name in list(rest.coefficients):
-            number = self.explicit.get(name)
-            if number is not None:
-                rest.cancel(name, 2 * number, 2 * number + 1)
-        if rest.coefficients or rest.constant > 0:
-            return None
-        return rest.multipliers()
+            upper, lower = self.statements.of_value(n, values[self.statements.explicit[n]])
+            terms.append((upper if (a > 0) == is_upper else lower, abs(a)))
+        terms.append((self.defining(name)[not is_upper], known.factor))
+        return tuple(terms)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PartRows:
-    """What is known about one pack, and which row (times what) each constraint stands for."""
+    """What is known about one pack: its constraints and some of the other rows. `names` are
+    those of its dimensions and of new values that are chosen."""
 
-    view: NodeRows
+    others: Others
     part: Part
+    names: tuple[str, ...]
     known: Premises
-    numbers: list[tuple[int, Fraction]]
-    indirect: set[int]
-    """The constraints whose rows mention new values or discrete variables."""
+    rows: list[tuple[int, Fraction]]
+    """The row, times what, that each inequality of the premises stands for."""
+    indirect: frozenset[int]
+    """The inequalities whose rows mention new values or discrete variables."""
 
-    def derived(self, vector: Vector, goal: Form, denominator: int = 1) -> Multipliers | None:
-        """Multipliers from which a goal follows that is `vector` >= 0, divided by the
-        denominator, in terms of the values before; None if none were found."""
+    @classmethod
+    def of(
+        cls,
+        others: Others,
+        part: Part,
+        extra: tuple[str, ...],
+        bounds: tuple[Vector, ...],
+        numbers: tuple[int, ...],
+    ) -> PartRows:
+        """The constraints of the pack, then the bounds, with their numbers among the others."""
+        names = part.names + extra
+        rows = [(number, ONE) for number in part.inequality_numbers]
+        forms = dict(others.further.rows) if bounds else {}
+        explicit = others.statements.explicit
+        indirect: set[int] = set()
+        for vector, number in zip(bounds, numbers, strict=True):
+            form = forms[number].form
+            is_direct = form is others.rows[number].form
+            if not is_direct or not explicit.keys().isdisjoint(form.coefficients):
+                indirect.add(len(rows))
+            at = next(i for i, a in enumerate(vector[1:]) if a)
+            rows.append((~number, -vector[at + 1] / form.coefficients[names[at]]))
+        pad = (0,) * len(extra)
+        known = others.statements.premises(part, pad, bounds)
+        return cls(others, part, names, known, rows, frozenset(indirect))
+
+    def derived(
+        self, vector: Vector, goal: Form, values: Values, denominator: int = 1
+    ) -> Terms | None:
+        """Why a goal holds that is `vector` >= 0, divided by the denominator, in terms of the
+        values before; None if nothing was found."""
         found = self.known.derivation(vector)
         if found is None:
             return None
         factors: dict[int, Fraction] = {}
         for i, factor in found.inequalities:
-            number, scale = self.numbers[i]
+            row, scale = self.rows[i]
             if scale is not ONE or denominator != 1:
                 factor = factor * scale / denominator
-            factors[number] = factors[number] + factor if number in factors else factor
-        is_direct = all(i not in self.indirect for i, _ in found.inequalities)
+            factors[row] = factors[row] + factor if row in factors else factor
+        is_direct = self.indirect.isdisjoint([i for i, _ in found.inequalities])
         if not is_direct or not self._define(goal, factors):
-            return self._summed(factors, goal)
+            return self._summed(factors, goal, values)
         for k, factor in found.equations:
-            number = self.part.equation_rows[k][factor < 0]
-            factors[number] = abs(factor) if denominator == 1 else abs(factor) / denominator
-        return tuple(sorted(factors.items()))
+            row = self.part.equation_numbers[k][factor < 0]
+            factors[row] = abs(factor) if denominator == 1 else abs(factor) / denominator
+        return tuple(factors.items())
 
     def _define(self, goal: Form, factors: dict[int, Fraction]) -> bool:
         """Add the rows that define the new values in a goal; False if they mention discrete
         variables."""
-        size = len(self.view.rows)
-        definitions = self.view.shared.direct(self.view.further.relation)
+        definitions = self.others.direct
         found: list[tuple[int, Fraction]] = []
         denominator, coefficients, _ = goal.integral
         for name, a in coefficients.items():
@@ -220,17 +152,17 @@ class PartRows:
             if known is None:
                 return False
             factor = _whole(abs(a)) if denominator == 1 else Fraction(abs(a), denominator)
-            number = size + (known.upper if a > 0 else known.lower)
-            found.append((number, factor if known.factor is ONE else factor * known.factor))
+            row = self.others.defining(name)[a < 0]
+            found.append((row, factor if known.factor is ONE else factor * known.factor))
         factors.update(found)
         return True
 
-    def _summed(self, factors: dict[int, Fraction], goal: Form) -> Multipliers | None:
+    def _summed(self, factors: dict[int, Fraction], goal: Form, values: Values) -> Terms | None:
         """The factors with those of all pairs of opposite rows that are needed."""
-        rest = Rest(self.view.rows, goal)
-        for number, factor in factors.items():
-            rest.subtract(number, factor.numerator if factor.denominator == 1 else factor)
-        return self.view.completed(rest, self.part)
+        rest = Rest(self.others, goal, values)
+        for row, factor in factors.items():
+            rest.subtract(row, factor.numerator if factor.denominator == 1 else factor)
+        return rest.completed(self.part)
 
 
 @lru_cache(maxsize=1000)
@@ -242,16 +174,17 @@ def _whole(number: int) -> Fraction:
 class Rest:
     """A goal minus a growing combination of rows."""
 
-    def __init__(self, rows: Rows, goal: Form):
-        self.rows = rows
+    def __init__(self, others: Others, goal: Form, values: Values):
+        self.others = others
+        self.values = values
         coefficients, self.constant = _numbers(goal)
         self.coefficients = dict(coefficients)
         self.factors: dict[int, Number] = {}
 
-    def subtract(self, number: int, factor: Number) -> None:
+    def subtract(self, row: int, factor: Number) -> None:
         """Take away a row, times a positive factor."""
-        self.factors[number] = self.factors.get(number, 0) + factor
-        coefficients, constant = _numbers(self.rows[number].form)
+        self.factors[row] = self.factors.get(row, 0) + factor
+        coefficients, constant = _numbers(self.others.form(row))
         self.constant -= factor * constant
         mine = self.coefficients
         for name, a in coefficients.items():
@@ -261,18 +194,34 @@ class Rest:
             else:
                 del mine[name]
 
-    def cancel(self, name: str, upper: int, lower: int) -> None:
+    def completed(self, part: Part | None) -> Terms | None:
+        """The factors with those of definitions, equations and discrete values that make up
+        what is left of the goal; None if they do not."""
+        others, mine = self.others, self.coefficients
+        for name in list(mine):
+            if name in others.further.relation.definitions:
+                self._cancel(name, *others.defining(name))
+        if part is not None and mine:
+            for (pivot, row), (first, second) in zip(
+                part.equations, part.equation_numbers, strict=True
+            ):
+                pair = (first, second) if row[pivot] < 0 else (second, first)
+                self._cancel(part.names[pivot - 1], *pair)
+        for name in list(mine):
+            number = others.statements.explicit.get(name)
+            if number is not None:
+                self._cancel(name, *others.statements.of_value(name, self.values[number]))
+        if mine or self.constant > 0:
+            return None
+        return tuple([(row, Fraction(a)) for row, a in self.factors.items() if a])
+
+    def _cancel(self, name: str, upper: int, lower: int) -> None:
         """Remove a name by one of two opposite rows: in `upper` its factor is positive."""
         a = self.coefficients.get(name)
         if a is not None:
-            number = upper if a > 0 else lower
-            b = _numbers(self.rows[number].form)[0][name]
-            factor: Number = a * b if b in (1, -1) else Fraction(a) / b
-            self.subtract(number, factor)
-
-    def multipliers(self) -> Multipliers:
-        """The rows that were taken away, with their factors."""
-        return tuple([(i, Fraction(a)) for i, a in sorted(self.factors.items())])
+            row = upper if a > 0 else lower
+            b = _numbers(self.others.form(row))[0][name]
+            self.subtract(row, a * b if b in (1, -1) else Fraction(a) / b)
 
 
 def _numbers(form: Form) -> tuple[Mapping[str, Number], Number]:

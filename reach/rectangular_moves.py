@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
 from reach.double_description import Vector, coprime, dot
-from reach.polyhedron import Polyhedron
+from reach.polyhedron import Generators, Polyhedron
 
-Values: TypeAlias = tuple[Fraction, ...]
+Number: TypeAlias = int | Fraction
+"""Exact; whole numbers are kept as `int`, which are much quicker."""
+
+Values: TypeAlias = tuple[Number, ...]
 States: TypeAlias = tuple[Polyhedron, ...]
 """One polyhedron for each pack."""
 
-Generators: TypeAlias = tuple[list[Vector], list[Vector]]
-"""Points and directions, and lines."""
+Entries: TypeAlias = tuple[Generators, ...]
+"""What enters a place, for each pack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +29,12 @@ class Place:
     values: Values = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bounds:
-    """Constraints c + a*x >= 0; `strict` are the numbers of those that exclude equality,
-    `numbers` their numbers among the rows of the linear view."""
+    """Constraints c + a*x >= 0; `strict` are the numbers of those that exclude equality."""
 
     rows: tuple[Vector, ...]
     strict: tuple[int, ...] = ()
-    numbers: tuple[int, ...] = ()
-
-    def fits(self, dimension: int) -> bool:
-        """Whether there are rows, in that many dimensions."""
-        return bool(self.rows) and len(self.rows[0]) == dimension + 1
 
     def on(self, polyhedron: Polyhedron) -> Polyhedron | None:
         """The points of a polyhedron that satisfy the rows, with those at the edge of strict
@@ -65,32 +62,50 @@ def restricted(states: States, bounds: Sequence[Bounds]) -> States | None:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PackMove:
-    """A jump as one pack sees it: bounds before it (and on `extra` values that are chosen in
-    it), and the new values as rows over (1, old values, extra); no image: unchanged."""
+    """A jump as one pack sees it: bounds before it (and on `extra` new values that are chosen
+    in it), and the new values as rows over (1, old values, extra); no image: unchanged."""
 
     bounds: Bounds
     image: tuple[Vector, ...] | None = None
-    extra: int = 0
+    extra: tuple[str, ...] = ()
+    _known: dict[Polyhedron, Generators | None] = field(default_factory=dict, repr=False)
 
     def successors(self, states: Polyhedron) -> Generators | None:
-        """The generators of the states after the jump; None if it is impossible."""
-        enabled = self.bounds.on(_lifted(states, self.extra) if self.extra else states)
+        """The states after the jump; None if it is impossible."""
+        if states not in self._known:
+            self._known[states] = self._successors(states)
+        return self._known[states]
+
+    def before(self, row: Vector) -> Vector:
+        """A constraint on the values after the jump as one on those before (and on the extra
+        ones), times the image's denominator."""
+        if self.image is None:
+            return row
+        return tuple([sum(map(int.__mul__, row, c)) for c in zip(*self.image, strict=True)])
+
+    @property
+    def denominator(self) -> int:
+        """What the image multiplies the first coordinate by."""
+        return 1 if self.image is None else self.image[0][0]
+
+    def _successors(self, states: Polyhedron) -> Generators | None:
+        enabled = self.bounds.on(_lifted(states, len(self.extra)) if self.extra else states)
         if enabled is None:
             return None
         if self.image is None:
-            return list(enabled.generators), list(enabled.lines)
-        mapped = dict.fromkeys(self._mapped(g) for g in enabled.generators)
+            return enabled.spanned
+        points = dict.fromkeys(self._mapped(g) for g in enabled.generators)
         lines = dict.fromkeys(self._mapped(line) for line in enabled.lines)
-        return [g for g in mapped if any(g)], [g for g in lines if any(g)]
+        return Generators(tuple(g for g in points if any(g)), tuple(g for g in lines if any(g)))
 
     def _mapped(self, generator: Vector) -> Vector:
         assert self.image is not None
         return coprime([dot(row, generator) for row in self.image])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Move:
     """One case of a jump from a place."""
 
@@ -99,16 +114,18 @@ class Move:
     name: str
     target: Place
     packs: tuple[PackMove, ...]
+    numbers: tuple[tuple[int, ...], ...]
+    """For each pack the numbers of the rows of its bounds in the linear view."""
 
-    def successors(self, states: States) -> list[Generators] | None:
-        """The generators of the states after the jump, by pack; None if it is impossible."""
+    def successors(self, states: States) -> Entries | None:
+        """The states after the jump, by pack; None if it is impossible."""
         found: list[Generators] = []
         for pack, polyhedron in zip(self.packs, states, strict=True):
             part = pack.successors(polyhedron)
             if part is None:
                 return None
             found.append(part)
-        return found
+        return tuple(found)
 
 
 def _lifted(states: Polyhedron, extra: int) -> Polyhedron:

@@ -18,24 +18,19 @@ way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
 from fractions import Fraction
-from itertools import product
-from math import ceil, floor, lcm
 
-from models.automaton import BOOL, INT, primed
-from models.proof.bounds import implied_bounds
+from models.automaton import primed
 from models.proof.linear import Form, Row, Rows
-from models.proof.problem import Dynamics, LinearProblem
-from reach.double_description import Vector, coprime
-from reach.polyhedron import Polyhedron, integer_row
-from reach.rectangular_moves import Bounds, Generators, Move, PackMove, Place, Values
+from models.proof.problem import LinearProblem
+from reach.polyhedron import Generators, Polyhedron
+from reach.rectangular_cases import Arrival, Case, Condition
+from reach.rectangular_layout import Layout, Placed
+from reach.rectangular_moves import Bounds, Entries, Move, Place, States, Values, restricted
 from reach.rectangular_rows import (
     Packs,
-    Relation,
-    Resolved,
     explicit_names,
     largest_constants,
     linked_names,
@@ -44,9 +39,8 @@ from reach.rectangular_rows import (
     relevant_names,
     resolved,
 )
-
-MAX_VALUES = 64
-"""An initial value that is only known to be one of more whole numbers is not counted out."""
+from reach.rectangular_split import NotRectangularError, Split
+from reach.rectangular_starts import start_entries
 
 
 class Packing(Enum):
@@ -55,52 +49,6 @@ class Packing(Enum):
     WHOLE = auto()
     LINKED = auto()
     PAIRED = auto()
-
-
-class NotRectangularError(Exception):
-    """The system is not of this kind; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Split:
-    """A form with its names sorted: explicit variables by number, the others by name."""
-
-    constant: Fraction
-    explicit: tuple[tuple[int, Fraction], ...]
-    free: Mapping[str, Fraction]
-    strict: bool = False
-    number: int = -1
-
-    def at(self, values: Values) -> Fraction:
-        """The part that explicit values determine."""
-        total = self.constant
-        for i, a in self.explicit:
-            value = values[i] if a == 1 else a * values[i]
-            total = total + value if total else value
-        return total
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    """What resets do: new values of the explicit variables, in their order, and images of
-    those dimensions that do not stay as they are."""
-
-    relation: Relation
-    new_values: tuple[_Split, ...]
-    images: Mapping[str, _Split]
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """A jump's case, prepared for any values of the explicit variables."""
-
-    edge: int
-    case: int
-    name: str
-    target: str
-    rows: tuple[_Split, ...]
-    arrival: _Arrival
-    resolved: Resolved
 
 
 class RectangularSystem:
@@ -123,39 +71,59 @@ class RectangularSystem:
             self.packs = linked_names(problem, self.names)
         if packing is Packing.PAIRED:
             self.packs = paired(self.packs, self.names)
-        self._positions = [{name: i for i, name in enumerate(pack)} for pack in self.packs]
-        self._explicit = {name: i for i, name in enumerate(self.explicit)}
+        self.layout = Layout(self.packs)
+        self.number_of = {name: i for i, name in enumerate(self.explicit)}
         self.largest = largest_constants(problem)
         self._types = {v.name: v.type for v in automaton.variables}
-        self._relations: dict[int, tuple[Rows, _Arrival]] = {}
-        self._cases: dict[str, tuple[_Case, ...]] = {}
-        self._rows: dict[str, tuple[tuple[_Split, ...], ...]] = {}
-        self._flowing: dict[str, tuple[tuple[_Split, ...], ...]] = {}
-        self._bad: dict[str, tuple[tuple[_Split, ...], ...]] = {}
-        self._bad_at: dict[Place, tuple[tuple[int, tuple[Bounds, ...]], ...]] = {}
-        self._invariants: dict[Place, tuple[Bounds, ...]] = {}
+        self._nowhere = tuple(Bounds(((-1, *([0] * len(pack))),)) for pack in self.packs)
+        self._still = tuple(Generators(()) for _ in self.packs)
+        self._relations: dict[int, tuple[Rows, Arrival]] = {}
+        self._cases: dict[str, tuple[Case, ...]] = {}
+        self._conditions: dict[tuple[str, str], tuple[Condition, ...]] = {}
         self._moves: dict[Place, tuple[Move, ...]] = {}
-        self._directions: dict[str, tuple[Generators, ...]] = {}
+        self._directions: dict[str, Entries] = {}
+        self._elapsed: dict[tuple[Generators, Generators], Polyhedron] = {}
 
     # What a search asks
 
-    def starts(self) -> Iterator[tuple[Place, list[Generators]]]:
-        """The initial states of each place, by pack."""
+    def starts(self) -> Iterator[tuple[int, Place, Entries]]:
+        """The initial states of each place, by pack, with the number of their case among all
+        cases of all starts."""
+        number = -1
         for location, cases in self.problem.starts():
             for rows in cases:
-                yield from self._start(location, rows)
+                number += 1
+                for values, entries in start_entries(rows, self.explicit, self.packs, self._types):
+                    yield number, Place(location, values), entries
+
+    def elapsed(self, place: Place, entries: Entries) -> States:
+        """What time makes of entries, the invariant aside."""
+        found: list[Polyhedron] = []
+        for pack, entry, flow in zip(self.packs, entries, self.directions(place), strict=True):
+            known = self._elapsed.get((entry, flow))
+            if known is None:
+                known = self._elapsed[entry, flow] = Polyhedron.generated(
+                    len(pack), entry.points + flow.points, entry.lines + flow.lines
+                )
+            found.append(known)
+        return tuple(found)
+
+    def within(self, place: Place, states: States) -> States | None:
+        """The states that the invariant of a place allows; None if there are none."""
+        return restricted(states, self.invariant(place))
 
     def invariant(self, place: Place) -> tuple[Bounds, ...]:
         """The invariant of a place, with the bounds of parameters, by pack."""
-        found = self._invariants.get(place)
-        if found is None:
-            found = self._invariants[place] = self._invariant_at(place)
-        return found
+        condition = self._weakest(
+            self._kept("invariant", place.location, self.problem.invariant), place
+        )
+        found = None if condition is None else condition.placed(place.values, self.layout)
+        return self._nowhere if found is None else found.bounds
 
-    def directions(self, place: Place) -> tuple[Generators, ...]:
+    def directions(self, place: Place) -> Entries:
         """The directions and lines in which time moves the states of a place, by pack."""
         if self._stands_still(place):
-            return tuple(([], []) for _ in self.packs)
+            return self._still
         found = self._directions.get(place.location)
         if found is None:
             found = self._directions[place.location] = self._flow(place.location)
@@ -168,143 +136,80 @@ class RectangularSystem:
             found = self._moves[place] = tuple(self._moves_at(place))
         return found
 
-    def bad(self, place: Place) -> tuple[tuple[int, tuple[Bounds, ...]], ...]:
-        """The bad states of a place: number of the case, and its bounds by pack."""
-        found = self._bad_at.get(place)
+    def bad(self, place: Place) -> Iterator[tuple[int, Placed]]:
+        """The bad states of a place that its discrete values do not rule out, with the numbers
+        of their cases."""
+        for number, condition in enumerate(self.bad_conditions(place.location)):
+            placed = condition.placed(place.values, self.layout)
+            if placed is not None:
+                yield number, placed
+
+    # What evidence asks
+
+    def cases(self, location: str) -> tuple[Case, ...]:
+        """The cases of all jumps from a location, in the order of the linear view."""
+        found = self._cases.get(location)
         if found is None:
-            found = self._bad_at[place] = tuple(self._bad_cases(place))
+            found = self._cases[location] = tuple(self._prepared(location))
         return found
 
-    def _bad_cases(self, place: Place) -> Iterator[tuple[int, tuple[Bounds, ...]]]:
-        cases = self._bad.get(place.location)
-        if cases is None:
-            cases = self._bad[place.location] = tuple(
-                self._splits(rows) for rows in self.problem.bad(place.location)
-            )
-        for number, case in enumerate(cases):
-            bounds = self._bounds(case, place.values)
-            if bounds is not None:
-                yield number, bounds
+    def bad_conditions(self, location: str) -> tuple[Condition, ...]:
+        """The cases of the bad set, in the order of the linear view."""
+        return self._kept("bad", location, self.problem.bad)
 
-    def invariant_rows(self, place: Place) -> Rows:
-        """The rows of the invariant's case that the discrete values of a place select."""
-        self.invariant(place)
-        found = self._weakest(self._rows[place.location], place)
-        return () if found is None else self.problem.invariant(place.location)[found]
+    def flowing(self, location: str) -> tuple[Condition, ...]:
+        """The cases in which time passes, in the order of the linear view."""
+        return self._kept("flowing", location, self.problem.flowing)
 
-    def resolved(self, place: Place, edge: int, case: int) -> Resolved:
-        """How the rows of a jump's case determine the values after it."""
-        self.moves(place)
-        return next(
-            c.resolved for c in self._cases[place.location] if (c.edge, c.case) == (edge, case)
-        )
+    # Details
 
-    def bounds_of(self, rows: Rows, place: Place) -> tuple[Bounds, ...] | None:
-        """Any rows at the discrete values of a place, by pack; None if these rule them out."""
-        return self._bounds(self._splits(rows), place.values)
-
-    # Rows at given discrete values
-
-    def _split(self, row: Row, number: int = -1) -> _Split:
-        """The row turned round: c + a*x >= 0."""
-        return self._split_form(-row.form, row.strict, number)
-
-    def _splits(self, rows: Rows) -> tuple[_Split, ...]:
-        return tuple(self._split(row, number) for number, row in enumerate(rows))
-
-    def _split_form(self, form: Form, strict: bool = False, number: int = -1) -> _Split:
-        explicit: list[tuple[int, Fraction]] = []
-        free: dict[str, Fraction] = {}
-        for name, a in form.coefficients.items():
-            if name in self._explicit:
-                explicit.append((self._explicit[name], a))
-            else:
-                free[name] = a
-        return _Split(form.constant, tuple(explicit), free, strict, number)
-
-    def _bounds(self, rows: Sequence[_Split], values: Values) -> tuple[Bounds, ...] | None:
-        """The rows at given discrete values, in the packs that know all their names; None
-        if one of them fails for any state."""
-        left = self._undecided(rows, values)
-        if left is None:
-            return None
-        return tuple(_fitting(left, position) for position in self._positions)
-
-    def _undecided(
-        self, rows: Sequence[_Split], values: Values
-    ) -> list[tuple[Fraction, _Split]] | None:
-        left: list[tuple[Fraction, _Split]] = []
-        for row in rows:
-            constant = row.at(values)
-            if row.free:
-                left.append((constant, row))
-            elif constant < 0 or (row.strict and constant == 0):
-                return None
-        return left
-
-    def _invariant_at(self, place: Place) -> tuple[Bounds, ...]:
-        cases = self._rows.get(place.location)
-        if cases is None:
-            cases = self._rows[place.location] = tuple(
-                self._splits(rows) for rows in self.problem.invariant(place.location)
-            )
-        found = self._weakest(cases, place)
+    def _kept(
+        self, kind: str, location: str, cases: Callable[[str], Sequence[Rows]]
+    ) -> tuple[Condition, ...]:
+        found = self._conditions.get((kind, location))
         if found is None:
-            return tuple(Bounds(((-1, *([0] * len(pack))),)) for pack in self.packs)
-        bounds = self._bounds(cases[found], place.values)
-        assert bounds is not None, "the case was chosen because it is possible"
-        return bounds
+            found = tuple(self._condition(rows, enumerate(rows)) for rows in cases(location))
+            self._conditions[kind, location] = found
+        return found
+
+    def _condition(self, rows: Rows, numbered: Iterable[tuple[int, Row]]) -> Condition:
+        """Rows, and what they say by their numbers."""
+        return Condition.of(rows, [Split.turned(r, self.number_of, i) for i, r in numbered])
 
     def _stands_still(self, place: Place) -> bool:
         """Whether the discrete values of a place enable an urgent edge, so that no time passes."""
-        cases = self._flowing.get(place.location)
-        if cases is None:
-            cases = self._flowing[place.location] = tuple(
-                self._splits(rows) for rows in self.problem.flowing(place.location)
-            )
-        return all(self._undecided(case, place.values) is None for case in cases)
+        cases = self.flowing(place.location)
+        return all(case.failing(place.values) is not None for case in cases)
 
-    def _weakest(self, cases: Sequence[Sequence[_Split]], place: Place) -> int | None:
+    def _weakest(self, cases: Sequence[Condition], place: Place) -> Condition | None:
         """The case of an invariant that contains all others at the discrete values of a place;
         None if none is possible."""
-        possible: dict[int, set[tuple[object, ...]]] = {}
-        for number, case in enumerate(cases):
-            left = self._undecided(case, place.values)
-            if left is not None:
-                possible[number] = {(c, r.strict, *sorted(r.free.items())) for c, r in left}
-        if not possible:
-            return None
-        for number, rows in possible.items():
-            if all(rows <= others for others in possible.values()):
-                return number
+        possible = [case for case in cases if case.failing(place.values) is None]
+        if len(possible) < 2:
+            return possible[0] if possible else None
+        rows = [_said(case, place.values) for case in possible]
+        for case, mine in zip(possible, rows, strict=True):
+            if all(mine <= others for others in rows):
+                return case
         raise NotRectangularError(f"the invariant of {place.location} is not a conjunction")
 
     def _moves_at(self, place: Place) -> Iterator[Move]:
-        prepared = self._cases.get(place.location)
-        if prepared is None:
-            prepared = self._cases[place.location] = tuple(self._prepared(place.location))
-        for case in prepared:
-            rows = self._undecided(case.rows, place.values)
-            if rows is None:
-                continue
-            packs = tuple(
-                _pack_move(case.arrival.images, rows, place.values, pack, position)
-                for pack, position in zip(self.packs, self._positions, strict=True)
-            )
-            target = Place(
-                case.target, tuple([v.at(place.values) for v in case.arrival.new_values])
-            )
-            yield Move(case.edge, case.case, case.name, target, packs)
+        values = place.values
+        for case in self.cases(place.location):
+            if case.condition.failing(values) is None:
+                seen = case.seen(values, self.layout)
+                new = Place(case.target, tuple([v.value(values) for v in case.arrival.new_values]))
+                yield Move(case.edge, case.case, case.name, new, seen.packs, seen.numbers)
 
     # Reading the linear view
 
-    def _flow(self, location: str) -> tuple[Generators, ...]:
+    def _flow(self, location: str) -> Entries:
         corners = self.problem.dynamics(location)
         if len(corners) != 1:
             raise NotRectangularError(f"uncertain parameters multiply variables in {location}")
-        return tuple(_pack_flow(location, corners[0], pack) for pack in self.packs)
+        return self.layout.flow(location, corners[0])
 
-    def _prepared(self, location: str) -> Iterator[_Case]:
+    def _prepared(self, location: str) -> Iterator[Case]:
         edges = self.problem.automaton.edges_from(location)
         for number, (edge, jump) in enumerate(
             zip(edges, self.problem.jumps(location), strict=True)
@@ -315,156 +220,35 @@ class RectangularSystem:
                 assert rows[len(rows) - len(last) :] == last, "a jump's rows end with its relation"
                 arrival = self._arrival(jump.name, last)
                 found = resolved(rows, arrival.relation)
-                splits = tuple(self._split(row, i) for i, row in found.rows)
-                yield _Case(number, case, jump.name, jump.target, splits, arrival, found)
+                condition = self._condition(rows, found.rows)
+                yield Case(number, case, jump.name, jump.target, found, condition, arrival)
 
-    def _arrival(self, name: str, rows: Rows) -> _Arrival:
+    def _arrival(self, name: str, rows: Rows) -> Arrival:
         """Kept by the identity of the rows: the linear view uses them for many jumps."""
         known = self._relations.get(id(rows))
         if known is None:
             known = self._relations[id(rows)] = rows, self._built_arrival(name, rows)
         return known[1]
 
-    def _built_arrival(self, name: str, rows: Rows) -> _Arrival:
+    def _built_arrival(self, name: str, rows: Rows) -> Arrival:
         found = relation(rows)
-        new_values: list[_Split] = []
+        new_values: list[Split] = []
         for n in self.explicit:
             form = found.forms.get(primed(n))
-            if form is None or not form.coefficients.keys() <= self._explicit.keys():
+            if form is None or not form.coefficients.keys() <= self.number_of.keys():
                 raise NotRectangularError(f"the new value of {n} at {name} is not known")
-            new_values.append(self._split_form(form))
-        images: dict[str, _Split] = {}
+            new_values.append(Split.of(form, self.number_of))
+        images: dict[str, Split] = {}
         for n in self.names:
             form = found.forms.get(primed(n)) or Form({primed(n): Fraction(1)})
             if form.constant or len(form.coefficients) != 1 or form.coefficients.get(n) != 1:
-                images[n] = self._split_form(form)
-        return _Arrival(found, tuple(new_values), images)
-
-    def _start(self, location: str, rows: Rows) -> Iterator[tuple[Place, list[Generators]]]:
-        """The initial states of one case; the values before entry resets are projected away."""
-        bounds = implied_bounds(rows)
-        choices = [self._choices(n, *bounds.get(primed(n), (None, None))) for n in self.explicit]
-        names = [primed(n) for n in self.names]
-        names += sorted({n for row in rows for n in row.form.coefficients} - set(names))
-        position = {n: i for i, n in enumerate(names)}
-        splits = [_Split(Fraction(0), (), (-r.form).coefficients, r.strict) for r in rows]
-        found = _fitting(
-            [(-row.form.constant, split) for row, split in zip(rows, splits, strict=True)], position
-        ).on(Polyhedron.universe(len(names)))
-        if found is None:
-            return
-        for values in product(*choices):
-            fixed = [
-                integer_row(-value, {position[primed(n)]: Fraction(1)}, len(names))
-                for n, value in zip(self.explicit, values, strict=True)
-            ]
-            here = found.restricted((), fixed)
-            if not here.is_empty:
-                yield (
-                    Place(location, values),
-                    [_projected(here, [position[primed(n)] for n in pack]) for pack in self.packs],
-                )
-
-    def _choices(self, name: str, low: Fraction | None, high: Fraction | None) -> list[Fraction]:
-        """The values that an explicit variable may start with."""
-        if low is not None and low == high:
-            return [low]
-        kind = self._types[name]
-        if low is None or high is None or not (kind in (INT, BOOL) or kind.values):
-            raise NotRectangularError(f"the initial value of {name} is not known")
-        if high - low > MAX_VALUES:
-            raise NotRectangularError(f"{name} may start with too many values")
-        return [Fraction(k) for k in range(ceil(low), floor(high) + 1)]
+                images[n] = Split.of(form, self.number_of)
+        return Arrival(found, tuple(new_values), images)
 
 
-def _fitting(rows: Sequence[tuple[Fraction, _Split]], position: Mapping[str, int]) -> Bounds:
-    """The rows all of whose names have a position."""
-    found: list[Vector] = []
-    strict: list[int] = []
-    numbers: list[int] = []
-    for constant, row in rows:
-        if row.free.keys() <= position.keys():
-            if row.strict:
-                strict.append(len(found))
-            coefficients = {position[n]: a for n, a in row.free.items()}
-            found.append(integer_row(constant, coefficients, len(position)))
-            numbers.append(row.number)
-    return Bounds(tuple(found), tuple(strict), tuple(numbers))
-
-
-def _pack_move(
-    images: Mapping[str, _Split],
-    rows: Sequence[tuple[Fraction, _Split]],
-    values: Values,
-    pack: tuple[str, ...],
-    position: Mapping[str, int],
-) -> PackMove:
-    """A jump as one pack sees it. New values that depend on other packs may be anything."""
-    if images.keys().isdisjoint(pack):
-        return PackMove(_fitting(rows, position))
-    known = dict(position)
-    forms: list[tuple[Fraction, Mapping[str, Fraction]]] = []
-    for n in pack:
-        image = images.get(n)
-        if image is None:
-            forms.append((Fraction(0), {n: Fraction(1)}))
-        elif image.free.keys() <= position.keys():
-            forms.append((image.at(values), image.free))
-        else:
-            known.setdefault(primed(n), len(known))
-            forms.append((Fraction(0), {primed(n): Fraction(1)}))
-    denominator = lcm(*(a.denominator for c, free in forms for a in (c, *free.values())))
-    size = len(known) + 1
-    image_rows: list[Vector] = [(denominator, *([0] * (size - 1)))]
-    for constant, free in forms:
-        row = [0] * size
-        row[0] = int(constant * denominator)
-        for n, a in free.items():
-            row[known[n] + 1] = int(a * denominator)
-        image_rows.append(tuple(row))
-    return PackMove(_fitting(rows, known), tuple(image_rows), len(known) - len(position))
-
-
-def _pack_flow(location: str, dynamics: Dynamics, pack: tuple[str, ...]) -> Generators:
-    """The cone of directions of a pack: its variables' constant derivatives and ranges."""
-    zero = Form({})
-    forms = [dynamics.derivative.get(name, zero) for name in pack]
-    rates = {
-        f"d({n})": i
-        for i, n in enumerate(n for n, f in zip(pack, forms, strict=True) if f.coefficients)
+def _said(case: Condition, values: Values) -> set[tuple[object, ...]]:
+    """What the undecided rows of a case say at given discrete values."""
+    constants = case.constants(values)
+    return {
+        (c, row.strict, *sorted(row.free)) for c, row in zip(constants, case.undecided, strict=True)
     }
-    for name, form in zip(pack, forms, strict=True):
-        if not form.coefficients.keys() <= {f"d({name})"}:
-            raise NotRectangularError(f"the derivative of {name} in {location} is not constant")
-    rows: list[Vector] = []
-    for row in dynamics.rows:
-        names = row.form.coefficients.keys()
-        if names & rates.keys():
-            if not names <= rates.keys():
-                raise NotRectangularError(f"a range of derivatives in {location} is not constant")
-            coefficients = {rates[n]: -a for n, a in row.form.coefficients.items()}
-            rows.append(integer_row(-row.form.constant, coefficients, len(rates)))
-    box = Polyhedron.universe(len(rates)).restricted(rows)
-
-    def direction(generator: Vector) -> Vector:
-        entries = {
-            i: Fraction(generator[rates[f"d({name})"] + 1])
-            if form.coefficients
-            else form.constant * generator[0]
-            for i, (name, form) in enumerate(zip(pack, forms, strict=True))
-        }
-        return integer_row(Fraction(0), entries, len(pack))
-
-    rays = dict.fromkeys(direction(g) for g in box.generators)
-    return [r for r in rays if any(r)], [direction(line) for line in box.lines]
-
-
-def _projected(states: Polyhedron, kept: list[int]) -> Generators:
-    """Generators and lines of the states in some dimensions only."""
-
-    def part(vector: Vector) -> Vector:
-        return coprime([vector[0], *(vector[i + 1] for i in kept)])
-
-    points = dict.fromkeys(map(part, states.generators))
-    lines = dict.fromkeys(map(part, states.lines))
-    return [g for g in points if any(g)], [g for g in lines if any(g)]
