@@ -26,7 +26,16 @@ def simulation(name: str, *sources: str) -> Extension:
     )
 
 
+CONE = ("cone_module", "cone", "vectors")
+
 EXTENSIONS: list[Extension] = [
+    Extension(
+        "reach._cone",
+        sources=[f"reach/core/{part}.c" for part in CONE],
+        depends=["reach/core/cone.h", "reach/core/vectors.h"],
+        extra_compile_args=["-O2", "-std=gnu11"],  # gnu11: integers of 128 bits
+        optional=True,  # where a compiler has none, `reach/double_description.py` does without
+    ),
     simulation("simulate._core", "module"),
     simulation("simulate._fleet", *FLEET),
     simulation("simulate._multirate", "multirate_module", "multirate"),

@@ -13,7 +13,7 @@ from abstraction.falsification_strategy import SimulationStrategy
 from abstraction.predicate_abstraction import AbstractionResult, PredicateAbstraction, abstract
 from abstraction.predicates import NotAPredicateError, Origin
 from abstraction.refinement_history import RefinementRound
-from abstraction.strategy import HISTORY_READER, SEEDS, Task
+from abstraction.strategy import GRAPH_READER, HISTORY_READER, PREDICATES, SEEDS, SLICES, Task
 from models.expression import Expression
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
@@ -22,12 +22,6 @@ from models.verdict import Effort, Falsified, Unknown, Verdict
 if TYPE_CHECKING:
     import networkx
 
-PREDICATES = "predicates"
-"""The option of a task with further predicates: a tuple of conditions."""
-GRAPH_READER = "abstract graph"
-"""The option of a task with a function that is given the abstract graph (networkx)."""
-SLICES = "slices"
-"""The option of a task with the length of slices by which whole cells are followed."""
 ADVICE = "give predicates (--predicate), more time (--time-limit), or another --method"
 SIMULATION_SECONDS, RESERVED = 10.0, 0.2
 """What simulation gets of the time, if a path was not excluded: seconds at most, and the part

@@ -15,6 +15,12 @@ from models.verdict import Verdict
 HISTORY_READER = "refinement history"
 """The option of a task with a function that is given the rounds (`RefinementRound`s) of
 predicate abstraction."""
+PREDICATES = "predicates"
+"""The option of a task with further predicates: a tuple of conditions."""
+GRAPH_READER = "abstract graph"
+"""The option of a task with a function that is given the abstract graph (networkx)."""
+SLICES = "slices"
+"""The option of a task with the length of slices by which whole cells are followed."""
 SEEDS = "seeds"
 """The option of a task with runs (`Recipe`s) at which a search for violations looks first."""
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from reach.double_description import Vector, coprime
+from reach.integer_simplex import nonnegative_solution
 from reach.linear_program import ExactProgram
 
 Factors: TypeAlias = tuple[tuple[int, Fraction], ...]
@@ -28,7 +29,10 @@ class Derivation:
 
 
 FEW_ROWS = 40
-"""With more inequalities than this a linear program is quicker than trying pairs."""
+"""With more inequalities than this a program is quicker than trying pairs."""
+
+FEW_ENTRIES = 1500
+"""Programs with more entries than this are left to the solver of `reach.linear_program`."""
 
 _CONSTANT = "constant"
 
@@ -154,11 +158,18 @@ def _by_two(scale: Fraction, goal: Vector, rows: list[tuple[Fraction, Vector]]) 
 def _by_program(
     scale: Fraction, goal: Vector, rows: list[tuple[Fraction, Vector]]
 ) -> Factors | None:
-    program = ExactProgram(_column(goal))
-    for _, row in rows:
-        program.add(_column(row), 1)
-    slack = program.add({_CONSTANT: Fraction(1)})
-    solution = program.solve()
+    """goal = sum l_i row_i + (s, 0)."""
+    size = len(goal)
+    if size * len(rows) <= FEW_ENTRIES:
+        slack_row = (1, *([0] * (size - 1)))
+        solution = nonnegative_solution([*(row for _, row in rows), slack_row], goal)
+        slack = len(rows)
+    else:
+        program = ExactProgram(_column(goal))
+        for _, row in rows:
+            program.add(_column(row), 1)
+        slack = program.add({_CONSTANT: Fraction(1)})
+        solution = program.solve()
     if solution is None:
         return None
     solution.pop(slack, None)

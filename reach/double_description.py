@@ -12,11 +12,20 @@ two rays are adjacent if no third ray saturates everything that both of them do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import gcd
 from operator import mul
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+_cone: Any
+try:
+    from reach import _cone  # type: ignore[attr-defined,no-redef]
+except ImportError:  # built without a C compiler: the Python below does all of it, more slowly
+    _cone = None
 
 Vector: TypeAlias = tuple[int, ...]
 
@@ -26,6 +35,23 @@ MAX_PAIRS = 2_000_000
 
 class TooManyRaysError(Exception):
     """A cone has too many generators to go on."""
+
+
+class OutOfTimeError(Exception):
+    """The moment has passed up to which cones may be worked on (`time_limit`)."""
+
+
+_DEADLINE: ContextVar[float] = ContextVar("deadline", default=float("inf"))
+
+
+@contextmanager
+def time_limit(deadline: float) -> Iterator[None]:
+    """Work on cones raises `OutOfTimeError` soon after the deadline (`time.monotonic`)."""
+    token = _DEADLINE.set(deadline)
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +100,9 @@ def coprime(vector: Sequence[int]) -> Vector:
 
 def transposed(masks: Sequence[int], width: int) -> tuple[int, ...]:
     """The bit matrix with rows and columns exchanged."""
+    if _cone is not None:
+        found: tuple[int, ...] = _cone.transposed(tuple(masks), width)
+        return found
     columns = [0] * width
     for number, mask in enumerate(masks):
         bit = 1 << number
@@ -84,10 +113,55 @@ def transposed(masks: Sequence[int], width: int) -> tuple[int, ...]:
     return tuple(columns)
 
 
+def outside(
+    cone: Description, vectors: tuple[Vector, ...], *, are_lines: bool = False
+) -> list[Vector]:
+    """The vectors that do not lie in the cone; or the lines that do not."""
+    inequalities, equations = cone.inequalities, cone.equations
+    if _cone is not None and vectors:
+        found: list[Vector] | None = _cone.outside(
+            cone.size, inequalities, equations, vectors, are_lines
+        )
+        if found is not None:
+            return found
+    zeros = (*inequalities, *equations) if are_lines else equations
+    return [
+        vector
+        for vector in vectors
+        if any(dot(row, vector) < 0 for row in inequalities)
+        or any(dot(row, vector) for row in zeros)
+    ]
+
+
 def narrow(
     cone: Description, inequalities: Sequence[Vector], equations: Sequence[Vector] = ()
 ) -> Description:
     """The part of the cone that satisfies further inequalities and equations."""
+    found = None if _cone is None else _compiled(cone, tuple(inequalities), tuple(equations))
+    return narrow_in_python(cone, inequalities, equations) if found is None else found
+
+
+def _compiled(
+    cone: Description, inequalities: tuple[Vector, ...], equations: tuple[Vector, ...]
+) -> Description | None:
+    """`narrow` by the compiled core; None if the numbers do not fit in its integers."""
+    known = cone.equations, cone.inequalities, cone.lines, cone.rays, cone.masks
+    try:
+        found = _cone.narrow(cone.size, *known, inequalities, equations, MAX_PAIRS, _DEADLINE.get())
+    except OverflowError as error:
+        raise TooManyRaysError(f"a polyhedron has more than {error} generators") from None
+    except TimeoutError:
+        raise OutOfTimeError from None
+    if found is None:
+        return None
+    return Description(cone.size, *found) if found else cone
+
+
+def narrow_in_python(
+    cone: Description, inequalities: Sequence[Vector], equations: Sequence[Vector] = ()
+) -> Description:
+    """`narrow` in integers of any size: what the compiled core, which gives the same results
+    entry by entry, leaves to it."""
     work = _Work(cone)
     for equation in equations:
         work.cut(equation, is_equation=True)
@@ -177,7 +251,10 @@ class _Work:
         needed = self.size - len(self.lines) - len(self.equations) - 2
         found: list[Vector] = []
         found_masks: list[int] = []
+        deadline = _DEADLINE.get()
         for i in above:
+            if time.monotonic() >= deadline:
+                raise OutOfTimeError
             mine, up, ray = masks[i], values[i], rays[i]
             for j in below:
                 common = mine & masks[j]

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # many proofs need no program: numpy and the solver are loaded for the first
+    import numpy as np
+    from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+    Array: TypeAlias = NDArray[np.float64]
 
 
 def new_solver() -> Any:
@@ -66,6 +67,7 @@ class ExactProgram:
     def _float_support(self, names: list[str]) -> list[int] | None:
         """The unknowns that are basic in the solver's optimal solution."""
         import highspy
+        import numpy as np
 
         row_number = {name: i for i, name in enumerate(names)}
         scale = [
@@ -147,6 +149,7 @@ def minimise(
     """The z that minimises cost * z subject to matrix * z <= bound and low <= z <= high, in
     floating point; None where there is none."""
     import highspy
+    import numpy as np
 
     rows, columns = matrix.shape
     row, column = np.nonzero(matrix)

@@ -19,6 +19,7 @@ from reach.double_description import (
     coprime,
     dot,
     narrow,
+    outside,
     whole_space,
     widen,
 )
@@ -133,8 +134,8 @@ class Polyhedron:
         """The hull with them: this very polyhedron if they lie in it."""
         found = self._including.get(other)
         if found is None:
-            new = [g for g in other.points if not self.contains_generator(g)]
-            lines = [line for line in other.lines if not self.contains_line(line)]
+            new = outside(self.cone, other.points)
+            lines = outside(self.cone, other.lines, are_lines=True)
             found = self.with_generators(new, lines) if new or lines else self
             self._including[other] = found
         return found
@@ -145,15 +146,7 @@ class Polyhedron:
 
     def contains_generator(self, generator: Vector) -> bool:
         """Whether a point or direction lies in the polyhedron."""
-        return all(dot(row, generator) >= 0 for row in self.cone.inequalities) and all(
-            dot(row, generator) == 0 for row in self.cone.equations
-        )
-
-    def contains_line(self, line: Vector) -> bool:
-        """Whether a line through a point of the polyhedron stays in it."""
-        return not any(dot(row, line) for row in self.cone.inequalities) and not any(
-            dot(row, line) for row in self.cone.equations
-        )
+        return not outside(self.cone, (generator,))
 
     def contains(self, other: Polyhedron) -> bool:
         """Whether every point of the other is one of this."""
@@ -161,8 +154,8 @@ class Polyhedron:
 
     def contains_all(self, other: Generators) -> bool:
         """Whether all of them lie in the polyhedron."""
-        return all(map(self.contains_generator, other.points)) and all(
-            map(self.contains_line, other.lines)
+        return not outside(self.cone, other.points) and not outside(
+            self.cone, other.lines, are_lines=True
         )
 
     def mapped(self, rows: Sequence[Vector]) -> Polyhedron:

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from abstraction.abstract_cells import AbstractState, Cells
 from abstraction.abstract_search import explore
-from abstraction.abstraction_strategy import GRAPH_READER, PREDICATES
 from abstraction.predicate_abstraction import PredicateAbstraction, abstract
 from abstraction.predicates import Origin, Predicate, distinct, in_words, normalised
 from abstraction.refinement_history import RefinementRound
-from abstraction.strategy import HISTORY_READER, Task
+from abstraction.strategy import GRAPH_READER, HISTORY_READER, PREDICATES, Task
 from abstraction.template_system import template_system
 from abstraction.verification import deadline, strategy
 from models.automaton import (

@@ -189,11 +189,10 @@ def _abstraction_options(
     claims: int,
 ) -> dict[str, object]:
     """What predicate abstraction is told: the user's predicates, and who wants its graph."""
-    from abstraction.abstraction_strategy import GRAPH_READER, PREDICATES
+    from abstraction.strategy import GRAPH_READER, PREDICATES
     from models.condition_check import misfit
     from models.expression_text import parse_expression
     from models.traversal import free_variables
-    from reports.abstract_graph import WRITERS
 
     parsed = tuple(parse_expression(text, file="--predicate") for text in predicates)
     known = {v.name for v in automaton.variables} | {p.name for p in automaton.parameters}
@@ -210,6 +209,8 @@ def _abstraction_options(
         return options
     if method != "abstraction" or claims != 1:
         raise click.UsageError("--graph needs --method abstraction and one property (-p)")
+    from reports.abstract_graph import WRITERS
+
     write = WRITERS.get(graph_file.suffix.lower())
     if write is None:
         raise click.UsageError(f"--graph: the file must end in {', '.join(sorted(WRITERS))}")
@@ -217,7 +218,7 @@ def _abstraction_options(
 
 
 def _slicing(length: Fraction, method: str) -> dict[str, object]:
-    from abstraction.abstraction_strategy import SLICES
+    from abstraction.strategy import SLICES
 
     if method != "abstraction":
         raise click.UsageError("--slices needs --method abstraction")
