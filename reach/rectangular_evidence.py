@@ -21,7 +21,6 @@ from fractions import Fraction
 from models.automaton import primed
 from models.proof.certificate import PolyhedralProof
 from models.proof.farkas import Multipliers
-from models.proof.linear import Form
 from models.proof.polyhedral import (
     Evidence,
     FacetReason,
@@ -42,8 +41,7 @@ from reach.rectangular_start_goals import StartRows
 from reach.rectangular_statements import Part, Statements
 from reach.rectangular_system import RectangularSystem
 
-_ZERO, _ONE = Fraction(0), Fraction(1)
-_FALSUM = Form({}, _ONE)
+_ZERO = Fraction(0)
 
 
 def prove_nodes(
@@ -251,9 +249,8 @@ class _Prover:
             here.parts, packs, numbers, here.node.states, strict=True
         ):
             if pack.successors(states) is None:
-                falsum = (-1, *([0] * (len(part.names) + len(pack.extra))))
                 known = self._known(others, part, pack, rows)
-                terms = known.derived(falsum, _FALSUM, here.node.place.values)
+                terms = known.contradiction(pack.bounds.strict, here.node.place.values)
                 if terms is not None:
                     return terms
         return None

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from models.proof.linear import Form, Rows
-from reach.conic import Premises
+from reach.conic import Derivation, Premises
 from reach.double_description import Vector
 from reach.rectangular_moves import Number, Values
 from reach.rectangular_rows import ONE, Definition, Resolved
@@ -127,12 +127,7 @@ class PartRows:
         found = self.known.derivation(vector)
         if found is None:
             return None
-        factors: dict[int, Fraction] = {}
-        for i, factor in found.inequalities:
-            row, scale = self.rows[i]
-            if scale is not ONE or denominator != 1:
-                factor = factor * scale / denominator
-            factors[row] = factors[row] + factor if row in factors else factor
+        factors = self._factors(found, denominator)
         is_direct = self.indirect.isdisjoint([i for i, _ in found.inequalities])
         if not is_direct or not self._define(goal, factors):
             return self._summed(factors, goal, values)
@@ -140,6 +135,34 @@ class PartRows:
             row = self.part.equation_numbers[k][factor < 0]
             factors[row] = abs(factor) if denominator == 1 else abs(factor) / denominator
         return tuple(factors.items())
+
+    def contradiction(self, strict: tuple[int, ...], values: Values) -> Terms | None:
+        """Why nothing satisfies all rows: they add up to less than nothing, or to the opposite
+        of a bound that excludes equality (`strict`: numbers of bounds)."""
+        falsum = (-1, *([0] * len(self.names)))
+        found = self.derived(falsum, Form({}, ONE), values)
+        first = len(self.part.inequality_numbers)
+        for i in (first + k for k in strict):
+            if found is not None:
+                break
+            opposite = tuple([-a for a in self.known.inequalities[i]])
+            derivation = self.known.derivation(opposite)
+            if derivation is not None:
+                factors = self._factors(derivation, 1)
+                row, scale = self.rows[i]
+                factors[row] = factors.get(row, 0) + scale
+                found = self._summed(factors, Form({}), values)
+        return found
+
+    def _factors(self, found: Derivation, denominator: int) -> dict[int, Fraction]:
+        """The rows of the inequalities in a derivation of something that is divided then."""
+        factors: dict[int, Fraction] = {}
+        for i, factor in found.inequalities:
+            row, scale = self.rows[i]
+            if scale is not ONE or denominator != 1:
+                factor = factor * scale / denominator
+            factors[row] = factors[row] + factor if row in factors else factor
+        return factors
 
     def _define(self, goal: Form, factors: dict[int, Fraction]) -> bool:
         """Add the rows that define the new values in a goal; False if they mention discrete
