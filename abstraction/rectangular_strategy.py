@@ -16,7 +16,7 @@ from models.proof.certificate import PolyhedralProof
 from models.proof.linear import TooManyCasesError, alternatives
 from models.proof.problem import LinearProblem, linear_problem
 from models.verdict import Confirmation, Effort, Falsified, Unknown, Verdict
-from reach.double_description import TooManyRaysError
+from reach.double_description import OutOfTimeError, TooManyRaysError, time_limit
 from reach.exact_replay import objection
 from reach.rectangular import Explored, Node, explore_exactly, explore_hulls
 from reach.rectangular_evidence import prove_nodes
@@ -59,7 +59,7 @@ class RectangularStrategy:
 
     def attempt(self, task: Task) -> Verdict:
         """Prove, refute, or say what is in the way."""
-        with _few_collections():
+        with _few_collections(), time_limit(task.deadline):
             return self._attempt(task)
 
     def _attempt(self, task: Task) -> Verdict:
@@ -161,6 +161,8 @@ class _Work:
         except TooManyRaysError as error:
             self.reasons.append(f"with {stage}, {error}")
             return None
+        except OutOfTimeError:
+            return None
         finally:
             self._spent("search", begun)
         self.counts |= {"sets": len(explored.nodes), "steps": explored.steps}
@@ -176,7 +178,10 @@ class _Work:
     ) -> Verdict | None:
         begun = time.perf_counter()
         self.task.progress(f"evidence for {len(explored.nodes)} sets")
-        proof = prove_nodes(system, explored.nodes, lambda: self.task.expired)
+        try:
+            proof = prove_nodes(system, explored.nodes, lambda: self.task.expired)
+        except OutOfTimeError:
+            proof = None
         self._spent("evidence", begun)
         if isinstance(proof, PolyhedralProof):
             begun = time.perf_counter()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from abstraction.strategy import HISTORY_READER, SEEDS, Strategy, Task
 from models.verdict import Effort, Unknown, Verdict
+from reach.double_description import OutOfTimeError, time_limit
 
 if TYPE_CHECKING:
     from abstraction.refinement_history import RefinementRound
@@ -49,7 +50,7 @@ def verify(task: Task, method: str = "auto") -> Verdict:
     An `Unknown` of `auto` gives the reasons of all methods that were tried, one in a line.
     """
     if method != "auto":
-        return strategy(method).attempt(task)
+        return _attempt(strategy(method), task)
     undecided: list[Unknown] = []
     rounds: list[RefinementRound] = []
     task = _remembering(task, rounds)
@@ -57,16 +58,27 @@ def verify(task: Task, method: str = "auto") -> Verdict:
         if task.expired:
             break
         task.progress(f"{chosen.name}: {why}")
-        verdict = chosen.attempt(_share(task, chosen.name))
+        verdict = _attempt(chosen, _share(task, chosen.name))
         if not isinstance(verdict, Unknown):
             return verdict
         undecided.append(verdict)
     if not task.expired:
-        verdict = strategy("simulation").attempt(_seeded(task, rounds))
+        verdict = _attempt(strategy("simulation"), _seeded(task, rounds))
         if not isinstance(verdict, Unknown):
             return verdict
         undecided = [u for u in undecided if u.method != verdict.method] + [verdict]
     return _summary(task, undecided)
+
+
+def _attempt(chosen: Strategy, task: Task) -> Verdict:
+    """The verdict of a strategy; `Unknown` if the deadline passes within a single long operation
+    on polyhedra."""
+    try:
+        with time_limit(task.deadline):
+            return chosen.attempt(task)
+    except OutOfTimeError:
+        reason = "the time limit was reached in an operation on polyhedra"
+        return Unknown(task.claim.name, chosen.name, reason, "raise --time-limit", Effort())
 
 
 def _remembering(task: Task, rounds: list[RefinementRound]) -> Task:
