@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-import numpy as np
-
+from abstraction import simple_rationals
 from abstraction.reached_parts import Part, ReachedParts
 from models.proof.certificate import PolyhedralProof
 from models.proof.farkas import Multipliers
@@ -31,7 +30,6 @@ from reach.evidence import Unproved, prove
 
 OFFSET_GRID = 10**6
 NORMAL_DENOMINATOR = 10**6
-VERY_CLOSE = 1e-9
 MOST_DROPPED = 40
 """So many rows may be given up because they have no exact proof."""
 
@@ -51,17 +49,9 @@ def _forms(names: tuple[str, ...], part: Part) -> tuple[Form, ...]:
     found: list[Form] = []
     for normal, offset in zip(*part.finite(), strict=True):
         exact = [Fraction(float(a)).limit_denominator(NORMAL_DENOMINATOR) for a in normal]
-        level = _offset(float(offset))
+        level = simple_rationals.on_grid(float(offset), OFFSET_GRID)
         found.append(Form({v: a for v, a in zip(names, exact, strict=True) if a}, -level))
     return tuple(found)
-
-
-def _offset(value: float) -> Fraction:
-    """The value on the grid: the nearest point if it is very close, else rounded up."""
-    nearest = Fraction(round(value * OFFSET_GRID), OFFSET_GRID)
-    if abs(float(nearest) - value) <= VERY_CLOSE * max(1.0, abs(value)):
-        return nearest
-    return Fraction(int(np.ceil(value * OFFSET_GRID)), OFFSET_GRID)
 
 
 def proved_parts(
@@ -88,7 +78,7 @@ def _without(regions: tuple[Region, ...], failed: Obligation) -> tuple[Region, .
     if row < 0:
         return None
     number = next(i for i, region in enumerate(regions) if region is failed.region)
-    return _kept(regions, lambda key: key != (number, _cell(failed), row))
+    return _kept(regions, lambda key: key != (number, failed.cell, row))
 
 
 def pruned_parts(problem: LinearProblem, proof: PolyhedralProof) -> PolyhedralProof:
@@ -129,7 +119,7 @@ def _needed(problem: LinearProblem, proof: PolyhedralProof) -> Iterator[RowKey]:
             region = obligation.region
         if region is None or not region.parts:
             return set()
-        first, cell = len(region.predicates), _cell(obligation)
+        first, cell = len(region.predicates), obligation.cell
         size = len(region.part(cell))
         return {
             (number[id(region)], cell, i - first)
@@ -162,7 +152,7 @@ def _claims(
 ) -> Iterator[tuple[RowKey | None, Multipliers]]:
     """What a piece of evidence shows: a row of a part, or something needed in any case."""
     if isinstance(obligation, FacetObligation):
-        region, cell = number[id(obligation.region)], _cell(obligation)
+        region, cell = number[id(obligation.region)], obligation.cell
         row = obligation.own - len(obligation.region.predicates)
         if isinstance(evidence, Kept):
             yield ((region, cell, row) if row >= 0 else None), evidence.multipliers
@@ -195,9 +185,3 @@ def _covered(
             for p, multipliers in enumerate(node.proofs):
                 row = (number[id(target)], node.cell, p - sides) if p >= sides else None
                 yield row, multipliers
-
-
-def _cell(obligation: Obligation) -> int:
-    """The number of the cell that an obligation begins with, from its title."""
-    _, _, rest = obligation.title.rpartition(": cell ")
-    return int(rest.partition(",")[0]) - 1

@@ -9,6 +9,15 @@ import numpy as np
 from abstraction.template_system import Array
 
 DENOMINATORS = (1, 2, 4, 8, 10, 20, 50, 100, 1000, 100_000)
+VERY_CLOSE = 1e-9
+
+
+def on_grid(value: float, grid: int) -> Fraction:
+    """A multiple of 1/grid: the nearest one if it is very close, else the next above."""
+    nearest = Fraction(round(value * grid), grid)
+    if abs(float(nearest) - value) <= VERY_CLOSE * max(1.0, abs(value)):
+        return nearest
+    return Fraction(int(np.ceil(value * grid)), grid)
 
 
 def between(low: float, high: float) -> Fraction:

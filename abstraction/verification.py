@@ -23,6 +23,7 @@ STRATEGIES: dict[str, tuple[str, str]] = {
     "flowpipe": ("abstraction.flowpipe_strategy", "FlowpipeStrategy"),
     "nonlinear": ("abstraction.nonlinear_strategy", "NonlinearStrategy"),
     "template": ("abstraction.template_strategy", "TemplateStrategy"),
+    "transient": ("abstraction.transient_strategy", "TransientStrategy"),
     "abstraction": ("abstraction.abstraction_strategy", "AbstractionStrategy"),
 }
 """Every method, in the order in which `auto` tries them: module and class."""
@@ -30,7 +31,7 @@ STRATEGIES: dict[str, tuple[str, str]] = {
 QUICK_SECONDS, QUICK_SIMULATIONS = 1.5, 300
 """What `auto` spends on simulation before it tries to prove; the rest of its time, if
 nothing was decided, goes there too."""
-LONG_SEARCHES = frozenset({"template", "abstraction"})
+LONG_SEARCHES = frozenset({"template", "transient", "abstraction"})
 """Methods that may use all the time they get: each gets half of what is left."""
 UNBOUNDED_LATE = frozenset({"flowpipe", "nonlinear"})
 """Methods that without a horizon follow runs until nothing new comes. That may never be, so

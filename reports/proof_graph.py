@@ -76,10 +76,8 @@ def _evident(
             continue
         source, label = -1, ""
         if obligation.source is not None:
-            name, _, rest = obligation.title.rpartition(": cell ")
-            cell = int(rest.partition(",")[0]) - 1
-            source = numbers[place[id(obligation.source)], cell]
-            label = name.removeprefix("jump ") if isinstance(obligation, CoverObligation) else ""
+            source = numbers[place[id(obligation.source)], obligation.cell]
+            label = obligation.jump if isinstance(obligation, CoverObligation) else ""
         for leaf in _leaves(evidence):
             target: Region = obligation.regions[leaf.region]
             yield source, numbers[place[id(target)], leaf.cell], label

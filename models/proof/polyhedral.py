@@ -68,6 +68,10 @@ them contains infinitely many x(s), and so x(T). Obligation 3 places x(T) in ano
 Third, regions change only finitely often during a stay: after each change but the first all
 exits hold by their margin, x is uniformly continuous on the stay, so there is a least time
 before one of them is violated.
+
+Predicates may mention `time`, the time since the start of the run. All of this is then about
+the view with a clock (`LinearProblem.with_clock`): regions may follow each other in time, each
+with an exit `time <= t`, until one is reached that is kept for ever.
 """
 
 from __future__ import annotations
@@ -80,7 +84,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
 
-from models.automaton import primed
+from models.automaton import TIME, primed
 from models.proof.farkas import Multipliers, combined_sign, implies, refutes
 from models.proof.linear import Form, Row, Rows
 from models.proof.problem import LinearProblem
@@ -209,12 +213,15 @@ Decided: TypeAlias = dict[tuple[int, int], int]
 @dataclass(frozen=True, slots=True)
 class CoverObligation:
     """Every solution of `rows` lies, by its primed values, in a cell of one of the `regions`
-    (none: there is no solution). For a jump the rows begin with those of a cell of `source`."""
+    (none: there is no solution). For a jump, which has a name, the rows begin with those of the
+    cell of that number of `source`."""
 
     title: str
     rows: Rows
     regions: tuple[Region, ...]
     source: Region | None = None
+    cell: int = 0
+    jump: str = ""
 
     def holds(self, evidence: Evidence) -> bool:
         """Whether a decision tree of splits with Farkas leaves covers the rows."""
@@ -270,7 +277,8 @@ class FacetObligation:
 
     `rows` are the `size` rows of the cell, then `known` ones of invariant and inputs, then
     those of derivatives; `own` is the number of the facet's row, `growth` its derivative;
-    `beyond` is the part of the cell on the other side, None if that is not of the region.
+    `beyond` is the part of the cell on the other side, None if that is not of the region;
+    `cell` is the cell's number in the region.
     """
 
     title: str
@@ -281,6 +289,7 @@ class FacetObligation:
     growth: Form
     beyond: Part | None
     region: Region
+    cell: int
 
     def holds(self, evidence: Evidence) -> bool:
         """Whether the identities multiply out."""
@@ -326,6 +335,7 @@ class ExitObligation:
     rows: Rows
     regions: tuple[Region, ...]
     source: Region
+    cell: int = 0
 
     @property
     def landing(self) -> CoverObligation:
@@ -339,11 +349,13 @@ class ExitObligation:
 
 @dataclass(frozen=True, slots=True)
 class ImpossibleObligation:
-    """The rows, which begin with those of a cell of `region`, have no common solution."""
+    """The rows, which begin with those of the cell of that number of `region`, have no common
+    solution."""
 
     title: str
     rows: Rows
     region: Region
+    cell: int = 0
 
     def holds(self, evidence: Evidence) -> bool:
         """Whether the multipliers refute the rows."""
@@ -358,6 +370,7 @@ def obligations(problem: LinearProblem, regions: tuple[Region, ...]) -> Iterator
 
     They depend on the model and the regions only, never on the evidence.
     """
+    problem = _view(problem, regions)
     by_location: dict[str, tuple[Region, ...]] = {}
     for region in regions:
         by_location[region.location] = (*by_location.get(region.location, ()), region)
@@ -402,7 +415,9 @@ def _flow(
                         closed = tuple(Row(row.form).renamed(after_names) for row in leaving)
                         yield ExitObligation(title, closed, beside, region)
                     else:
-                        yield FacetObligation(title, rows, *sizes, p, growth, beyond, region)
+                        yield FacetObligation(
+                            title, rows, *sizes, p, growth, beyond, region, number
+                        )
 
 
 def _jumps(
@@ -414,18 +429,30 @@ def _jumps(
             for case, rows in enumerate(jump.cases):
                 title = f"jump {jump.name}: cell {number + 1}, case {case + 1}"
                 target = by_location.get(jump.target, ())
-                yield CoverObligation(title, own + rows, target, region)
+                yield CoverObligation(title, own + rows, target, region, number, jump.name)
 
 
 def _safety(problem: LinearProblem, region: Region) -> Iterator[Obligation]:
     for number in range(len(region.cells)):
         for case, bad in enumerate(problem.bad(region.location)):
             title = f"safety in {region.location}: cell {number + 1}, case {case + 1}"
-            yield ImpossibleObligation(title, region.rows(number) + bad, region)
+            yield ImpossibleObligation(title, region.rows(number) + bad, region, number)
+
+
+def _view(problem: LinearProblem, regions: tuple[Region, ...]) -> LinearProblem:
+    """The view with a clock if the regions speak about time."""
+    return problem.with_clock if mentions_time(regions) else problem
+
+
+def mentions_time(regions: tuple[Region, ...]) -> bool:
+    """Whether a predicate or a form of a part mentions the time since the start."""
+    forms = chain.from_iterable((*r.predicates, *chain.from_iterable(r.parts)) for r in regions)
+    return any(TIME in form.coefficients for form in forms)
 
 
 def malformed(problem: LinearProblem, regions: tuple[Region, ...]) -> str | None:
     """Why the regions are no sets of cells of the model, or None if they are."""
+    problem = _view(problem, regions)
     for region in regions:
         if not problem.has_location(region.location):
             return f"the model has no location {region.location[:80]!r}"

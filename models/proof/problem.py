@@ -7,6 +7,11 @@ about them: `busy - 1 >= 0` where busy is true. Anything that is not linear is l
 the view allows at least every behaviour of the automaton: a proof about the view is a proof
 about the automaton.
 
+A view may have a *clock*: the time since the start of the run as a further variable, under the
+reserved name `time`. It is 0 at the start, has slope 1, and no jump changes it; so it takes no
+part in what an automaton does, and a proof about the view with the clock is one about the
+automaton.
+
 Where uncertain parameters multiply variables, the dynamics are given once for every corner
 of the parameters' box. The flow is affine in each such parameter alone (this is checked), so
 for every state its derivative lies in the convex hull of the corners'.
@@ -15,7 +20,7 @@ for every state its derivative lies in the convex hull of the corners'.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -114,11 +119,20 @@ class LinearProblem:
     claim: Property
     measures: bool = False
     """Whether conditions before a jump speak about quantities by name."""
+    has_clock: bool = False
+    """Whether the time since the start is a variable even if the automaton does not name it."""
 
     @cached_property
     def measuring(self) -> LinearProblem:
         """The view in which quantities (`models.proof.quantities`) have names."""
-        return LinearProblem(self.automaton, self.claim, measures=True)
+        return replace(self, measures=True)
+
+    @cached_property
+    def with_clock(self) -> LinearProblem:
+        """The view in which invariants may speak about the time since the start; the view as
+        it is if the automaton has that name already, be it for something else."""
+        taken = self.names | {u.name for u in self.automaton.inputs}
+        return self if TIME in taken else replace(self, has_clock=True)
 
     def quantities(self, location: str) -> Quantities:
         """The quantities of a location, by expression."""
@@ -136,8 +150,9 @@ class LinearProblem:
     @cached_property
     def names(self) -> frozenset[str]:
         """The names that an invariant may speak about: variables and parameters."""
+        clock = {TIME} if self.has_clock else set()
         return frozenset(v.name for v in self.automaton.variables) | frozenset(
-            p.name for p in self.automaton.parameters
+            {p.name for p in self.automaton.parameters} | clock
         )
 
     @cached_property
@@ -338,7 +353,7 @@ class LinearProblem:
                 yield disjunction(*(equal(v.expression, option) for option in options))
 
     def _clock_starts(self) -> Iterator[Expression]:
-        if any(v.name == TIME for v in self.automaton.variables):
+        if self.has_clock or any(v.name == TIME for v in self.automaton.variables):
             yield equal(variable(TIME), 0)
 
     def _corners(self, place: Location) -> list[dict[str, Expression]]:
@@ -365,7 +380,7 @@ class LinearProblem:
         ]
 
     def _dynamics_at(self, place: Location, corner: Mapping[str, Expression]) -> Dynamics:
-        derivative: dict[str, Form] = {}
+        derivative = {TIME: Form({}, Fraction(1))} if self.has_clock else {}
         rows: list[Row] = []
         for v in self.automaton.variables:
             if v.name == TIME:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from models.automaton import Automaton, Property, PropertyKind
+from models.automaton import TIME, Automaton, Property, PropertyKind
 from models.dynamics import eliminate_algebraic
 from models.expression import FALSE
 from models.proof import polyhedral
@@ -110,6 +110,8 @@ def _check_reach(detailed: Automaton, proof: PolyhedralProof | None) -> int | Re
     if proof is None:
         return 0
     problem = reach_problem(detailed)
+    if TIME not in problem.names and polyhedral.mentions_time(proof.regions):
+        return Rejected("reachable sets", "they mention time, which the model does not")
     if why := polyhedral.malformed(problem, proof.regions):
         return Rejected("reachable sets", why)
     found = list(polyhedral.obligations(problem, proof.regions))

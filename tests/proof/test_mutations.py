@@ -28,7 +28,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, conjunction, constant, equal, variable
+from models.expression import Expression, conjunction, constant, equal, negation, variable
 from models.proof.certificate import (
     Certificate,
     MalformedCertificateError,
@@ -109,6 +109,21 @@ def growth() -> HybridAutomaton:
     )
 
 
+def fading() -> HybridAutomaton:
+    """x' = 1, y' = -y from x = -2, y in [-2, 2]: y = 2 e^-2 is about 0.27 where x = 0. No convex
+    set has the starts and what comes later without a state such as (0, 1.1)."""
+    falls = negation(conjunction(X >= 0, Y >= 1))
+    sooner = negation(conjunction(X >= 0, Y >= Fraction(1, 5)))
+    return HybridAutomaton(
+        "fading",
+        (Variable("x"), Variable("y")),
+        (Location("run", (exactly("x", 1), exactly("y", -Y)), invariant=X <= 50),),
+        (),
+        (Initial("run", conjunction(equal(X, -2), Y >= -2, Y <= 2)),),
+        properties=(Property("holds", falls), Property("broken", sooner)),
+    )
+
+
 def certificate(model: HybridAutomaton, method: str, horizon: Fraction | None) -> Certificate:
     options = {} if horizon is None else {"horizon": horizon}
     verdict = verify(Task(model, model.properties[0], options=options), method)
@@ -119,6 +134,7 @@ def certificate(model: HybridAutomaton, method: str, horizon: Fraction | None) -
 KINDS: dict[str, tuple[Callable[[], HybridAutomaton], str, Fraction | None]] = {
     "rectangular": (basin, "rectangular", None),
     "template": (spiral, "template", None),
+    "transient": (fading, "transient", None),
     "quadratic": (spiral, "quadratic", None),
     "quadratic function": (circle, "quadratic", None),
     "flowpipe": (spiral, "flowpipe", Fraction(2)),
@@ -171,7 +187,7 @@ def _other_text(text: str, draw: random.Random) -> str:
         if text and set(text) <= {"+", "-"}:
             at = draw.randrange(len(text))
             return text[:at] + ("+" if text[at] == "-" else "-") + text[at + 1 :]
-        return draw.choice(("fill", "drain", "run", "x", "inward", "empty", "invariant"))
+        return draw.choice(("fill", "drain", "run", "x", "time", "inward", "empty", "invariant"))
     step = draw.choice((Fraction(1), Fraction(1, 16), -Fraction(1, 16), -Fraction(1)))
     return str(draw.choice((-number, number + step, 2 * number, number / 2, Fraction(0))))
 

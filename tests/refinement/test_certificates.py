@@ -14,7 +14,7 @@ from thermostats import heater, simple_heater
 from abstraction.refinement.flat import Settings, refine
 from abstraction.refinement.outcome import Refines
 from models.automaton import HybridAutomaton
-from models.proof.certificate import MalformedCertificateError
+from models.proof.certificate import MalformedCertificateError, PolyhedralProof
 from models.proof.checker import Rejected
 from models.proof.linear import Form
 from models.proof.refinement import (
@@ -22,8 +22,10 @@ from models.proof.refinement import (
     Refuted,
     Simulated,
     check_refinement,
+    reach_problem,
 )
 from models.proof.refinement_text import decode_refinement, encode_refinement
+from reach.evidence import prove
 
 Pair = tuple[HybridAutomaton, HybridAutomaton, RefinementCertificate]
 
@@ -97,7 +99,14 @@ def test_reachable_sets_must_be_proved() -> None:
         replace(r, predicates=tuple(Form(h.coefficients, h.constant + 1) for h in r.predicates))
         for r in proof.regions
     )
-    for changed in (replace(proof, regions=smaller), replace(proof, evidence=())):
+    clock = Form({"time": Fraction(-1)})
+    timed = tuple(
+        replace(r, predicates=(*r.predicates, clock), cells=tuple((*c, 1) for c in r.cells))
+        for r in proof.regions
+    )
+    again = prove(reach_problem(detailed), timed)
+    assert isinstance(again, PolyhedralProof)
+    for changed in (replace(proof, regions=smaller), replace(proof, evidence=()), again):
         certificate = replace(outcome.certificate, reach=changed)
         assert isinstance(check_refinement(detailed, abstract, certificate), Rejected)
     bare = replace(outcome.certificate, reach=None)

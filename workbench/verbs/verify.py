@@ -32,6 +32,7 @@ METHODS = (
     "flowpipe",
     "nonlinear",
     "template",
+    "transient",
     "abstraction",
 )
 
