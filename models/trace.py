@@ -3,7 +3,8 @@
 A trace is a sequence of segments; in a segment one location is active and every flowing
 variable is a piecewise polynomial of time (dense output, as exact as the integration that
 made it). Between segments lie events: jumps, boundaries reached, violations. At the time of
-a jump a trace has several values: `at(t)` gives the last, `before(t)` the first.
+a jump a trace has several values: `at(t)` gives the last, `before(t)` the first. Where jumps
+follow one another without time passing, each state between them is a segment without duration.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from itertools import pairwise
 
 from models.evaluation import EvaluationError, evaluate
 from models.expression import Expression
@@ -138,6 +140,7 @@ class Segment:
     (powers of the time since the start of the piece, lowest first) stand in `coefficients`
     variable by variable, in the order of `flowing`. `times` has one entry more, the end.
     `held` are the values that did not change; `derived` the variables that equations define.
+    A segment without duration has one time, no pieces, and its inputs among the `held`.
     `sliding` is the switching surface along which the state moves, if it does, or the edge whose
     jumps accumulate: there the run is the limit of faster and faster switching.
     """
@@ -156,6 +159,11 @@ class Segment:
     def stay(self) -> str:
         """Where the state is, in words."""
         return f"{self.location}, sliding along {self.sliding}" if self.sliding else self.location
+
+    @property
+    def is_instant(self) -> bool:
+        """Whether no time passes in the segment."""
+        return self.end <= self.start
 
     @property
     def start(self) -> float:
@@ -249,6 +257,23 @@ class Trace:
         index = bisect_right(self.segments, t, key=lambda segment: segment.start)
         return self.segments[max(index - 1, 0)]
 
+    def transitions(self) -> Iterator[tuple[Segment, tuple[Event, ...], Segment]]:
+        """Neighbouring segments with the jumps between them: one, or none where a segment ends
+        for another reason; several if the states between them are not recorded."""
+        jumps, used, first = self.jumps, 0, 0
+        segments = self.segments
+        while first + 1 < len(segments):
+            t, last = segments[first].end, first + 1
+            while last + 1 < len(segments) and segments[last].end == t:
+                last += 1
+            here = used
+            while used < len(jumps) and jumps[used].time <= segments[last].start:
+                used += 1
+            together = segments[first : last + 1]
+            parts = _shared_out(jumps[here:used], together)
+            yield from zip(together, parts, together[1:], strict=False)
+            first = last
+
     def at(self, t: float) -> dict[str, Scalar]:
         """Every variable at time t; after the jumps if some happen then."""
         return self._listed(self.segment_at(t), t)
@@ -284,6 +309,26 @@ class Trace:
                     times.append(segment.end)
             for t in times:
                 yield t, segment, self._listed(segment, t)
+
+
+def _shared_out(jumps: Sequence[Event], segments: Sequence[Segment]) -> list[tuple[Event, ...]]:
+    """The jumps of one instant, in order, between the segments that meet there."""
+    parts: list[tuple[Event, ...]] = []
+    left = list(jumps)
+    borders = list(pairwise(segments))
+    for k, (before, after) in enumerate(borders):
+        more = len(borders) - 1 - k
+        if not more:
+            parts.append(tuple(left))
+        elif left and (len(left) > more or _leads(left[0], before, after)):
+            parts.append((left.pop(0),))
+        else:
+            parts.append(())
+    return parts
+
+
+def _leads(jump: Event, before: Segment, after: Segment) -> bool:
+    return (jump.source, jump.target) == (before.location, after.location)
 
 
 @dataclass(frozen=True, slots=True)

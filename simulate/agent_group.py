@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from array import array
 
-from models.trace import Outcome, Trace
 from simulate.execution import Execution
 from simulate.fleet import Fleet
 from simulate.place import Place
@@ -54,21 +53,6 @@ class AgentGroup(Execution):
         result, cancelled = fleet.cut(self.position, t)
         self.cancelled += cancelled
         self.settle(result)
-
-    def trace(self, outcome: Outcome) -> Trace:
-        """The trace of the group, at the end of the run."""
-        segments = self.segments if self.tail is None else [*self.segments, self.tail]
-        return Trace(
-            self.prepared.base.name,
-            tuple(v.name for v in self.prepared.base.variables),
-            tuple(segments),
-            tuple(self.events),
-            outcome,
-            self.counts,
-            tuple(self.decisions.taken),
-            self.parameters,
-            repr(self.method),
-        )
 
     def _flowing(self) -> array[int]:
         """For every variable of the group its number among those that flow here, or -1."""

@@ -134,7 +134,9 @@ class DenseValues:
         found: dict[str, Sequence[float]] = {}
         for name in along.names - set(segment.flowing):
             signal = self.inputs.get(name)
-            if signal is not None and not isinstance(signal, Formula):
+            if segment.is_instant and name in segment.held:
+                found[name] = (as_number(segment.held[name], self.symbols),)
+            elif signal is not None and not isinstance(signal, Formula):
                 found[name] = line_at(signal, segment.start)
             elif name in segment.held:
                 found[name] = (as_number(segment.held[name], self.symbols),)

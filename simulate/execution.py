@@ -71,7 +71,6 @@ class Execution:
         self.t = 0.0
         self.env: dict[str, float] = {TIME: 0.0}
         self.segments: list[Segment] = []
-        self.tail: Segment | None = None
         self.events: list[Event] = []
         self.counts = Counts()
         self.parameters: dict[str, float] = {}
@@ -79,11 +78,13 @@ class Execution:
         self.jumps = 0
         self.level_change = self.signal_change = math.inf
         self.loose: tuple[str, ...] = ()
+        self.begun = False
         self.place: Place
         self.begin_stay()
 
     def begin_stay(self) -> None:
         """Forget what belongs to one stay in a location."""
+        self.stay_from = len(self.segments)
         self.enabled: dict[int, float] = {}
         self.ignored: set[int] = set()
         self.refused: set[int] = set()
@@ -92,7 +93,7 @@ class Execution:
         self.grazed: frozenset[int] = frozenset()  # parts of the invariant that are touched
         self.missed: frozenset[int] = frozenset()  # edges whose guards are, and not taken
         self.grazed_until = math.inf
-        self.before_touch: tuple[int, float, dict[str, float], Segment | None]
+        self.before_touch: tuple[int, float, dict[str, float]]
 
     # The run
 
@@ -110,8 +111,12 @@ class Execution:
             outcome = ended.outcome
         except ExternalError as failed:
             outcome = Outcome(Ending.EXTERNAL_FAILED, self.t, f"{failed}.", failed.name)
-        if self.tail is not None:
-            self.segments.append(self.tail)
+        return self.trace(outcome)
+
+    def trace(self, outcome: Outcome) -> Trace:
+        """What the run did, up to its last state."""
+        if self.begun:
+            self.keep_instant()
         return Trace(
             self.prepared.base.name,
             tuple(v.name for v in self.prepared.base.variables),
@@ -161,7 +166,7 @@ class Execution:
             if not p.invariant(start.location)(values, self.method.rtol, self.method.atol):
                 reasons.append(f"the start is outside the invariant of `{start.location}`")
                 continue
-            self.env, self.place = values, p.place(start.location)
+            self.env, self.place, self.begun = values, p.place(start.location), True
             return
         reason = reasons[0] if reasons else f"runs cannot start in `{location}`"
         raise self.end(Ending.EMPTY_INITIAL, f"There is no run: {reason}.")
@@ -344,38 +349,56 @@ class Execution:
         self.t = self.env[TIME] = t
 
     def record(self, place: Place, result: Stretch) -> None:
-        """Store the dense output of a stretch."""
-        flowing = place.program.flowing
+        """Store the dense output of a stretch; nothing where no time has passed, or so little
+        that the integration took no step."""
+        if result.t <= self.t or (self.dense and not result.degrees):
+            return
+        pieces = (result.times, result.degrees, result.coefficients)
+        if not self.dense:
+            pieces = _secant(self.t, [self.env[n] for n in place.program.flowing], result)
+        self.segments.append(self.segment(place, *pieces, result.x))
+
+    def keep_instant(self) -> None:
+        """Store the present state, if the run has only just arrived in its location: a stay
+        without duration is one of the run's states. It knows its inputs, for at its instant
+        they may have other values as well."""
+        if len(self.segments) == self.stay_from:
+            x = array("d", [self.env[n] for n in self.place.program.flowing])
+            none = array("d", (self.t,)), array("i"), array("d")
+            state = self.segment(self.place, *none, x)
+            fed = {i.name: self.env[i.name] for i in self.prepared.inputs if i.name in self.env}
+            self.segments.append(replace(state, held={**state.held, **fed}))
+
+    def segment(
+        self,
+        place: Place,
+        times: array[float],
+        degrees: array[int],
+        coefficients: array[float],
+        final: array[float],
+    ) -> Segment:
+        """Dense output in a place, with the values that rest there."""
         p = self.prepared
         held: dict[str, Scalar] = {n: p.decode(n, self.env[n]) for n in place.resting}
         if place.derived:
             held.update({n: v for n, v in self.env.items() if n not in p.known})
-        pieces = (result.times, result.degrees, result.coefficients)
-        if not self.dense and result.t > self.t:
-            pieces = _secant(self.t, [self.env[n] for n in flowing], result)
         sliding = "" if place.slide is None else place.slide.text
-        segment = Segment(place.name, flowing, *pieces, held, result.x, place.derived, sliding)
-        if result.t > self.t:
-            self.segments.append(segment)
-            self.tail = None
-        else:  # kept only if the run ends here: no time has passed
-            self.tail = segment
+        return Segment(
+            place.name, place.program.flowing, times, degrees, coefficients, held, final,
+            place.derived, sliding,
+        )  # fmt: skip
 
     def pass_to(self, t: float, values: dict[str, float], how: str) -> None:
         """Move on to a state that no flow leads to, on a straight line that is marked."""
-        place, flowing = self.place, self.place.program.flowing
+        flowing = self.place.program.flowing
         coefficients = array("d")
         for n in flowing:
             coefficients.extend((self.env[n], (values[n] - self.env[n]) / (t - self.t)))
-        held: dict[str, Scalar] = {n: self.prepared.decode(n, self.env[n]) for n in place.resting}
         times, degrees = array("d", (self.t, t)), array("i", (1,))
         final = array("d", [values[n] for n in flowing])
-        self.segments.append(
-            Segment(
-                place.name, flowing, times, degrees, coefficients, held, final, place.derived, how
-            )
-        )
-        self.env, self.tail = values, None
+        line = self.segment(self.place, times, degrees, coefficients, final)
+        self.segments.append(replace(line, sliding=how))
+        self.env = values
         self.tick(t)
 
     def failed(self, result: Stretch) -> RunEnded:

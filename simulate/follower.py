@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -70,6 +70,7 @@ class Follower:
     ):
         self.view = eliminate_algebraic(automaton)
         self.trace, self.inputs = trace, inputs
+        self.following: Segment | None = None  # the segment after the one at hand
         self.claim = next((p for p in self.view.properties if claim and p.name == claim.name), None)
         self.enclosures: list[Enclosed] = []
         self.jumps: list[ProvedJump] = []
@@ -96,25 +97,34 @@ class Follower:
 
     def follow(self) -> None:
         """Go through the trace segment by segment."""
-        waiting = list(self.trace.jumps)
-        for segment in self.trace.segments:
-            if segment.location != self.location:
-                raise GaveUp(f"the trace goes on in `{segment.location}`, the proof does not")
-            if segment.sliding:
-                raise GaveUp(
-                    f"the run goes on in a limit, `{segment.sliding}`: no run of the model does"
-                )
-            self._enter(segment)
-            due = [e for e in waiting if e.time <= segment.end]
-            del waiting[: len(due)]
-            if due:
-                self._leave(segment, due[0])
-                for event in due[1:]:
-                    self._at_once(event)
-            else:
-                self._pass(segment.end - float(self.time.mid()))
+        before = self.trace.segments[0]
+        for segment, due, self.following in self.trace.transitions():
+            self._stay(segment, due)
+            before = self.following
+        self.following = None
+        self._stay(before, ())
         if self.claim is not None:
             self._look_for_violation()
+
+    def _stay(self, segment: Segment, due: Sequence[Event]) -> None:
+        """One segment, and the jumps that end it."""
+        if segment.location != self.location:
+            raise GaveUp(f"the trace goes on in `{segment.location}`, the proof does not")
+        if segment.sliding:
+            raise GaveUp(
+                f"the run goes on in a limit, `{segment.sliding}`: no run of the model does"
+            )
+        self._enter(segment)
+        if segment.is_instant:
+            at_once = due
+        elif due:
+            self._leave(segment, due[0])
+            at_once = due[1:]
+        else:
+            self._pass(segment.end - float(self.time.mid()))
+            at_once = ()
+        for event in at_once:
+            self._at_once(event)
 
     # The first state
 
@@ -209,7 +219,8 @@ class Follower:
         signal = self.inputs.get(name)
         if isinstance(signal, Formula):
             return signal.expression
-        if signal is not None:
+        recorded = segment.is_instant and isinstance(signal, Steps) and name in segment.held
+        if signal is not None and not recorded:
             level, slope = line_at(signal, segment.start)
             if isinstance(signal, Steps) or slope == 0.0:
                 return constant(simple(level))
@@ -354,25 +365,23 @@ class Follower:
                 scaled = margin * (1.0 + abs(segment.end))
                 yield lambda n=node, m=scaled: self._cross(n, duration, m)  # type: ignore[misc]
         yield lambda: self._pass(duration)
-        if self._steps(event):
+        if self._input_steps():
             yield lambda: self._pass_to_step(duration, event)
         if not edge.urgent:  # a little earlier, before the invariant ends
             for margin in MARGINS:
                 scaled = margin * (1.0 + abs(segment.end))
                 yield lambda m=scaled: self._pass(duration - m)  # type: ignore[misc]
 
-    def _steps(self, event: Event) -> bool:
-        """Whether the inputs after an event are others than those known to the proof."""
-        later = self._segment_after(event)
-        return later is not None and self._inputs(later)[0] != self.forms
+    def _input_steps(self) -> bool:
+        """Whether the inputs of the next segment are others than those known to the proof."""
+        return self.following is not None and self._inputs(self.following)[0] != self.forms
 
     def _pass_to_step(self, duration: float, event: Event) -> None:
         """Let time pass with the inputs as they are, and then give them the values that they
         have after an event. (Inputs are free: their step may come at any time.)"""
         self._pass(duration)
-        later = self._segment_after(event)
-        assert later is not None, "inputs step only where the trace goes on"
-        self.forms, allowed = self._inputs(later)
+        assert self.following is not None, "inputs step only where the trace goes on"
+        self.forms, allowed = self._inputs(self.following)
         if truth(allowed, self.values, self._zero) is not True:
             raise GaveUp(f"the inputs after `{event.name}` could not be shown to be allowed")
 
@@ -452,7 +461,7 @@ class Follower:
         """A further jump at the same instant."""
         problem = GaveUp(f"`{event.name}` could not be shown to be enabled")
         before = self.values, self.zeros, self.location, self.forms
-        for stepped in (False, True) if self._steps(event) else (False,):
+        for stepped in (False, True) if self._input_steps() else (False,):
             for edge in self._edges(event):
                 try:
                     if stepped:
@@ -487,11 +496,10 @@ class Follower:
         self.jumps.append(ProvedJump(ends(self.time), name, edge.target))
 
     def _shown_after(self, event: Event) -> Mapping[str, Any]:
-        later = self._segment_after(event)
-        return {} if later is None else later.valuation(later.start)
-
-    def _segment_after(self, event: Event) -> Segment | None:
-        return next((s for s in self.trace.segments if s.start >= event.time), None)
+        """The state after an event; nothing if others follow it at once, unrecorded."""
+        later = self.following
+        leads_there = later is not None and later.location == event.target
+        return later.valuation(later.start) if later is not None and leads_there else {}
 
     def _reset_value(self, given: Range, scope: Mapping[str, Any], shown: Any) -> Any:
         if given.exact is not None:

@@ -91,7 +91,7 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
 def pass_by(run: Execution, parts: list[int], edges: list[int]) -> None:
     """A part of the invariant is touched but not about to be violated, or a guard whose edge
     is not taken: look away from it for an instant, then test it."""
-    run.before_touch = (len(run.segments), run.t, dict(run.env), run.tail)
+    run.before_touch = (len(run.segments), run.t, dict(run.env))
     run.grazed = run.grazed | frozenset(parts)
     run.missed = run.missed | frozenset(edges)
     run.grazed_until = run.t + 1e-6 * max(run.until, run.t)
@@ -103,7 +103,7 @@ def passed_by(run: Execution, place: Place) -> None:
     parts = sorted(run.grazed)
     run.grazed, run.missed, run.grazed_until = frozenset(), frozenset(), math.inf
     if parts and not run.prepared.invariant(place.name)(run.env, run.method.rtol, run.method.atol):
-        count, run.t, run.env, run.tail = run.before_touch
+        count, run.t, run.env = run.before_touch
         del run.segments[count:]
         raise blocked(run, place, parts)
 
@@ -289,6 +289,7 @@ def take(
 
 def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -> None:
     """Enter the target; notice events that pile up."""
+    run.keep_instant()
     run.log(EventType.JUMP, name, target.name)
     run.env, run.place = values, target
     run.begin_stay()

@@ -87,7 +87,7 @@ class Matcher:
             return None
         jumps = _jumps_before(trace)
         first = segments[0][0]
-        frontier = self._starts(None if jumps[0] else first)
+        frontier = self._starts(first)
         if not frontier:
             return self._described(trace, 0, first, "no initial state has these values")
         for k, samples in enumerate(segments):
@@ -350,17 +350,9 @@ class Matcher:
 
 
 def _jumps_before(trace: Trace) -> list[int]:
-    """How many jumps the run makes before each segment; a simulator leaves out the moments
-    between jumps at one instant. Where segments meet without a jump, the abstract automaton
-    is granted one."""
-    counts, jumps, used = [], trace.jumps, 0
-    for k, segment in enumerate(trace.segments):
-        here = 0
-        while used < len(jumps) and jumps[used].time <= segment.start:
-            used += 1
-            here += 1
-        counts.append(here if k == 0 else max(here, 1))
-    return counts
+    """How many jumps the run makes before each segment. Where segments meet without a jump, the
+    abstract automaton is granted one."""
+    return [0, *(max(len(jumps), 1) for _, jumps, _ in trace.transitions())]
 
 
 def _from_equation(flow: Constraint, values: Mapping[str, float | bool | str]) -> float | None:
