@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from abstraction.strategy import SEEDS, Task
+from models.counting import counted
 from models.verdict import Effort, Falsified, Unknown, Verdict
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class SimulationStrategy:
 
         def show(step: Progress) -> None:
             task.progress(
-                f"simulation: {step.simulations} runs, best robustness {step.robustness:.4g}"
+                f"simulation: {counted(step.simulations, 'run')}, "
+                f"best robustness {step.robustness:.4g}"
             )
 
         limit = task.options.get("simulations", self.simulations)
@@ -51,7 +53,7 @@ class SimulationStrategy:
             found = outcome.found
             recording = recorded(found.trace, found.recipe, task.automaton.sha256)
             return Falsified(name, self.name, found.trace, found.confirmations, effort, recording)
-        reason = f"no violation in {outcome.simulations} simulations"
+        reason = f"no violation in {counted(outcome.simulations, 'simulation')}"
         if informative(outcome.robustness) and math.isfinite(outcome.robustness):
             reason = f"no confirmed {reason[3:]}" if outcome.robustness < 0 else reason
             reason += f" (the closest came to {outcome.robustness:.4g})"

@@ -52,6 +52,7 @@ from abstraction.template_system import (
     TooManyLocationsError,
     template_system,
 )
+from models.counting import counted
 from models.expression import Expression
 from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
@@ -170,7 +171,7 @@ class _Search:
     def whole_cells(self, method: PredicateAbstraction) -> AbstractionResult | None:
         """The result if whole cells decide, or if nothing else shall be tried."""
         begun = time.perf_counter()
-        self.progress(f"whole cells of {len(self.predicates)} predicates")
+        self.progress(f"whole cells of {counted(len(self.predicates), 'predicate')}")
         cells = Cells(self.system, self.predicates, self.runs)
         slicer = None
         if method.slices is not None:
@@ -189,12 +190,16 @@ class _Search:
                 return self.result(proof)
             self.reason = f"no exact proof of: {proof.obligation.title}"
             if slicer is not None and slicer.cut:
-                self.reason += f" ({len(slicer.cut)} cells were followed for a limited time only)"
+                self.reason += (
+                    f" ({counted(len(slicer.cut), 'cell')} followed for a limited time only)"
+                )
         elif graph.bad is not None:
             self.reason = f"whole cells reach a bad state {in_path(path)}"
         else:
             why = "the time limit" if self.stop() else "the limit of abstract states"
-            self.reason = f"{why} ended the search with {len(graph.found)} abstract states"
+            self.reason = (
+                f"{why} ended the search with {counted(len(graph.found), 'abstract state')}"
+            )
         return None if method.refine else self.result(None, self.reason)
 
     # Reached parts
@@ -209,7 +214,9 @@ class _Search:
             self.effort += cells.effort
             if not graph.complete:
                 continue
-            self.progress(f"parts of {len(graph.found)} abstract states, division {number + 1}")
+            self.progress(
+                f"parts of {counted(len(graph.found), 'abstract state')}, division {number + 1}"
+            )
             proof = self._parts_of(graph, outlines)
             if proof is not None:
                 return self.result(proof)

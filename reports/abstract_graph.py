@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from models.counting import counted
 from reports.diagram_parts import Arrow, box, chart
 from reports.svg import Line, cut, document
 
@@ -49,7 +50,7 @@ def to_svg(graph: networkx.MultiDiGraph) -> str:
         lines = [cut(text, CELL_WIDTH) for text in data["cell"]]
         figures.append(box(Line(f"{k}: {data['location']}"), kind, lines, None, "mode"))
     if len(drawn) < len(graph):
-        rest = Line(f"{len(graph) - len(drawn)} more states")
+        rest = Line(f"{counted(len(graph) - len(drawn), 'more state')}")
         figures.append(box(rest, "", [], None, "more"))
     arrows = [
         Arrow(a, b, (cut(over, CELL_WIDTH, "soft"),) if over else ())

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from models.automaton import Property, PropertyKind
+from models.counting import counted
 from models.expression import TRUE, Expression
 from models.operators import Op
 from models.printing import to_text
@@ -63,8 +64,8 @@ def claimed(verdict: Verdict) -> list[str]:
             f"Every behaviour of the model satisfies the property {time}: from every initial "
             "state, for every value of what the model leaves open.",
             f"The evidence is a {verdict.certificate.kind} certificate; a checker that shares "
-            f"no code with the search verified its {verdict.judgement.obligations} obligations "
-            "in exact rational arithmetic.",
+            "no code with the search verified its "
+            f"{counted(verdict.judgement.obligations, 'obligation')} in exact rational arithmetic.",
         ]
     if isinstance(verdict, Falsified):
         return [

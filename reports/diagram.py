@@ -14,6 +14,7 @@ from pathlib import PurePath
 from urllib.parse import quote
 
 from models.automaton import Automaton, Edge, HybridAutomaton, Location, Property
+from models.counting import counted
 from models.expression import TRUE
 from models.hierarchy import (
     DEFAULT_ENTRY,
@@ -128,7 +129,7 @@ def _group(group: tuple[AgentInstance, ...], depth: int, path: str) -> Figure:
         inner = f"{path}.{name}" if path else name
         return _agent(name, agent.definition, agent, depth + 1, inner)
     title = cut(f"{group[0].name} … {group[-1].name}", LINE_LIMIT)
-    note = [Line(f"{len(group)} more agents, built alike", "soft")]
+    note = [Line(f"{counted(len(group), 'more agent')}, built alike", "soft")]
     return box(title, f"agent {group[0].agent.definition}", note, None, "more")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from models.counting import counted
 from reports.layered_layout import Arrangement, Link, Size, arrange
 from reports.svg import (
     TITLE_CHARACTER,
@@ -56,7 +57,7 @@ def box(
     shown = list(lines[:LINES_SHOWN])
     if len(lines) > LINES_SHOWN:
         rest = "\n".join(line.full or line.text for line in lines[LINES_SHOWN:])
-        shown.append(Line(f"… {len(lines) - LINES_SHOWN} more lines", "soft", rest))
+        shown.append(Line(f"… {counted(len(lines) - LINES_SHOWN, 'more line')}", "soft", rest))
     title_width = columns(title.text) * TITLE_CHARACTER
     head = title_width + (8 + columns(kind) * 7.0 if kind else 0)
     text = text_size(shown)

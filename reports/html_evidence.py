@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from reports.html_sections import heads, many, section, without_style
+from models.counting import counted
+from reports.html_sections import heads, section, without_style
 from reports.markup import Markup, tag
 from reports.proof_graph import draw_proof_graph
 
@@ -51,7 +52,7 @@ def _graph(claim: Data, locations: Data) -> Markup:
     tags = {name: quote(f"state:{name}") for name in locations}
     drawn = without_style(draw_proof_graph(found, tags, f"Abstract states of {claim['name']}"))
     count = len(found["nodes"])
-    words = f"{many(count, 'abstract state')}, {many(len(found['arrows']), 'arrow')}."
+    words = f"{counted(count, 'abstract state')}, {counted(len(found['arrows']), 'arrow')}."
     return tag(
         "article",
         title,
@@ -83,7 +84,7 @@ def _rounds(claim: Data) -> Markup:
         tag("h3", f"{claim['name']}: refinement history"),
         tag(
             "p",
-            f"Predicate abstraction took {many(len(rows), 'round')}. Each explores the abstract "
+            f"Predicate abstraction took {counted(len(rows), 'round')}. Each explores the abstract "
             "states of its predicates; a path to a bad state teaches it further ones.",
             class_="small",
         ),
@@ -98,7 +99,7 @@ def _path(made: Data) -> Markup:
     total = len(steps) + made["left_out"]
     return tag(
         "details",
-        tag("summary", f"{many(total, 'state')}, from {steps[0]['location']}"),
+        tag("summary", f"{counted(total, 'state')}, from {steps[0]['location']}"),
         tag(
             "ol",
             (

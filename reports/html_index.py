@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from models.counting import counted
 from reports.html_report import page
 from reports.html_sections import badge
 from reports.markup import Markup, tag
@@ -22,7 +23,7 @@ def index_page(reports: Sequence[tuple[str, Data]]) -> str:
         tag(
             "header",
             tag("p", "charon-workbench · verification reports", class_="brand"),
-            tag("h1", f"{count} model{'s' * (count != 1)}"),
+            tag("h1", counted(count, "model")),
             tag(
                 "p",
                 "Every verdict carries evidence: a certificate that an independent checker "
@@ -52,7 +53,8 @@ def _entry(file: str, data: Data) -> Markup:
         tag("ul", claims, class_="plain"),
         tag(
             "p",
-            f"{len(data['runs'])} runs cross-checked · {sum(data['seconds'].values()):.1f} s",
+            f"{counted(len(data['runs']), 'run')} cross-checked · "
+            f"{sum(data['seconds'].values()):.1f} s",
             class_="small",
         ),
         class_=f"card {worst}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from models.counting import counted
 from reports.markup import Content, Markup, tag
 from reports.svg import STYLE
 
@@ -227,14 +228,14 @@ def crosscheck(data: Data) -> Markup:
     rows = [_run_row(data, i, claims) for i in range(len(check["runs"]))]
     points = f"{check['points']:,}".replace(",", "\u202f")
     if check["contradictions"]:
-        text = f"{many(len(check['contradictions']), 'contradiction')}. See the top of the page."
+        text = f"{counted(len(check['contradictions']), 'contradiction')}. See the top of the page."
         verdict_line = tag("p", badge("contradiction"), f" {text}", class_="row")
     else:
-        tested = f" and {many(len(check['sets']), 'claimed set')}" if check["sets"] else ""
+        tested = f" and {counted(len(check['sets']), 'claimed set')}" if check["sets"] else ""
         verdict_line = tag(
             "p",
-            f"{many(len(check['runs']), 'run')} with {points} points, and every moment between "
-            f"them, tested against {many(len(claims), 'property')}{tested}: no contradiction.",
+            f"{counted(len(check['runs']), 'run')} with {points} points, and every moment between "
+            f"them, tested against {counted(len(claims), 'property')}{tested}: no contradiction.",
         )
     table = tag("table", tag("thead", heads(*columns)), tag("tbody", rows), class_="runs")
     return section(
@@ -246,13 +247,6 @@ def crosscheck(data: Data) -> Markup:
         "breaks a proved property, convicts one of them. Margins are the least distance kept; "
         "choose one to see where.",
     )
-
-
-def many(count: int, noun: str) -> str:
-    """A number of things."""
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
 
 
 def _run_row(data: Data, index: int, claims: list[str]) -> Markup:

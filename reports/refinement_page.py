@@ -8,6 +8,7 @@ from typing import Any
 
 from abstraction.refinement.outcome import Failure, NotProved, Refines, Refuted, Step
 from abstraction.refinement.proof_tree import Proof
+from models.counting import counted
 from models.model import Model
 from models.proof.refinement import RefinementCertificate
 from reports.html_report import page
@@ -133,8 +134,8 @@ def _run_section(compared: Comparison) -> Content:
         "The run that cannot be matched",
         tag(
             "p",
-            f"It is matched for {miss.jumps} jumps, up to time {miss.time:.6g}, where the detailed "
-            f"system is in {miss.location}: {miss.why}.",
+            f"It is matched for {counted(miss.jumps, 'jump')}, up to time {miss.time:.6g}, where "
+            f"the detailed system is in {miss.location}: {miss.why}.",
         ),
         _table(("What is seen", "Value"), rows),
         tag("h3", "Its jumps") if jumps else None,
@@ -188,7 +189,9 @@ def _leaf(step: Step) -> Markup:
     rows += [("reachable", text) for text in _reachable(certificate)]
     left = len(rows) - MAX_ROWS
     solved = (
-        tag("p", f"{judgement.assumed} obligations rest on solvers.", class_="warning")
+        tag(
+            "p", f"{counted(judgement.assumed, 'obligation')} resting on solvers.", class_="warning"
+        )
         if judgement.assumed
         else None
     )
@@ -198,8 +201,8 @@ def _leaf(step: Step) -> Markup:
         tag(
             "p",
             tag("span", "✓ accepted", class_="basis proved"),
-            f" by the trusted checker: {judgement.obligations} obligations multiplied out, "
-            f"{judgement.reach} of reachable sets.",
+            f" by the trusted checker: {counted(judgement.obligations, 'obligation')} multiplied "
+            f"out, {judgement.reach} of reachable sets.",
         ),
         solved,
         _table(("Part of the relation", "Is"), rows[:MAX_ROWS]),

@@ -16,6 +16,7 @@ from typing import Any
 from abstraction.refinement_history import RefinementRound
 from models.automaton import Automaton, Kind, Property
 from models.catalogue import find
+from models.counting import counted
 from models.expression import TRUE
 from models.printing import to_text
 from models.proof.certificate import PolyhedralProof
@@ -343,8 +344,9 @@ def _flowpipe(proof: FlowpipeProof) -> dict[str, Any]:
     for node in proof.nodes[:MAX_NODES]:
         lines = [f"stays that begin with {b}" for b in bounds(node.entry)]
         lines.append(
-            f"are followed in {node.count} steps for {rounded(float(list(node.ends)[-1]))}, "
-            f"bounded in {len(node.normals)} directions"
+            f"are followed in {counted(node.count, 'step')} for "
+            f"{rounded(float(list(node.ends)[-1]))}, "
+            f"bounded in {counted(len(node.normals), 'direction')}"
         )
         places.setdefault(node.location, []).append(lines)
     return {

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from models.automaton import Automaton, Property
-from models.trace import Ending, EventType, Trace
+from models.trace import Ending, Trace
 from models.verdict import Confirmation
 from simulate.methods import Adams, Method, Taylor
-from simulate.objective import Objective, focused
+from simulate.objective import SAFETY, Objective, focused, magnitude
 from simulate.policy import Policy, Switching
 from simulate.recipe import Recipe, repeat
 from simulate.run import Given
@@ -28,9 +28,6 @@ TOLERANCES = ((1e-10, 1e-12), (1e-9, 1e-11), (1e-8, 1e-10))
 a boundary may need a wider one: below the rounding of its guards no event can be placed."""
 
 CLEAR = 1e-3
-SAFETY = 10.0
-"""The violation must exceed the estimated error by this factor."""
-
 MAX_STEPS = 20_000
 """Of a repetition; beyond that it takes longer than it is worth."""
 
@@ -43,10 +40,12 @@ Rigorous = Callable[[Automaton, Property, Recipe, Trace], Confirmation | None]
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A confirmed run: its trace ends where the claim fails."""
+    """A confirmed run, and when it violates the claim: there its trace ends, or (for a formula)
+    soon after."""
 
     trace: Trace
     recipe: Recipe
+    time: float
     violation: float
     confirmations: tuple[Confirmation, ...]
 
@@ -78,7 +77,7 @@ def _repeated(
         if not margin < 0.0 or objective.problems(recipe, trace):
             return ()
         margins.append(margin)
-        scale = max(scale, _magnitude(trace))
+        scale = max(scale, magnitude(trace))
     finite = all(map(math.isfinite, margins))
     error = max(margins) - min(margins) if finite else 0.0
     error = max(error, methods[0].rtol * scale)
@@ -101,20 +100,9 @@ def _by(violation: float, error: float) -> str:
     return f"violated by {violation:.6g}, error about {error:.1g}"
 
 
-def _magnitude(trace: Trace) -> float:
-    """The size of the numbers in a trace, at the ends of its segments."""
-    return max((abs(v) for s in trace.segments for v in s.final), default=1.0)
-
-
 def _magnitude_at(trace: Trace, t: float) -> float:
     values = trace.segment_at(t).state(t)
     return max((abs(v) for v in values if math.isfinite(v)), default=1.0)
-
-
-def violation_time(trace: Trace) -> float:
-    """When a property was first violated in a run."""
-    times = [e.time for e in trace.events if e.type is EventType.VIOLATION]
-    return min(times, default=trace.end)
 
 
 class Shrinker:
@@ -130,7 +118,7 @@ class Shrinker:
         self.objective, self.recipe = objective, recipe
         self.left, self.keep_policy = budget, keep_policy
         trace = objective.run(recipe)
-        self.first = violation_time(trace)
+        self.first = objective.violation_time(recipe, trace) or trace.end
         clear = CLEAR * max(1.0, _magnitude_at(trace, self.first))
         self.needed = -clear
         if not self._cut():
@@ -166,8 +154,6 @@ class Shrinker:
 
     def _cut(self) -> bool:
         """End the run soon after the violation; whether that was possible."""
-        if not isinstance(self.objective.claim, Property):
-            return False
         for extra in (0.02, 0.1, 0.5):
             until = _rounded_up(self.first * (1 + extra) + 1e-3 * self.recipe.until)
             if until < self.recipe.until and self.accepts(replace(self.recipe, until=until)):
@@ -175,7 +161,8 @@ class Shrinker:
         return False
 
     def _cut_again(self) -> None:
-        self.first = violation_time(self.objective.run(self.recipe))
+        trace = self.objective.run(self.recipe)
+        self.first = self.objective.violation_time(self.recipe, trace) or trace.end
         self._cut()
 
     def _policies(self) -> Iterator[Recipe]:
@@ -326,13 +313,11 @@ def _ended(objective: Objective, recipe: Recipe) -> Iterator[Recipe]:
     """The run; and where it does not reach its horizon (a pole, a singular end, which two
     methods may not agree on), the run ended sooner and sooner after the violation."""
     yield recipe
-    cut_short = objective.run(recipe).outcome.ending is not Ending.HORIZON
-    if isinstance(objective.claim, Property) and cut_short:
-        outcome = objective.run(recipe, stop=True).outcome
-        if outcome.ending is Ending.VIOLATION:
-            for share in (0.1, 0.01, 0.001):
-                until = outcome.time + share * (recipe.until - outcome.time)
-                yield replace(recipe, until=until)
+    trace = objective.run(recipe)
+    time = objective.violation_time(recipe, trace)
+    if trace.outcome.ending is not Ending.HORIZON and time is not None:
+        for share in (0.1, 0.01, 0.001):
+            yield replace(recipe, until=time + share * (recipe.until - time))
 
 
 def _simplified(objective: Objective, recipe: Recipe) -> Iterator[Recipe]:
@@ -369,4 +354,7 @@ def _shown(
             if proved is not None:
                 confirmations = (*confirmations, proved)
     violation = min(c.violation for c in confirmations if not c.rigorous)
-    return Counterexample(trace, final, violation, confirmations)
+    time = objective.violation_time(final, trace)
+    return Counterexample(
+        trace, final, trace.end if time is None else time, violation, confirmations
+    )

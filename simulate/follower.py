@@ -97,12 +97,11 @@ class Follower:
 
     def follow(self) -> None:
         """Go through the trace segment by segment."""
-        before = self.trace.segments[0]
-        for segment, due, self.following in self.trace.transitions():
+        for segment, due, following in self.trace.transitions():
+            self.following = following
             self._stay(segment, due)
-            before = self.following
         self.following = None
-        self._stay(before, ())
+        self._stay(self.trace.segments[-1], ())
         if self.claim is not None:
             self._look_for_violation()
 

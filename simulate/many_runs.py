@@ -33,10 +33,27 @@ LARGEST_CHUNK = 250
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a run says about a formula: how clearly it satisfies it (negative: it does not), when
+    it is decided that it does not, and whether what comes after its end may still decide."""
+
+    robustness: float
+    violated_at: float | None
+    is_open: bool
+
+    @classmethod
+    def of(cls, monitor: Monitor, trace: Trace) -> Judgement:
+        """The judgement of a monitor."""
+        robustness = monitor.optimistic(trace)
+        if robustness < 0.0:
+            return cls(robustness, monitor.first_violation(trace), False)
+        return cls(robustness, None, not monitor.holds(trace, future=False))
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """One run in a few words; `robustness` says how clearly it satisfies the formula, if
-    there is one (negative: it does not). `grazes` counts guards and boundaries that the run
-    touched."""
+    """One run in a few words; `formula` is what it says about the formula, if there is one;
+    `grazes` counts guards and boundaries that the run touched."""
 
     seed: int
     ending: Ending
@@ -48,13 +65,13 @@ class Summary:
     evaluations: int
     violated: tuple[str, ...]
     grazes: int = 0
-    robustness: float | None = None
+    formula: Judgement | None = None
     final: dict[str, Scalar] = field(default_factory=dict)
 
     @property
     def is_bad(self) -> bool:
         """Whether a property or the formula was violated."""
-        return bool(self.violated) or (self.robustness is not None and self.robustness < 0.0)
+        return bool(self.violated) or (self.formula is not None and self.formula.robustness < 0.0)
 
 
 class RunMaker:
@@ -99,12 +116,12 @@ class RunMaker:
         """What is left of the run of a seed; a dense trace of it may be given."""
         run: Trace | AgentTraces
         if trace is None and self._monitor is None and self._agents is not None:
-            run, robustness = self._together(seed), None
+            run, judgement = self._together(seed), None
         else:
             run = trace = trace or self.trace(seed, dense=self._monitor is not None)
-            robustness = None
+            judgement = None
             if self._monitor is not None and trace.segments:
-                robustness = self._monitor.optimistic(trace)
+                judgement = Judgement.of(self._monitor, trace)
         outcome = run.outcome
         final = run.final() if not isinstance(run, Trace) or run.segments else {}
         return Summary(
@@ -118,7 +135,7 @@ class RunMaker:
             run.counts.evaluations,
             tuple(sorted({e.name for e in run.events if e.type is EventType.VIOLATION})),
             sum(e.type is EventType.GRAZING for e in run.events),
-            robustness,
+            judgement,
             {n: v for n, v in final.items() if not isinstance(v, float) or math.isfinite(v)},
         )
 

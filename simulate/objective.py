@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from models.automaton import TIME, Automaton, HybridAutomaton, Property
 from models.composition import Product
 from models.expression import TRUE
-from models.trace import Ending, Trace
+from models.trace import Ending, EventType, Trace
 from simulate.approach import Approach
 from simulate.place import Prepared
 from simulate.recipe import Recipe, repeat
@@ -27,6 +27,10 @@ FAR = 1e9
 
 FAILED = 1e12
 """The cost of a run that says nothing: it could not start, or it broke the assumptions."""
+
+
+SAFETY = 10.0
+"""A violation must exceed the estimated error of a run by this factor."""
 
 
 def focused(automaton: Automaton, claim: Property | None) -> Automaton:
@@ -122,6 +126,20 @@ class Objective:
         self._robustness.values.inputs = recipe.inputs
         return self._robustness.along(trace)
 
+    def violation_time(self, recipe: Recipe, trace: Trace) -> float | None:
+        """When a run first violates the claim; a formula, when no continuation can save it.
+        (Violations within the error of the integration do not count, if it has a clear one.)"""
+        if self._monitor is None:
+            times = (e.time for e in trace.events if e.type is EventType.VIOLATION)
+            return min(times, default=None)
+        self._monitor.values.inputs = recipe.inputs
+        clear = recipe.method.rtol * max(1.0, magnitude(trace))
+        for threshold in (-SAFETY * clear, 0.0):
+            found = self._monitor.first_violation(trace, threshold)
+            if found is not None:
+                return found
+        return None
+
     def problems(self, recipe: Recipe, trace: Trace) -> list[str]:
         """What speaks against the trace being a run of the model."""
         if self._check is None:
@@ -139,6 +157,11 @@ class Objective:
             return self.evaluate(recipe)
         except (OverflowError, ZeroDivisionError):
             return Score(FAILED, 0.0, False)
+
+
+def magnitude(trace: Trace) -> float:
+    """The size of the numbers in a trace, at the ends of its segments."""
+    return max((abs(v) for s in trace.segments for v in s.final), default=1.0)
 
 
 def _numbers(trace: Trace) -> dict[str, float]:

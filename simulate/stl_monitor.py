@@ -16,6 +16,7 @@ A negative optimistic robustness is a violation whatever the future brings.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -147,15 +148,36 @@ class Monitor:
 
     def holds(self, trace: Trace, future: bool, threshold: float = 0.0) -> bool:
         """Whether the formula holds at the start with margins of at least `threshold`."""
-        signals = [self._signal(leaf, trace, future) for leaf in self.program.leaves]
-        return _holds_at_start(self.program.steps, signals, _spans(trace), future, threshold)
+        truths = _truths(self._signals(trace, future), _spans(trace), future, threshold)
+        return _holds_at_start(self.program.steps, truths, _spans(trace))
+
+    def first_violation(self, trace: Trace, threshold: float = 0.0) -> float | None:
+        """The earliest time at which the formula is decided: whatever comes later, it does not
+        hold with margins of at least `threshold`. None if the whole run leaves it open."""
+        spans = _spans(trace)
+        truths = _truths(self._signals(trace, True), spans, True, threshold)
+
+        def violated(whole: int, until: float) -> bool:
+            """With nothing known beyond so many segments and a part of the next."""
+            known = [_forgetting(truth, spans, whole, until) for truth in truths]
+            return not _holds_at_start(self.program.steps, known, spans)
+
+        count = len(trace.segments)
+        whole = bisect_left(range(count), True, key=lambda k: violated(k + 1, -math.inf))
+        if whole == count:
+            return None
+        low, high = spans[whole]
+        while low < (middle := 0.5 * (low + high)) < high:
+            low, high = (low, middle) if violated(whole, middle) else (middle, high)
+        return high
 
     def _robustness(self, trace: Trace, future: bool) -> float:
-        signals = [self._signal(leaf, trace, future) for leaf in self.program.leaves]
+        signals = self._signals(trace, future)
         spans = _spans(trace)
 
         def holds(threshold: float) -> bool:
-            return _holds_at_start(self.program.steps, signals, spans, future, threshold)
+            truths = _truths(signals, spans, future, threshold)
+            return _holds_at_start(self.program.steps, truths, spans)
 
         values = sorted(
             {
@@ -168,6 +190,9 @@ class Monitor:
             }
         )
         return _threshold(holds, values)
+
+    def _signals(self, trace: Trace, future: bool) -> list[list[list[Monotone]]]:
+        return [self._signal(leaf, trace, future) for leaf in self.program.leaves]
 
     def _signal(self, leaf: Leaf, trace: Trace, future: bool) -> list[list[Monotone]]:
         undefined = math.inf if future else -math.inf
@@ -234,18 +259,32 @@ def _monotone(start: float, end: float, p: list[float]) -> list[Monotone]:
 # Sets of times
 
 
-def _holds_at_start(
-    steps: Sequence[Step],
+def _truths(
     signals: Sequence[Sequence[Sequence[Monotone]]],
     spans: Sequence[Interval],
     future: bool,
     threshold: float,
+) -> list[Truth]:
+    """When each condition holds, with the unknown future as one more segment."""
+    beyond = [spans[-1]] if future else []
+    return [[*(_above(pieces, threshold) for pieces in signal), beyond] for signal in signals]
+
+
+def _forgetting(truth: Truth, spans: Sequence[Interval], whole: int, until: float) -> Truth:
+    """The truth of the first segments and of a part of the next; beyond it everything holds."""
+    start, end = spans[whole]
+    rest: list[Interval] = [(max(start, until), end)]
+    part = union(intersection(truth[whole], [(start, until)]), rest) if until > start else rest
+    return [*truth[:whole], part, *([span] for span in spans[whole + 1 :])]
+
+
+def _holds_at_start(
+    steps: Sequence[Step], truths: Sequence[Truth], spans: Sequence[Interval]
 ) -> bool:
     stack: list[Truth] = []
     for step in steps:
         if isinstance(step, int):
-            truth = [_above(pieces, threshold) for pieces in signals[step]]
-            stack.append([*truth, [spans[-1]] if future else []])
+            stack.append(truths[step])
         elif isinstance(step, Operator):
             if step.kind in ("always", "eventually"):
                 part = stack.pop()

@@ -24,6 +24,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from models.automaton import Automaton, Property
+from models.counting import counted
 from models.source import ModelError
 from models.trace import Ending, Trace
 from models.verdict import Confirmation
@@ -145,7 +146,7 @@ def _how(run: ValidatedRun) -> str:
     assert run.violation is not None
     t = float(run.violation.end)
     width = max((float(h - low) for low, h in run.violation.bounds.values()), default=0.0)
-    jumps = f"{len(run.jumps)} proved jump{'s' if len(run.jumps) != 1 else ''}"
+    jumps = counted(len(run.jumps), "proved jump")
     return (
         f"enclosed by ball arithmetic ({jumps}): at t = {t:.10g} every state of the enclosure"
         f" (width {width:.1g}) is bad"
@@ -157,7 +158,7 @@ def describe(run: ValidatedRun) -> str:
     low, _ = run.reached
     width = float(max(run.widths.values(), default=Fraction(0)))
     done = (
-        f"validated until t = {float(low):.10g}: {len(run.jumps)} jumps proved,"
+        f"validated until t = {float(low):.10g}: {counted(len(run.jumps), 'jump')} proved,"
         f" final width {width:.2g}"
     )
     if run.violation is not None:

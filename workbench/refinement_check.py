@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from models.counting import counted
 from workbench.arguments import Chosen, split_reference
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
@@ -55,7 +56,8 @@ def recheck_refinement(console: Console, chosen: Chosen, against: str, text: byt
         total = judgement.obligations + judgement.reach
         seen = ", ".join(judgement.observed) or "nothing"
         console.result(
-            f"{label}, observing {seen}: {word} ({total} obligations, {seconds:.2f} s){rest}"
+            f"{label}, observing {seen}: {word} "
+            f"({counted(total, 'obligation')}, {seconds:.2f} s){rest}"
         )
     return ExitCode.OK if complete else ExitCode.UNKNOWN
 
@@ -97,6 +99,6 @@ def _recheck_induction(
         word = f"checked; {assumed} more rest on solvers: UNKNOWN" if assumed else "ACCEPTED"
         console.result(
             f"{label}, with {named} {time_words}: {word} "
-            f"({judgement.obligations} obligations, {seconds:.2f} s)"
+            f"({counted(judgement.obligations, 'obligation')}, {seconds:.2f} s)"
         )
     return ExitCode.UNKNOWN if assumed else ExitCode.OK

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +41,10 @@ def read_recipe(
     from simulate.recipe import Recipe
 
     until = options["until"]
+    if until is None:
+        until = max(default_until(automaton), _needed(automaton, options["formula"]))
     return Recipe(
-        until=default_until(automaton) if until is None else until,
+        until=until,
         initial=initial_values(automaton, options["initial"]),
         location=_location(automaton, options["location"]),
         inputs=_signals(automaton, options["inputs"]),
@@ -53,6 +56,12 @@ def read_recipe(
         sliding=options["sliding"],
         own_clocks=_own_clocks(options),
     )
+
+
+def _needed(automaton: Automaton, formula: str | None) -> float:
+    """How long runs must be to decide a formula; 0 if no length is sure to."""
+    horizon = 0.0 if formula is None else read_formula(automaton, formula).horizon
+    return horizon if isfinite(horizon) else 0.0
 
 
 def replayed_recipe(

@@ -34,6 +34,7 @@ from abstraction.refinement.outcome import (
 )
 from abstraction.refinement.surroundings import among_others, changed_by_others
 from models.automaton import Automaton
+from models.counting import counted
 from models.flatten import flatten
 from models.hierarchy import Agent
 from models.model import Model
@@ -200,7 +201,7 @@ def _note(outcome: Outcome) -> str:
     if not isinstance(outcome, Refines):
         return ""
     judgement = outcome.judgement
-    parts = [f"{judgement.obligations} obligations with exact evidence"]
+    parts = [f"{counted(judgement.obligations, 'obligation')} with exact evidence"]
     if judgement.assumed:
         parts.append(f"{judgement.assumed} by solvers")
     if judgement.reach:

@@ -27,6 +27,7 @@ from models.automaton import (
     Parameter,
     ValueType,
 )
+from models.counting import counted
 from models.expression import (
     TRUE,
     Expression,
@@ -158,7 +159,7 @@ class FlatCheck:
             count = len(self._undecided)
             self._findings.warn(
                 "not-checked",
-                f"{count} question{'s' if count > 1 else ''} about guards and invariants could"
+                f"{counted(count, 'question')} about guards and invariants could"
                 f" not be decided: {'; '.join(reasons[:3])}",
                 self._undecided[0][1],
             )

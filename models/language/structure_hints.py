@@ -153,6 +153,22 @@ def _comma_between_statements(f: Failure) -> Explanation | None:
     )
 
 
+def _second_condition(f: Failure) -> Explanation | None:
+    """`assume { a; b }`: unlike `inv`, the block of one condition."""
+    word = f.keyword
+    if word not in ("assume", "assert", "forbid") or f.previous.text != ";":
+        return None
+    if f.expected != {"RBRACE"} or f.token.kind == END:
+        return None
+    joined = "||" if word == "forbid" else "&&"
+    return Explanation(
+        "second-condition",
+        f"`{word}` takes one condition",
+        f"write `{joined}` instead of the `;` before it, or a second `{word} {{ ... }}`",
+        repair=f.put("}", word, "{", keep=True),
+    )
+
+
 def _claim_without_quotes(f: Failure) -> Explanation | None:
     word = f.previous.text
     if word not in ("assert", "forbid") or f.token.kind != NAME or STRING not in f.expected:
@@ -188,6 +204,7 @@ def _missing_type(f: Failure) -> Explanation | None:
 STRUCTURE_RULES: tuple[Callable[[Failure], Explanation | None], ...] = (
     _unclosed_text,
     _missing_brace,
+    _second_condition,
     _unclosed_bracket,
     _needless_bracket,
     _interval_in_parentheses,

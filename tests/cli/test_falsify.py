@@ -51,9 +51,30 @@ def test_formula(workbench: Callable, tmp_path: Path) -> None:
     assert wrong.code == 10
     assert json.loads(path.read_text())["recipe"]["stop_on_violation"] is False
     replay = workbench("simulate", "platoon", "--replay", path)
-    assert replay.code == 10 and "Formula: robustness -" in replay.out
+    assert replay.code == 10 and "The formula is violated at t = " in replay.out
     right = workbench("falsify", "platoon", "--formula", "always[0,3](dist > 1)", "--budget", 30)
     assert right.code == 5
+
+
+def test_a_broken_formula_is_dated_where_it_is_decided(workbench: Callable, tmp_path: Path) -> None:
+    """x = t from 0: the formula is lost at 3, although it speaks of all times up to 10."""
+    model, path = tmp_path / "rise.charon", tmp_path / "bad.json"
+    model.write_text(
+        "mode Up() { write analog real x; diff { d(x) == 1; } }"
+        "agent Rise() { private analog real x = 0; mode top = Up(); }"
+    )
+    options = ("--formula", "always[0,10] x <= 3", "--until", 4, "--trace", path)
+    result = workbench("falsify", model, *options)
+    assert result.code == 10 and "FALSIFIED at time 3 (1 simulation," in result.out
+    assert "as far as t = 10" in result.err
+    data = workbench("falsify", model, *options, "--json").data
+    assert data["counterexample"]["time"] == pytest.approx(3.0, abs=1e-6)
+    assert data["run"]["until"] < 4
+    replay = workbench("simulate", model, "--replay", path)
+    assert "violated at t = 3 (robustness -0.0" in replay.out
+    open_ = workbench("simulate", model, "--until", 2, "--formula", "always[0,10] x <= 3")
+    assert open_.code == 0 and "The formula is open" in open_.out
+    assert "violated at t = 3" in workbench("simulate", model, "--formula", "always x <= 3").out
 
 
 @pytest.mark.parametrize(

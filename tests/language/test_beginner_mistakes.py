@@ -256,6 +256,24 @@ model.charon:23:22: error: the parameter `power` of `Control` must be a constant
      |                      ^^^^
   hint: parameters and constants are fixed for the whole run; to share a variable, declare it in both and rename it in brackets""",
     ),
+    "two conditions in one property": (
+        "{ temp <= 25 }",
+        "{ temp <= 25; temp >= 10; }",
+        """\
+model.charon:43:38: error: `assert` takes one condition [second-condition]
+  43 |   assert "not too hot" { temp <= 25; temp >= 10; }
+     |                                      ^^^^
+  hint: write `&&` instead of the `;` before it, or a second `assert { ... }`""",
+    ),
+    "two conditions in one assumption": (
+        "agent Lamp() {\n  read analog real temp;",
+        "agent Lamp() {\n  read analog real temp;\n  assume { temp >= 0; temp <= 50 }",
+        """\
+model.charon:35:23: error: `assume` takes one condition [second-condition]
+  35 |   assume { temp >= 0; temp <= 50 }
+     |                       ^^^^
+  hint: write `&&` instead of the `;` before it, or a second `assume { ... }`""",
+    ),
 }
 
 

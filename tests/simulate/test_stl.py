@@ -212,6 +212,62 @@ def test_both_values_at_a_jump_count() -> None:
     assert optimistic("eventually[0,1](x >= 4 && y <= 1/4)", run) < 0
 
 
+def first_violation(text: str, run: Trace) -> float | None:
+    return Monitor(MODEL, parse_formula(text), {}).first_violation(run)
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("always[0,10](x <= 3)", 3.0),
+        ("always[5,10](x <= 3)", 5.0),
+        ("eventually[0,6](x >= 9)", 6.0),
+        ("eventually[0,20](x >= 9)", None),
+        ("always[0,10](x >= 2 -> eventually[0,3](x <= 1))", 5.0),
+        ("always[2,4] eventually[0,1](x <= 4)", 5.0),
+        ("(x <= 1) until[0,8] (x >= 4)", 1.0),
+        ("(x <= 7) until[0,8] (x >= 9)", 7.0),
+        ("(x <= 7) until[0,6] (x >= 9)", 6.0),
+        ("x >= 1", 0.0),
+        ("!eventually[4,6](x >= 5 && x <= 7)", 5.0),
+    ],
+)
+def test_a_formula_is_decided_by_the_shortest_beginning(text: str, time: float | None) -> None:
+    run = trace(("a", 0.0, 10.0, [0.0, 1.0], [1.0]))  # x = t
+    assert first_violation(text, run) == (None if time is None else pytest.approx(time, abs=1e-9))
+
+
+def beginning(run: Trace, until: float) -> Trace:
+    """The run up to a time, as a trace of its own."""
+    parts = []
+    for s in run.segments:
+        if s.start <= until:
+            width = s.degrees[0] + 1
+            rows = list(s.coefficients[:width]), list(s.coefficients[width:])
+            parts.append((s.location, s.start, min(s.end, until), *rows))
+    return trace(*parts)
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=formulas, x=polynomials, y=polynomials, later=polynomials)
+def test_the_time_of_violation_against_shortened_runs(
+    text: str, x: list[float], y: list[float], later: list[float]
+) -> None:
+    """Any shorter beginning leaves the formula open, any longer one does not."""
+    run = trace(("a", 0.0, 1.0, x, y), ("b", 1.0, END, later, y))
+    monitor = Monitor(MODEL, parse_formula(text), {})
+    time = monitor.first_violation(run)
+    assert (time is None) == monitor.holds(run, True)
+    if time is None:
+        return
+    for shorter in (0.5 * time, time - 1e-6):
+        if shorter > 0.0:
+            assert monitor.holds(beginning(run, shorter), True)
+    for longer in (time + 1e-6, 0.5 * (time + END)):
+        if longer < END:
+            assert not monitor.holds(beginning(run, longer), True)
+
+
 def test_nothing_is_claimed_beyond_the_end() -> None:
     run = trace(("a", 0.0, 2.0, [1.0], [1.0]))
     assert optimistic("eventually[0,5](x >= 9)", run) == math.inf

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from models.counting import counted
 from workbench.arguments import Chosen, exact_number, model_argument, output_options
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
@@ -92,7 +93,7 @@ def command(
     elif output is None:
         console.raw(text)
     else:
-        console.result(f"{chosen.label} REFINES {output}: {total} obligations proved")
+        console.result(f"{chosen.label} REFINES {output}: {counted(total, 'obligation')} proved")
     return ExitCode.OK
 
 

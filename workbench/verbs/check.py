@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.console import Console, diagnostics_data
 
@@ -64,10 +65,10 @@ def summary(automaton: Automaton) -> dict[str, Any]:
 def in_words(facts: dict[str, Any]) -> str:
     """The summary as a phrase."""
     locations = [c["locations"] for c in facts["components"]]
-    parts = [_count(len(locations), "component")]
-    parts.append(_count(sum(locations), "location"))
+    parts = [counted(len(locations), "component")]
+    parts.append(counted(sum(locations), "location"))
     parts += [
-        _count(len(facts[plural]), singular)
+        counted(len(facts[plural]), singular)
         for plural, singular in (
             ("variables", "variable"),
             ("inputs", "input"),
@@ -77,9 +78,3 @@ def in_words(facts: dict[str, Any]) -> str:
         if facts[plural] or plural in ("variables", "properties")
     ]
     return ", ".join(parts)
-
-
-def _count(number: int, noun: str) -> str:
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"

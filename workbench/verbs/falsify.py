@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
@@ -110,6 +111,8 @@ def command(
     if options["trace_file"] is not None and len(claims) != 1:
         raise click.UsageError("--trace needs one property: name it with -p")
     console.warnings(model.warnings, model.sources)
+    for claim in claims:
+        _say_longer(console, claim, options["until"])
     outcomes: list[tuple[Property | Formula, Outcome]] = []
     for claim in claims:
         outcome = _search(console, chosen, model.automaton, claim, options)
@@ -124,6 +127,19 @@ def command(
         return ExitCode.FALSIFIED
     interrupted = any(o.interrupted for _, o in outcomes)
     return ExitCode.INTERRUPTED if interrupted else ExitCode.UNKNOWN
+
+
+def _say_longer(console: Console, claim: Property | Formula, until: float | None) -> None:
+    """Say so where runs must be longer than asked for to decide a formula."""
+    from models.automaton import Property
+
+    if until is None or isinstance(claim, Property):
+        return
+    if until < claim.horizon < float("inf"):
+        console.note(
+            f"note: the formula looks ahead as far as t = {claim.horizon:g}, so runs are that "
+            f"long, not {until:g}; a counterexample ends soon after the formula is broken"
+        )
 
 
 def _claims(
@@ -174,8 +190,8 @@ def _search(
 
         def show(step: Step) -> None:
             progress(
-                f"{label(claim)!r}: {step.simulations} of {options['budget']} simulations, "
-                f"best robustness {step.robustness:.6g}"
+                f"{label(claim)!r}: {step.simulations} of "
+                f"{counted(options['budget'], 'simulation')}, best robustness {step.robustness:.6g}"
             )
 
         outcome = falsify(automaton, claim, Budget(options["budget"], deadline), settings, show)
@@ -214,11 +230,11 @@ def _in_words(
     model: str, claim: Property | Formula, outcome: Outcome, trace_file: Path | None
 ) -> str:
     head = f"{model}: {label(claim)!r}"
-    effort = f"{outcome.simulations} simulations, {outcome.seconds:.1f} s"
+    effort = f"{counted(outcome.simulations, 'simulation')}, {outcome.seconds:.1f} s"
     if outcome.found is not None:
         found = outcome.found
         lines = [
-            f"{head}: FALSIFIED at time {found.trace.outcome.time:.6g} ({effort})",
+            f"{head}: FALSIFIED at time {found.time:.6g} ({effort})",
             *(f"  {line}" for line in described(found.recipe)),
             *(f"  confirmed: {c.how}" for c in found.confirmations),
         ]
@@ -231,8 +247,8 @@ def _in_words(
         lines += [f"  {line}" for line in described(outcome.closest)]
     if outcome.unconfirmed:
         lines.append(
-            f"  {outcome.unconfirmed} runs touched a violation, but not by more than the "
-            "error of the integration"
+            f"  {counted(outcome.unconfirmed, 'run')} touched a violation, but not by more than "
+            "the error of the integration"
         )
     return "\n".join(lines)
 
@@ -321,7 +337,7 @@ def _data(claim: Property | Formula, outcome: Outcome, trace_file: Path | None) 
     if outcome.found is not None:
         data["counterexample"] = {
             "path": None if trace_file is None else str(trace_file),
-            "time": outcome.found.trace.outcome.time,
+            "time": outcome.found.time,
             "violation": number(outcome.found.violation),
             "confirmations": [
                 {"how": c.how, "violation": number(c.violation), "rigorous": c.rigorous}

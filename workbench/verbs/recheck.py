@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
@@ -71,7 +72,7 @@ def command(console: Console, chosen: Chosen, certificate: Path, against: str | 
         scope = "for all time" if judgement.horizon is None else f"up to {judgement.horizon}"
         console.result(
             f"{chosen.label}: {claim!r} {scope}: ACCEPTED "
-            f"({judgement.obligations} obligations, {seconds:.2f} s)"
+            f"({counted(judgement.obligations, 'obligation')}, {seconds:.2f} s)"
         )
     else:
         console.result(f"{chosen.label}: REJECTED at {judgement.obligation}: {judgement.why}")

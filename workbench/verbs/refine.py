@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options, split_reference
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
@@ -270,8 +271,8 @@ def _in_words(label: str, other: str, proof: Proof, sources: Mapping[str, str]) 
     if isinstance(outcome, Refuted):
         miss = outcome.mismatch
         lines += [
-            f"  a run of {miss.jumps} jumps cannot be matched after time {miss.time:g}, in "
-            f"{miss.location}: {state_text(miss.values)}",
+            f"  a run of {counted(miss.jumps, 'jump')} cannot be matched after time {miss.time:g}, "
+            f"in {miss.location}: {state_text(miss.values)}",
             f"  {miss.why}; confirmed: {outcome.confirmed_by}",
         ]
     if isinstance(outcome, Refuted | NotProved):

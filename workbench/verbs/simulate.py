@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
@@ -212,7 +213,7 @@ class _Session:
         except KeyboardInterrupt:
             self.interrupted = True
             done = sum(self.endings.values())
-            self.console.error(f"interrupted after {done} of {self.runs} runs")
+            self.console.error(f"interrupted after {done} of {counted(self.runs, 'run')}")
         if self.options["validated"] and not self.interrupted:
             self.validate(automaton)
         if self.other is not None and not self.interrupted:
@@ -324,10 +325,12 @@ class _Session:
             console.result(f"{self.chosen.label}: {_in_words(self.difference)}")
         hidden = sum(self.endings.values()) - len(self.rows)
         if hidden > 0:
-            console.result(f"... and {hidden} more runs")
+            console.result(f"... and {counted(hidden, 'more run')}")
         if self.runs > 1:
             counts = ", ".join(f"{n} {ending}" for ending, n in sorted(self.endings.items()))
-            console.result(f"{self.chosen.label}: {sum(self.endings.values())} runs: {counts}")
+            console.result(
+                f"{self.chosen.label}: {counted(sum(self.endings.values()), 'run')}: {counts}"
+            )
 
     def write(self) -> None:
         if not self.endings:
@@ -359,10 +362,12 @@ class _Session:
 
 
 def _row(run: Summary) -> dict[str, Any]:
-    robustness = run.robustness
     data: dict[str, Any] = {}
-    if robustness is not None:
+    if run.formula is not None:
+        robustness = run.formula.robustness
         data["robustness"] = robustness if abs(robustness) < float("inf") else None
+        data["formula_violated_at"] = run.formula.violated_at
+        data["formula_open"] = run.formula.is_open
     return data | {
         "seed": run.seed,
         "ending": str(run.ending),
@@ -407,15 +412,24 @@ def _in_words(difference: Difference | None) -> str:
 
 
 def _details(row: dict[str, Any]) -> str:
-    jumps, steps, grazes = row["jumps"], row["steps"], row["grazes"]
-    robustness = row.get("robustness")
-    formula = "" if robustness is None else f" Formula: robustness {robustness:.6g}."
-    return (
-        f"{formula} ({jumps} jump{'s' if jumps != 1 else ''},"
-        f"{f' {grazes} touched,' if grazes else ''}"
-        f" {steps} step{'s' if steps != 1 else ''},"
-        f" seed {row['seed']})"
-    )
+    jumps, steps = counted(row["jumps"], "jump"), counted(row["steps"], "step")
+    formula = f" {_about_formula(row)}." if "robustness" in row else ""
+    touched = f"{row['grazes']} touched, " if row["grazes"] else ""
+    return f"{formula} ({jumps}, {touched}{steps}, seed {row['seed']})"
+
+
+def _about_formula(row: dict[str, Any]) -> str:
+    margin = row["robustness"]
+    by = "" if margin is None else f"robustness {margin:.6g}"
+    if row["formula_violated_at"] is not None:
+        return f"The formula is violated at t = {row['formula_violated_at']:.6g}" + (
+            f" ({by})" if by else ""
+        )
+    if row["formula_open"]:
+        return "The formula is open: what comes after the run decides it" + (
+            f" ({by} so far)" if by else ""
+        )
+    return f"The formula holds ({by})" if by else "The formula holds"
 
 
 def _table(runs: Sequence[tuple[int, Trace]]) -> str:

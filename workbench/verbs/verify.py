@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from models.counting import counted
 from workbench.arguments import Chosen, exact_number, model_argument, output_options
 from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
@@ -254,8 +255,9 @@ def _in_words(label: str, verdict: Verdict, provenance: Provenance) -> str:
         scope = "for all time" if verdict.horizon is None else f"up to time {verdict.horizon}"
         lines = [
             f"{head}: VERIFIED {scope} ({verdict.method}, {seconds:.1f} s)",
-            f"  {verdict.certificate.kind} certificate: {verdict.judgement.obligations} "
-            "obligations, accepted by the trusted checker",
+            f"  {verdict.certificate.kind} certificate: "
+            f"{counted(verdict.judgement.obligations, 'obligation')}, "
+            "accepted by the trusted checker",
         ]
         if provenance.certificate_path:
             lines.append(f"  written to {provenance.certificate_path}")
