@@ -39,6 +39,8 @@ def index_page(reports: Sequence[tuple[str, Data]]) -> str:
 
 
 def _entry(file: str, data: Data) -> Markup:
+    if data.get("error"):
+        return _failed(data)
     worst = overall(data)
     model = data["model"]
     claims = [
@@ -58,4 +60,15 @@ def _entry(file: str, data: Data) -> Markup:
             class_="small",
         ),
         class_=f"card {worst}",
+    )
+
+
+def _failed(data: Data) -> Markup:
+    """A model without a report, with what was wrong."""
+    return tag(
+        "article",
+        tag("div", badge("error"), class_="row"),
+        tag("h3", data["model"]["label"]),
+        tag("pre", data["error"]["message"], class_="message"),
+        class_="card error",
     )

@@ -16,6 +16,7 @@ WORDS = {
     "falsified": ("✗", "Falsified"),
     "unknown": ("?", "Unknown"),
     "contradiction": ("⚠", "Engines contradict each other"),
+    "error": ("!", "No report"),
 }
 
 

@@ -89,7 +89,10 @@ def report_data(findings: Findings) -> dict[str, Any]:
 
 
 def overall(data: Mapping[str, Any]) -> str:
-    """The worst of the verdicts: `contradiction`, `falsified`, `unknown` or `verified`."""
+    """The worst of the verdicts: `contradiction`, `falsified`, `unknown` or `verified`; `error`
+    for a model that could not be reported on."""
+    if data.get("error"):
+        return "error"
     if data["crosscheck"]["contradictions"] or any(
         p["certificate_check"] and not p["certificate_check"]["accepted"]
         for p in data["properties"]

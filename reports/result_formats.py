@@ -36,6 +36,8 @@ def junit(reports: Sequence[Data]) -> str:
 
 
 def _suite(data: Data) -> str:
+    if data.get("error"):
+        return _failed_suite(data)
     claims = data["properties"]
     outcomes = [p["verdict"]["outcome"] for p in claims]
     attributes = {
@@ -47,6 +49,15 @@ def _suite(data: Data) -> str:
         "time": f"{sum(map(seconds, claims)):.3f}",
     }
     return _element("testsuite", attributes, *(_case(data, claim) for claim in claims))
+
+
+def _failed_suite(data: Data) -> str:
+    """A model without a report: one test case, an error."""
+    label, message = data["model"]["label"], data["error"]["message"]
+    error = _element("error", {"message": message.splitlines()[0]}, _xml(message))
+    case = _element("testcase", {"classname": label, "name": "the model", "time": "0.000"}, error)
+    counts = {"tests": "1", "failures": "0", "skipped": "0", "errors": "1", "time": "0.000"}
+    return _element("testsuite", {"name": label, **counts}, case)
 
 
 def _case(data: Data, claim: Data) -> str:
@@ -97,6 +108,7 @@ def sarif(reports: Sequence[Data]) -> dict[str, Any]:
         for claim in data["properties"]
         for result in _results(data, claim)
     ]
+    results += [_rejection(data) for data in reports if data.get("error")]
     versions = [p["verdict"]["versions"] for data in reports for p in data["properties"]]
     driver = {
         "name": "charon-workbench",
@@ -109,6 +121,10 @@ def sarif(reports: Sequence[Data]) -> dict[str, Any]:
             {
                 "id": "engines-contradict",
                 "shortDescription": {"text": "Two engines disagree: one of them is wrong."},
+            },
+            {
+                "id": "no-report",
+                "shortDescription": {"text": "The model could not be reported on."},
             },
         ],
     }
@@ -125,6 +141,11 @@ def _results(data: Data, claim: Data) -> Iterator[dict[str, Any]]:
     for found in data["crosscheck"]["contradictions"]:
         if found["claim"] == claim["name"]:
             yield _result("engines-contradict", found["sentence"], claim)
+
+
+def _rejection(data: Data) -> dict[str, Any]:
+    text = f"{data['model']['label']}: {data['error']['message']}"
+    return {"ruleId": "no-report", "level": "error", "message": {"text": text}}
 
 
 def _result(rule: str, text: str, claim: Data) -> dict[str, Any]:
@@ -152,6 +173,8 @@ def arch_csv(reports: Sequence[Data]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["benchmark", "instance", "result", "time"])
     for data in reports:
+        if data.get("error"):
+            writer.writerow([data["model"]["label"], "", "error", "0.000"])
         for claim in data["properties"]:
             result = claim["verdict"]["outcome"]
             if overall(data) == "contradiction":

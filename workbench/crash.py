@@ -13,12 +13,15 @@ from workbench import __version__
 from workbench.console import Console
 
 
-def report_crash(console: Console, error: BaseException, arguments: Sequence[str]) -> None:
-    """Say that there is a defect; the details go to a file, or to stderr with --debug."""
+def report_crash(
+    console: Console, error: BaseException, arguments: Sequence[str], says_data: bool = True
+) -> None:
+    """Say that there is a defect; the details go to a file, or to stderr with --debug. With
+    `says_data` it is also the JSON object that a command prints."""
     summary = f"{type(error).__name__}: {error}"[:300] or type(error).__name__
     details = "".join(traceback.format_exception(error))
     where = None if console.debug else _write_log(details, arguments)
-    if console.as_json:
+    if console.as_json and says_data:
         console.data(outcome="internal-error", message=summary, log=where)
     console.error(f"error: internal error, a defect of the workbench ({summary})")
     if where is None:

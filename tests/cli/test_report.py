@@ -74,6 +74,73 @@ def test_several_models_give_a_folder(
     assert table.read_text().splitlines()[0] == "benchmark,instance,result,time"
 
 
+EMPTY = "mode Up() { write analog real x; diff { d(x) == 1; } }\n" + (
+    "agent Rise() { private analog real x = 0; mode top = Up(); }\n"
+)
+
+
+def test_a_batch_goes_on_after_bad_models(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A model that is rejected, one without a property, a file that is missing."""
+    broken, empty = tmp_path / "<b>broken.charon", tmp_path / "empty.charon"
+    broken.write_text(ROOM.replace("BOUND", "</script>"))
+    empty.write_text(EMPTY)
+    junit, sarif, table = (tmp_path / name for name in ("j.xml", "s.sarif", "t.csv"))
+    folder = tmp_path / "reports"
+    models = (broken, rooms[0], empty, tmp_path / "missing.charon", rooms[1])
+    options = ("-o", folder, *QUICK, "--junit", junit, "--sarif", sarif, "--arch-csv", table)
+    result = workbench("report", *models, *options)
+    assert result.code == 3
+    assert "VERIFIED" in result.out and "FALSIFIED" in result.out
+    for path in (broken, empty, tmp_path / "missing.charon"):
+        assert f"{path}: no report" in result.err
+    assert "Traceback" not in result.err
+    index = (folder / "index.html").read_text()
+    assert index.count("No report") == 3 and index.count('href="') == 2
+    assert "the model has no property" in index and "&lt;b&gt;broken" in index
+    assert "<b>broken" not in index
+    assert len(ElementTree.parse(junit).findall("testsuite/testcase/error")) == 3
+    rules = [r["ruleId"] for r in json.loads(sarif.read_text())["runs"][0]["results"]]
+    assert sorted(rules) == ["no-report", "no-report", "no-report", "property-violated"]
+    assert table.read_text().count(",error,") == 3
+    data = json.loads(workbench("report", *models, *options, "--json").out)
+    assert [r["outcome"] for r in data["reports"]] == [
+        "error", "verified", "error", "error", "falsified",
+    ]  # fmt: skip
+    assert data["reports"][2]["error"]["kind"] == "unusable"
+
+
+def test_a_batch_with_a_model_that_has_no_property(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty.charon"
+    empty.write_text(EMPTY)
+    result = workbench("report", empty, rooms[0], "-o", tmp_path / "reports", *QUICK)
+    assert result.code == 2 and "VERIFIED" in result.out
+    assert workbench("report", empty, "-o", tmp_path / "page.html").code == 2
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_batch_goes_on_after_a_defect(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reports import analysis
+
+    analyse = analysis.analyse
+
+    def fails_once(model: Any, label: str, *rest: Any) -> Any:
+        if "cold" in label:
+            raise ZeroDivisionError("a defect")
+        return analyse(model, label, *rest)
+
+    monkeypatch.setattr(analysis, "analyse", fails_once)
+    folder = tmp_path / "reports"
+    result = workbench("report", rooms[1], rooms[0], "-o", folder, *QUICK)
+    assert result.code == 6 and "VERIFIED" in result.out
+    assert "a defect" in (folder / "index.html").read_text()
+
+
 def test_models_of_one_name_do_not_overwrite_each_other(
     workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
 ) -> None:

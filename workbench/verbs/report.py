@@ -6,12 +6,15 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from textwrap import indent
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from models.counting import counted
 from workbench.arguments import Chosen, output_options, split_reference
 from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
@@ -27,6 +30,14 @@ if TYPE_CHECKING:
 
 _PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
 _OUTPUT = click.Path(path_type=Path)
+_FAILINGS = {
+    "internal": ExitCode.INTERNAL_ERROR,
+    "rejected": ExitCode.MODEL_REJECTED,
+    "unusable": ExitCode.USAGE,
+}
+"""What the end of a batch says of models without a report, the worst first."""
+
+T = TypeVar("T")
 
 
 @click.command("report")
@@ -82,7 +93,8 @@ def command(
 
     A page is a single file that needs no network: verdicts, diagram, plots, certificate,
     replay and data. The exit code is that of the worst verdict; 6 if two engines contradict
-    each other.
+    each other. Of several models those that are rejected (3), or have no such property (2), are
+    named in the index, and the others are reported on.
 
     \b
     Example:
@@ -96,22 +108,86 @@ def command(
         raise click.UsageError(f"--method is auto or one of {', '.join(STRATEGIES)}")
     settings = Settings(method, time_limit, runs, until, seed)
     chosen = [Chosen(*split_reference(text)) for text in models]
-    loaded = [(one, one.load()) for one in chosen]
-    claims = [chosen_claims(model.automaton, names) for _, model in loaded]
     pages = _pages(output, chosen)
     for one, path in zip(chosen, pages, strict=True):
         refuse_same_file(Path(one.reference), path)
     for target in (*pages, junit, sarif, arch_csv):
         if target is not None:
             refuse_unwritable(target)
-    found: list[tuple[Path, dict[str, Any]]] = []
-    for (one, model), wanted, path in zip(loaded, claims, pages, strict=True):
-        console.warnings(model.warnings, model.sources)
-        found.append((path, _one_report(console, one, model, wanted, settings, path)))
-    if len(chosen) > 1:
+    batch = _Batch(console, names, settings, is_alone=len(chosen) == 1)
+    found = batch.work(list(zip(chosen, pages, strict=True)))
+    if not batch.is_alone:
         _write_index(output, found)
     _write_formats([data for _, data in found], junit, sarif, arch_csv)
-    return _conclude(console, output, found)
+    code = _conclude(console, output, found)
+    return ExitCode.INTERRUPTED if batch.interrupted else code
+
+
+class _Batch:
+    """Makes the reports of models one after another. A model that cannot be reported on gets an
+    entry that says why, and the others go on; where there is no other, it ends the command."""
+
+    def __init__(
+        self, console: Console, names: tuple[str, ...], settings: Settings, is_alone: bool
+    ):
+        self.console, self.names, self.settings = console, names, settings
+        self.is_alone, self.interrupted = is_alone, False
+
+    def work(self, wanted: list[tuple[Chosen, Path]]) -> list[tuple[Path, dict[str, Any]]]:
+        """The data of all reports; all models are read before the first is worked on."""
+        loaded = [(one, path, self.attempt(one, partial(self.load, one))) for one, path in wanted]
+        found: list[tuple[Path, dict[str, Any]]] = []
+        for one, path, ready in loaded:
+            try:
+                found.append((path, self.report(one, path, ready)))
+            except KeyboardInterrupt:
+                if self.is_alone:
+                    raise
+                self.interrupted = True
+                done = counted(len(found), "report")
+                self.console.error(f"interrupted at {one.label}, after {done}")
+                break
+        return found
+
+    def load(self, one: Chosen) -> tuple[Model, tuple[Property, ...]]:
+        model = one.load()
+        return model, chosen_claims(model.automaton, self.names)
+
+    def report(
+        self, one: Chosen, path: Path, ready: tuple[Model, tuple[Property, ...]] | dict[str, Any]
+    ) -> dict[str, Any]:
+        if isinstance(ready, dict):
+            return ready
+        model, claims = ready
+        self.console.warnings(model.warnings, model.sources)
+        return self.attempt(
+            one, lambda: _one_report(self.console, one, model, claims, self.settings, path)
+        )
+
+    def attempt(self, one: Chosen, make: Callable[[], T]) -> T | dict[str, Any]:
+        """What `make` makes; if it fails and there are other models, what was wrong."""
+        from models.source import ModelError
+        from reports.failed_report import Failing, failed_data
+
+        try:
+            return make()
+        except (ModelError, click.UsageError) as error:
+            if self.is_alone:
+                raise
+            if isinstance(error, ModelError):
+                why, message = Failing.REJECTED, error.render()
+            else:
+                why, message = Failing.UNUSABLE, error.format_message()
+            self.console.error(f"{one.label}: no report\n{indent(message, '  ')}")
+        except Exception as error:
+            if self.is_alone or isinstance(error, OSError):
+                raise
+            from workbench.crash import report_crash
+
+            why, message = Failing.INTERNAL, f"internal error: {type(error).__name__}: {error}"
+            self.console.error(f"{one.label}: no report")
+            report_crash(self.console, error, sys.argv[1:], says_data=False)
+        return failed_data(one.label, why, message)
 
 
 def _pages(output: Path, chosen: Sequence[Chosen]) -> list[Path]:
@@ -205,25 +281,36 @@ def _conclude(console: Console, output: Path, found: list[tuple[Path, dict[str, 
 
     worst = [overall(data) for _, data in found]
     if console.as_json:
-        console.data(
-            output=str(output),
-            reports=[
-                {
-                    "page": str(path),
-                    "model": data["model"]["label"],
-                    "outcome": overall(data),
-                    "contradictions": [c["sentence"] for c in data["crosscheck"]["contradictions"]],
-                    "properties": [p["verdict"] for p in data["properties"]],
-                }
-                for path, data in found
-            ],
-        )
+        console.data(output=str(output), reports=[_summary(path, data) for path, data in found])
     if "contradiction" in worst:
         for _, data in found:
             for one in data["crosscheck"]["contradictions"][:20]:
                 console.error(f"error: engines contradict each other: {one['sentence']}")
         console.error("error: engines contradict each other: no verdict above can be trusted")
         return ExitCode.INTERNAL_ERROR
+    failings = {data["error"]["kind"] for _, data in found if data.get("error")}
+    for why, code in _FAILINGS.items():
+        if why in failings:
+            return code
     if "falsified" in worst:
         return ExitCode.FALSIFIED
     return ExitCode.UNKNOWN if "unknown" in worst else ExitCode.OK
+
+
+def _summary(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    from reports.report_data import overall
+
+    if data.get("error"):
+        return {
+            "page": None,
+            "model": data["model"]["label"],
+            "outcome": overall(data),
+            "error": data["error"],
+        }
+    return {
+        "page": str(path),
+        "model": data["model"]["label"],
+        "outcome": overall(data),
+        "contradictions": [c["sentence"] for c in data["crosscheck"]["contradictions"]],
+        "properties": [p["verdict"] for p in data["properties"]],
+    }
