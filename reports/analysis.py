@@ -16,7 +16,7 @@ from models.proof.checker import Judgement, check
 from models.proof.problem import linear_problem
 from models.proof.quadratic import QuadraticInvariant
 from models.proof.quadratic_function import QuadraticFunctions
-from models.trace import Trace
+from models.trace import EventType, Trace
 from models.verdict import Falsified, Unknown, Verdict, Verified
 from reports.claimed_set import ClaimedSet, ellipsoid_set, function_set, polyhedral_set
 from reports.coverage import Coverage, coverage
@@ -218,6 +218,7 @@ def _simulated(
             method=METHOD,
             policy=policy,
             seed=seed,
+            stop_on_violation=False,  # how far beyond a property a run goes is worth knowing
             max_jumps=MAX_JUMPS,
             sliding=False,  # to compare with proofs: runs of the automaton alone
         )
@@ -245,5 +246,9 @@ def suspicious(findings: Findings, verdict: Verdict) -> tuple[int, ...]:
         run.run
         for run in findings.check.runs
         if (margin := run.properties.get(verdict.claim)) is not None
-        and (margin.broken or findings.runs[run.run].trace.outcome.name == verdict.claim)
+        and (margin.broken or _violates(findings.runs[run.run].trace, verdict.claim))
     )
+
+
+def _violates(trace: Trace, claim: str) -> bool:
+    return any(e.type is EventType.VIOLATION and e.name == claim for e in trace.events)

@@ -11,7 +11,7 @@ from models.expression import TRUE, Expression
 from models.operators import Op
 from models.printing import to_text
 from models.traversal import conjuncts
-from models.verdict import Falsified, Verdict, Verified
+from models.verdict import Confirmation, Falsified, Verdict, Verified
 from reports import wording
 from reports.crosscheck import Margin
 from reports.inequalities import rounded
@@ -71,9 +71,25 @@ def claimed(verdict: Verdict) -> list[str]:
         return [
             "The model has a behaviour that breaks the property; the run is part of this report "
             "and can be stepped through.",
-            *(f"Confirmed: {c.how} (beyond by {c.violation:.4g})." for c in verdict.confirmations),
+            *(f"Confirmed: {c.how}{_beyond(c)}." for c in verdict.confirmations),
         ]
     return ["Nothing is claimed: neither a proof nor a counterexample was found."]
+
+
+def _beyond(confirmation: Confirmation) -> str:
+    """How deep in the bad states a repetition was, unless it says so itself."""
+    depth = confirmation.violation
+    if "violated by" in confirmation.how or not (math.isfinite(depth) and depth > 0):
+        return ""
+    return f" (beyond by {depth:.4g})"
+
+
+def broken_text(verdict: Falsified) -> str:
+    """How far beyond the property a counterexample goes. The trace ends where it breaks; the
+    repetitions that confirm it go on."""
+    depths = [c.violation for c in verdict.confirmations if math.isfinite(c.violation)]
+    deepest = max(depths, default=0.0)
+    return f"broken by {rounded(deepest)}" if deepest > 0 else "broken"
 
 
 def not_claimed(verdict: Verdict) -> list[str]:

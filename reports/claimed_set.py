@@ -32,6 +32,7 @@ from models.proof.quadratic_function import Polynomial, QuadraticFunctions
 from models.trace import Scalar
 from reports.inequalities import readable
 from reports.piecewise import Condition, Pieces, condition_tree, largest
+from reports.quadratic_data import is_always
 
 Cell: TypeAlias = tuple[Expression, ...]
 """A conjunction of conditions."""
@@ -140,7 +141,8 @@ def function_set(proof: QuadraticFunctions) -> CellSet:
     def cells(location: str) -> tuple[Cell, ...]:
         if location not in places:
             return ()
-        return (tuple(_not_positive(function[location]) for function in proof.functions),)
+        functions = (function[location] for function in proof.functions)
+        return (tuple(_not_positive(f) for f in functions if not is_always(f)),)
 
     return CellSet("quadratic invariant", cells)
 

@@ -19,7 +19,16 @@ from reports.markup import Markup, data_block, script, source_hash, style, tag
 from reports.report_data import overall
 from reports.svg import STYLE
 
-SCRIPTS = ("geometry.js", "runs.js", "plot.js", "plots.js", "panels.js", "player.js", "start.js")
+SCRIPTS = (
+    "geometry.js",
+    "quadratics.js",
+    "runs.js",
+    "plot.js",
+    "plots.js",
+    "panels.js",
+    "player.js",
+    "start.js",
+)
 STYLES = ("report.css", "parts.css")
 
 NAVIGATION = (

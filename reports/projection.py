@@ -1,4 +1,4 @@
-"""Projections of polyhedra and ellipsoids on two axes, for pictures.
+"""Projections of polyhedra on two axes, for pictures.
 
 A polygon is found by support functions: every edge between two known vertices is tested in
 its outward normal; a support beyond the edge is a new vertex. With all edges tested the
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.proof.linear import Rows
-from models.proof.quadratic import QuadraticInvariant
 from reach.support import SupportOracle
 
 Point: TypeAlias = tuple[float, float]
@@ -100,27 +99,6 @@ def _refined(corners: list[Point], support: object) -> list[Point]:
             hull.insert(hull.index(p) + 1, new)
             pending += [(p, new), (new, q)]
     return hull
-
-
-def ellipse(
-    invariant: QuadraticInvariant, number: int, x: str, y: str, points: int = 48
-) -> list[Point]:
-    """The projection of an ellipsoid on two of its variables: an ellipse as a polygon.
-
-    The support in direction d is d'c + sqrt(d' P^-1 d), attained at c + P^-1 d / sqrt(...).
-    """
-    body = invariant.ellipsoids[number]
-    inverse = np.linalg.inv(np.array([[float(a) for a in row] for row in body.shape]))
-    keep = [invariant.variables.index(x), invariant.variables.index(y)]
-    part = inverse[np.ix_(keep, keep)]
-    centre = np.array([float(body.center[i]) for i in keep])
-    root = np.linalg.cholesky(part)
-    found = []
-    for k in range(points):
-        angle = 2 * math.pi * k / points
-        place = centre + root @ np.array([math.cos(angle), math.sin(angle)])
-        found.append((float(place[0]), float(place[1])))
-    return found
 
 
 def hull_box(

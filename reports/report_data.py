@@ -9,14 +9,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
 from abstraction.refinement_history import RefinementRound
 from models.automaton import Automaton, Kind, Property
 from models.catalogue import find
-from models.counting import counted
 from models.expression import TRUE
 from models.printing import to_text
 from models.proof.certificate import PolyhedralProof
@@ -24,20 +22,20 @@ from models.proof.checker import Accepted
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.problem import linear_problem
 from models.proof.quadratic import QuadraticInvariant
-from models.proof.quadratic_function import Polynomial, QuadraticFunctions
+from models.proof.quadratic_function import QuadraticFunctions
 from models.source import Span
 from models.traversal import free_variables
 from models.verdict import Verdict, Verified
 from reports import claim_words, wording
 from reports.analysis import Findings, suspicious
 from reports.coverage import Reached
-from reports.crosscheck import Contradiction, Margin, Place
+from reports.crosscheck_data import crosscheck_data
 from reports.diagram import mode_tag, transition_tag
-from reports.inequalities import bounds, rounded
+from reports.invariant_data import invariant_data
 from reports.projection import hull_box
 from reports.proof_graph import proof_graph
 from reports.set_data import bad_data, set_data
-from reports.trace_data import short, trace_data
+from reports.trace_data import trace_data
 from reports.verdict_data import Provenance, verdict_data
 
 SCHEMA = "charon-workbench/report/1"
@@ -47,10 +45,8 @@ MAX_PLOTTED = 24
 MAX_NUMBERS = 60_000
 """All plotted runs together; more runs get fewer points each."""
 
-MAX_INEQUALITIES = 400
-MAX_NODES = 30
-MAX_TEXT = 240
-"""Longer predicates (of ellipsoids, for example) are cut where a place is described."""
+MAX_STATES = 30
+"""So many states of an abstract path are told."""
 
 _UNSPOKEN = re.compile(r'//.*|"(?:[^"\\]|\\.)*"')
 
@@ -74,7 +70,7 @@ def report_data(findings: Findings) -> dict[str, Any]:
         "properties": [_property(findings, v, box) for v in findings.verdicts],
         "assumptions": claim_words.assumptions(findings),
         "runs": runs,
-        "crosscheck": _crosscheck(findings),
+        "crosscheck": crosscheck_data(findings),
         "coverage": _coverage(findings),
         "seconds": {phase: round(s, 3) for phase, s in findings.seconds.items()},
         "settings": {
@@ -266,7 +262,7 @@ def _property(
             first,
         )
         data["graph"] = _graph(findings, verdict)
-        data["invariant"] = _invariant(verdict)
+        data["invariant"] = invariant_data(verdict)
         accepted = isinstance(checked.judgement, Accepted)
         data["certificate_check"] = {
             "accepted": accepted,
@@ -287,13 +283,13 @@ def _round(made: RefinementRound) -> dict[str, Any]:
     """One round of predicate abstraction."""
     path = [
         {"location": s.location, "entered": s.entered, "cell": list(s.comparisons)}
-        for s in made.path[:MAX_NODES]
+        for s in made.path[:MAX_STATES]
     ]
     return {
         "number": made.number,
         "states": made.states,
         "path": path,
-        "left_out": max(0, len(made.path) - MAX_NODES),
+        "left_out": max(0, len(made.path) - MAX_STATES),
         "learned": [str(p) for p in made.learned],
     }
 
@@ -308,143 +304,7 @@ def _graph(findings: Findings, verdict: Verified) -> dict[str, Any] | None:
     return None if graph is None else graph.data()
 
 
-def _invariant(verdict: Verified) -> dict[str, Any]:
-    """The invariant in readable inequalities: for every location the cells, one of which
-    every state lies in."""
-    proof = verdict.certificate.proof
-    if isinstance(proof, PolyhedralProof):
-        places: dict[str, list[list[str]]] = {}
-        left = MAX_INEQUALITIES
-        for region in proof.regions:
-            for number in range(len(region.cells)):
-                lines = [str(b) for b in bounds(row.form for row in region.rows(number))]
-                if left > 0:
-                    places.setdefault(region.location, []).append(lines)
-                left -= len(lines)
-        return {"kind": "polyhedral", "locations": places, "left_out": max(0, -left)}
-    if isinstance(proof, QuadraticInvariant):
-        lines = [_ellipsoid_text(proof, number) for number in range(len(proof.ellipsoids))]
-        return {
-            "kind": "quadratic",
-            "locations": {location: [lines] for location in proof.locations},
-            "left_out": 0,
-        }
-    if isinstance(proof, QuadraticFunctions):
-        return {
-            "kind": "quadratic",
-            "locations": {
-                location: [[_polynomial_text(function[location]) for function in proof.functions]]
-                for location in proof.locations
-            },
-            "left_out": 0,
-        }
-    return _flowpipe(proof)
-
-
-def _flowpipe(proof: FlowpipeProof) -> dict[str, Any]:
-    """A flowpipe by its nodes: where stays begin, and how they are followed."""
-    places: dict[str, list[list[str]]] = {}
-    for node in proof.nodes[:MAX_NODES]:
-        lines = [f"stays that begin with {b}" for b in bounds(node.entry)]
-        lines.append(
-            f"are followed in {counted(node.count, 'step')} for "
-            f"{rounded(float(list(node.ends)[-1]))}, "
-            f"bounded in {counted(len(node.normals), 'direction')}"
-        )
-        places.setdefault(node.location, []).append(lines)
-    return {
-        "kind": "flowpipe",
-        "locations": places,
-        "left_out": max(0, len(proof.nodes) - MAX_NODES),
-    }
-
-
-def _ellipsoid_text(proof: QuadraticInvariant, number: int) -> str:
-    body = proof.ellipsoids[number]
-    terms: list[str] = []
-    z = [
-        name if c == 0 else f"({name} {'+' if c < 0 else '−'} {rounded(abs(c))})"
-        for name, c in zip(proof.variables, body.center, strict=True)
-    ]
-    for i, row in enumerate(body.shape):
-        for j in range(i, len(row)):
-            factor = row[j] if i == j else 2 * row[j]
-            if factor:
-                product = f"{z[i]}²" if i == j else f"{z[i]}·{z[j]}"
-                sign = ("− " if factor < 0 else "+ ") if terms else ("−" if factor < 0 else "")
-                terms.append(f"{sign}{rounded(abs(factor))}·{product}")
-    return f"{' '.join(terms)} ≤ 1"
-
-
-def _polynomial_text(polynomial: Polynomial) -> str:
-    """The polynomial at most zero, products first, the constant on the right."""
-    terms: list[str] = []
-    for monomial, a in sorted(polynomial.items(), key=lambda item: (-len(item[0]), item[0])):
-        if monomial:
-            square = len(monomial) == 2 and monomial[0] == monomial[1]
-            product = f"{monomial[0]}²" if square else "·".join(monomial)
-            sign = ("− " if a < 0 else "+ ") if terms else ("−" if a < 0 else "")
-            terms.append(f"{sign}{rounded(abs(a))}·{product}")
-    constant = -polynomial.get((), Fraction(0))
-    right = f"{'−' if constant < 0 else ''}{rounded(abs(constant))}"
-    return f"{' '.join(terms) or '0'} ≤ {right}"
-
-
-# Cross-check and coverage
-
-
-def _crosscheck(findings: Findings) -> dict[str, Any]:
-    check = findings.check
-    return {
-        "points": check.points,
-        "sets": {name: claimed.title for name, claimed in findings.sets.items()},
-        "runs": [
-            {
-                "properties": {name: _margin(m) for name, m in run.properties.items()},
-                "sets": {name: _margin(m) for name, m in run.sets.items()},
-            }
-            for run in check.runs
-        ],
-        "contradictions": [_contradiction(c) for c in check.contradictions],
-    }
-
-
-def _margin(margin: Margin) -> dict[str, Any]:
-    value = margin.value
-    finite = value is not None and abs(value) != float("inf")
-    return {
-        "value": short(value) if finite and value is not None else None,
-        "text": claim_words.margin_text(margin),
-        "broken": margin.broken,
-        "exact": margin.exact,
-        "place": None if margin.place is None else _place_data(margin.place),
-    }
-
-
-def _place_data(place: Place) -> dict[str, Any]:
-    return {
-        "t": short(place.time, 9),
-        "location": place.location,
-        "predicate": _cut(place.predicate),
-        "values": {
-            n: short(v) if isinstance(v, float) and abs(v) < float("inf") else str(v)
-            for n, v in place.values.items()
-        },
-    }
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} ..."
-
-
-def _contradiction(found: Contradiction) -> dict[str, Any]:
-    return {
-        "run": found.run,
-        "claim": found.claim,
-        "sentence": found.sentence,
-        "margin": found.margin if found.margin is None else short(max(found.margin, -1e300)),
-        "place": None if found.place is None else _place_data(found.place),
-    }
+# Coverage
 
 
 def _coverage(findings: Findings) -> dict[str, Any]:

@@ -13,11 +13,13 @@ from models.proof.certificate import Certificate, PolyhedralProof
 from models.proof.linear import Row, Rows, TooManyCasesError, alternatives
 from models.proof.problem import LinearProblem, linear_problem
 from models.proof.quadratic import QuadraticInvariant
+from models.proof.quadratic_function import QuadraticFunctions
 from models.trace import Trace
 from reports.claimed_set import ClaimedSet
 from reports.crosscheck import stay_times
 from reports.flowpipe_set import FlowpipeSet
-from reports.projection import Box, Point, Shadow, ellipse
+from reports.projection import Box, Point, Shadow
+from reports.quadratic_data import ellipsoid_intervals, ellipsoid_pairs, function_data
 from reports.trace_data import short
 
 MAX_PAIRS = 45
@@ -81,6 +83,9 @@ def set_data(
         return _projected(_polyhedral(problem, proof, known), known, first)
     if isinstance(proof, QuadraticInvariant):
         return _ellipses(proof, box, first)
+    if isinstance(proof, QuadraticFunctions):
+        functions = function_data(linear_problem(automaton, claim), proof)
+        return {"intervals": {}, "tubes": {}, "pairs": {}, "functions": functions}
     if isinstance(claimed, FlowpipeSet):
         known = {name: ends for name, ends in box.items() if name in claimed.problem.names}
         return _tubes(claimed, traces, known, first)
@@ -188,20 +193,19 @@ def _open_ends(found: tuple[float, float], box: tuple[float, float]) -> list[flo
 
 def _ellipses(invariant: QuadraticInvariant, box: Box, first: Sequence[str]) -> dict[str, Any]:
     names = [n for n in _ordered(box, first) if n in invariant.variables]
-    intervals: dict[str, dict[str, list[list[float]]]] = {}
-    pairs: dict[str, dict[str, list[list[list[float]]]]] = {}
-    for number in range(len(invariant.ellipsoids)):
-        for x, y in list(combinations(names, 2))[:MAX_PAIRS]:
-            polygon = ellipse(invariant, number, x, y)
-            for axis, name in ((0, x), (1, y)):
-                ends = [min(p[axis] for p in polygon), max(p[axis] for p in polygon)]
-                for location in invariant.locations:
-                    intervals.setdefault(name, {})[location] = [[*map(short, ends)]]
-            for location in invariant.locations:
-                pairs.setdefault(pair_key(x, y), {}).setdefault(location, []).append(
-                    _points(polygon)
-                )
-    return {"intervals": intervals, "tubes": {}, "pairs": pairs}
+    intervals = {
+        name: {location: [_open_ends(found, box[name])] for location in invariant.locations}
+        for name, found in ellipsoid_intervals(invariant, names).items()
+    }
+    pairs = {
+        pair_key(x, y): {location: [_points(shape)] for location in invariant.locations}
+        for (x, y), shape in ellipsoid_pairs(invariant, names, box, MAX_PAIRS).items()
+        if shape
+    }
+    drawn = "the shadow of the proved ellipsoid"
+    if len(invariant.ellipsoids) > 1:
+        drawn = f"what the shadows of the {len(invariant.ellipsoids)} proved ellipsoids share"
+    return {"intervals": intervals, "tubes": {}, "pairs": pairs, "drawn": drawn}
 
 
 def pair_key(x: str, y: str) -> str:

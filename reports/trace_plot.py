@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from models.trace import EventType, Segment, Trace
+from models.trace import Event, EventType, Segment, Trace
 from reports.svg import cut, number
 
 WIDTH, LEFT, RIGHT, TOP = 860.0, 78.0, 22.0, 46.0
@@ -16,7 +16,11 @@ PANEL, GAP, BAND = 168.0, 30.0, 18.0
 POINTS = 600
 """About so many points are drawn for one variable of one run."""
 
-MAX_MARKS, MAX_LABELS = 400, 12
+ANY_LABEL, SAME_LABEL = 14.0, 90.0
+"""How far apart names of transitions are written at least, and the same name."""
+
+MAX_TOLD = 12
+"""So many transitions at one place are told one by one."""
 
 STYLE = (
     """
@@ -30,12 +34,14 @@ STYLE = (
 .tp text.name { font: 600 12.5px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink);
   paint-order: stroke; stroke: var(--paper); stroke-width: 4px; }
 .tp text.title { font: 600 14px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
-.tp text.label { font-size: 10.5px; fill: var(--mark); }
+.tp text.label { font-size: 10.5px; fill: var(--soft); paint-order: stroke; stroke: var(--paper);
+  stroke-width: 3px; }
 .tp text.place { font-size: 10.5px; fill: var(--ink); }
 .tp .paper { fill: var(--paper); }
 .tp .grid { stroke: var(--grid); stroke-width: 1; }
 .tp .frame { fill: none; stroke: var(--frame); stroke-width: 1; }
 .tp .mark { stroke: var(--mark); stroke-width: 1; stroke-dasharray: 3 3; }
+.tp .hover { stroke: transparent; stroke-width: 7; }
 .tp .bad { stroke: var(--bad); stroke-width: 1.4; fill: none; }
 .tp .jump { stroke-width: 1; stroke-dasharray: 1 3; fill: none; opacity: .8; }
 .tp .run { fill: none; stroke-width: 1.7; stroke-linejoin: round; stroke-linecap: round; }
@@ -207,11 +213,13 @@ def _frame(across: Axis, up: Axis, y: float, name: str, below: str) -> list[str]
 def _strokes(
     strokes: Sequence[Line], across: Axis, up: Axis, colour: int, traces: Sequence[Trace]
 ) -> list[str]:
-    """The pieces of one run, joined by dotted lines where a jump changes the value."""
+    """The pieces of one run, joined by dotted lines where a jump changes the value; states
+    without duration are dots."""
     many = " many" if len(traces) > 8 else ""
     parts = []
     drawn: list[str] = []
     jumps: list[str] = []
+    instants: list[tuple[float, float]] = []
     last: tuple[float, float] | None = None
     for stroke in strokes:
         points = [(across(a), up(b)) for a, b in stroke]
@@ -222,8 +230,13 @@ def _strokes(
                 a, b = points[0]
                 jumps.append(f"M{number(last[0])} {number(last[1])}L{number(a)} {number(b)}")
             drawn.append("M" + "L".join(f"{number(a)} {number(b)}" for a, b in points))
+            instants += points if len(points) == 1 else []
         last = points[-1]
     parts.append(f'<path class="run s{colour % 6}{many}" d="{"".join(drawn)}"/>')
+    for a, b in instants:
+        parts.append(
+            f'<circle class="dot f{colour % 6}" cx="{number(a)}" cy="{number(b)}" r="3.2"/>'
+        )
     if jumps:
         parts.append(f'<path class="jump s{colour % 6}" d="{"".join(jumps)}"/>')
     return parts
@@ -268,32 +281,60 @@ def _merged(segments: Sequence[Segment]) -> Iterator[tuple[str, float, float]]:
 def _marks(traces: Sequence[Trace], time: Axis, top: float, bottom: float) -> list[str]:
     """Vertical lines where transitions happen, and where a property is violated."""
     parts = []
-    labels: list[float] = []
     if len(traces) == 1:
-        for event in traces[0].jumps[:MAX_MARKS]:
-            x = time(event.time)
-            what = f"{event.name}: {event.source} to {event.target} at {event.time:.6g}"
+        for x, events in _bundles(traces[0].jumps, time):
+            parts.append(_mark(x, top, bottom, [_transition(e) for e in events], "mark"))
+        for x, name in _labels(traces[0].jumps, time):
             parts.append(
-                f'<path class="mark" d="M{number(x)} {number(top)}V{number(bottom)}">'
-                f"<title>{escape(what)}</title></path>"
+                f'<text class="label" transform="translate({number(x - 3)} '
+                f'{number(top + 26)}) rotate(-90)" text-anchor="end">{escape(name)}</text>'
             )
-            if len(labels) < MAX_LABELS and all(abs(x - other) > 14 for other in labels):
-                labels.append(x)
-                text = escape(cut(event.name, 24).text)
-                parts.append(
-                    f'<text class="label" transform="translate({number(x - 3)} '
-                    f'{number(top + 26)}) rotate(-90)" text-anchor="end">{text}</text>'
-                )
     for trace in traces:
-        for event in trace.events:
-            if event.type is EventType.VIOLATION:
-                x = time(event.time)
-                what = f"{event.name} is violated at {event.time:.6g}"
-                parts.append(
-                    f'<path class="bad" d="M{number(x)} {number(top)}V{number(bottom)}">'
-                    f"<title>{escape(what)}</title></path>"
-                )
+        violations = [e for e in trace.events if e.type is EventType.VIOLATION]
+        for x, events in _bundles(violations, time):
+            lines = [f"{e.name} is violated at {e.time:.6g}" for e in events]
+            parts.append(_mark(x, top, bottom, lines, "bad"))
     return parts
+
+
+def _mark(x: float, top: float, bottom: float, lines: Sequence[str], role: str) -> str:
+    """A line, and a wider one that is not seen but easy to point at, with what happened."""
+    rest = len(lines) - MAX_TOLD
+    told = [*lines[:MAX_TOLD], *([f"and {rest} more"] if rest > 0 else [])]
+    way = f"M{number(x)} {number(top)}V{number(bottom)}"
+    title = f"<title>{escape(chr(10).join(told))}</title>"
+    return f'<g>{title}<path class="{role}" d="{way}"/><path class="hover" d="{way}"/></g>'
+
+
+def _transition(event: Event) -> str:
+    return f"{event.name}: {event.source} to {event.target} at {event.time:.6g}"
+
+
+def _bundles(events: Sequence[Event], time: Axis) -> Iterator[tuple[float, list[Event]]]:
+    """Every event, those together that share a pixel."""
+    bundle: list[Event] = []
+    for event in events:
+        if bundle and time(event.time) - time(bundle[0].time) > 1.0:
+            yield time(bundle[0].time), bundle
+            bundle = []
+        bundle.append(event)
+    if bundle:
+        yield time(bundle[0].time), bundle
+
+
+def _labels(events: Sequence[Event], time: Axis) -> list[tuple[float, str]]:
+    """Names of transitions where there is room: each name once first, then again at a
+    distance from itself."""
+    chosen: list[tuple[float, str]] = []
+    for apart in (math.inf, SAME_LABEL):
+        for event in events:
+            x, name = time(event.time), cut(event.name, 24).text
+            if all(
+                abs(x - other) >= (max(apart, ANY_LABEL) if name == known else ANY_LABEL)
+                for other, known in chosen
+            ):
+                chosen.append((x, name))
+    return chosen
 
 
 # Points
@@ -310,6 +351,8 @@ def _pairs(trace: Trace, across: str, up: str) -> Iterator[Line]:
         count = max(2, math.ceil(POINTS * (segment.end - segment.start) / span))
         step = (segment.end - segment.start) / count
         times = [segment.start + step * i for i in range(count)] + [segment.end]
+        if segment.is_instant:
+            times = [segment.start]
         series = zip(_series(segment, across, times), _series(segment, up, times), strict=True)
         points = [(a, b) for a, b in series if math.isfinite(a) and math.isfinite(b)]
         if points:

@@ -130,7 +130,7 @@ function followState() {
       element('td', { class: 'number soft' }, claimed ? range(claimed) : ''));
   });
   byId('state').replaceChildren(element('table', {},
-    element('thead', {}, element('tr', {}, element('th', {}, 'variable'), element('th', {}, 'value'), element('th', {}, 'claimed here'))),
+    element('thead', {}, element('tr', {}, element('th', {}, 'variable'), element('th', {}, 'value'), element('th', {}, chosenClaim() && chosenClaim().set && chosenClaim().set.functions ? 'claimed, given the others' : 'claimed here'))),
     element('tbody', {}, ...rows)));
   byId('replay-head').replaceChildren(
     element('strong', {}, run.title), ` ${run.raw.how} · t = ${show(selection.t, 7)} · `,

@@ -113,7 +113,9 @@ class Plot {
     this.drawAxes();
     const inside = shape('g', { 'clip-path': `url(#${clip})` });
     this.drawBad(inside);
-    this.drawSets(inside);
+    this.sets = shape('g');
+    inside.append(this.sets);
+    this.drawSets(this.sets);
     this.drawRuns(inside);
     this.cursor = shape('g', { class: 'cursor' });
     inside.append(this.cursor);
@@ -199,6 +201,18 @@ class Plot {
       this.cursor.append(shape('circle', { cx: this.px(x), cy: this.py(y), r: 6, class: `spot ${mode ? colourClass(mode) : ''}` }));
     }
   }
+
+  // The selected moment moved: the cursor, and what depends on it.
+  follow() {
+    if (this.followsTime) {
+      this.sets.replaceChildren();
+      this.drawSets(this.sets);
+      this.foot.textContent = this.remark();
+    }
+    this.drawCursor();
+  }
+
+  get followsTime() { return false; }
 
   // Moving the view
 

@@ -1,5 +1,6 @@
 // The two plots of a report: a variable over time, and one variable over another.
 
+const SECTION_STEP = 3; // pixels between two cuts of a section
 const pairKey = (x, y) => `${x}\n${y}`;
 
 class TimePlot extends Plot {
@@ -30,6 +31,7 @@ class TimePlot extends Plot {
       }
       inside.append(group);
     }
+    if (set && set.functions && run) this.drawAllowed(inside, set, run);
     const intervals = set && set.intervals[this.axes.y];
     if (!intervals || !run) return;
     for (const stretch of run.stretches) {
@@ -39,9 +41,23 @@ class TimePlot extends Plot {
     }
   }
 
+  // What quadratic functions allow, with the other variables as they are in the run.
+  drawAllowed(inside, set, run) {
+    const groups = new Map(); // one for each mode: what overlaps does not pile up
+    for (const stretch of run.stretches) {
+      const { location } = stretch;
+      if (!groups.has(location)) groups.set(location, shape('g', { class: `claimed-group ${colourClass(location)}` }));
+      const group = groups.get(location);
+      const cuts = stretch.t.map((t) => [this.px(t), allowed(set.functions[stretch.location] || [], this.axes.y, run.knowing(stretch, t))]);
+      bands(group, this, cuts, 'solid');
+    }
+    inside.append(...groups.values());
+  }
+
   remark() {
     const set = chosenClaim().set;
     if (!set) return 'No certificate, so nothing is claimed about these values.';
+    if (set.functions && chosenRun()) return `Tinted: what the certificate leaves to ${this.axes.y}, with the other variables as they are in ${chosenRun().title}.`;
     if (set.tubes[this.axes.y] && chosenRun()) return `Tinted: the flowpipe of ${this.axes.y}, along the stays of ${chosenRun().title}.`;
     return set.intervals[this.axes.y] && chosenRun()
       ? `Tinted: what the certificate claims of ${this.axes.y} in the mode that ${chosenRun().title} is in.`
@@ -81,7 +97,40 @@ class PhasePlot extends Plot {
     return null;
   }
 
+  // A section of the set that functions bound, through the selected state.
+  drawSection(inside, functions) {
+    const run = chosenRun();
+    const stretch = run && run.stretchAt(selection.t);
+    if (!stretch) return;
+    const { x, y } = this.axes;
+    const known = run.knowing(stretch, selection.t);
+    for (const [location, terms] of Object.entries(functions)) {
+      const cuts = [];
+      for (let at = MARGIN.left; at <= MARGIN.left + this.inner.w; at += SECTION_STEP) {
+        const across = this.view.x0 + ((at - MARGIN.left) / this.inner.w) * (this.view.x1 - this.view.x0);
+        cuts.push([at, allowed(terms, y, (name) => (name === x ? across : known(name)))]);
+      }
+      const group = shape('g', { class: `claimed-group ${colourClass(location)}` });
+      bands(group, this, cuts, 'solid');
+      inside.append(group);
+    }
+  }
+
+  // The variables that decide where the section lies.
+  get hidden() {
+    const { functions } = chosenClaim().set;
+    const names = new Set(Object.values(functions).flat(2).flatMap((term) => term.slice(1)));
+    return [...names].filter((name) => name !== this.axes.x && name !== this.axes.y);
+  }
+
+  get followsTime() {
+    const set = chosenClaim() && chosenClaim().set;
+    return Boolean(set && set.functions && this.hidden.length);
+  }
+
   drawSets(inside) {
+    const set = chosenClaim().set;
+    if (set && set.functions) this.drawSection(inside, set.functions);
     const found = this.polygons();
     if (!found) return;
     for (const [location, shapes] of Object.entries(found.places)) {
@@ -94,9 +143,15 @@ class PhasePlot extends Plot {
   }
 
   remark() {
-    if (!chosenClaim().set) return 'No certificate, so no set to draw.';
+    const set = chosenClaim().set;
+    if (!set) return 'No certificate, so no set to draw.';
+    if (set.functions) {
+      return this.hidden.length
+        ? `Tinted: a section of the proved set, by mode, through the selected state (${this.hidden.slice(0, 6).join(', ')} as they are there).`
+        : 'Tinted: the proved set, by mode.';
+    }
     return this.polygons()
-      ? 'Tinted: the shadow of the proved set on these two axes, by mode, near the runs.'
+      ? `Tinted: ${set.drawn || 'the shadow of the proved set'} on these two axes, by mode, near the runs.`
       : 'The shadow of the proved set on these two axes was not computed.';
   }
 }
@@ -152,7 +207,7 @@ function makePlots() {
   views.push((changed) => {
     for (const plot of plots) {
       if (changed.claim || changed.run) plot.draw();
-      else plot.drawCursor();
+      else plot.follow();
     }
   });
   let width = byId('plots').clientWidth;

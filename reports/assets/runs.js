@@ -50,6 +50,15 @@ class Run {
     return stretch ? sample(stretch, name, t) : null;
   }
 
+  // All values at a moment of a stretch, by name: variables, parameters, the time.
+  knowing(stretch, t) {
+    const { parameters } = this.raw;
+    return (name) => {
+      if (name === 'time') return t;
+      return name in stretch.values ? sample(stretch, name, t) : parameters[name];
+    };
+  }
+
   column(stretch, name) {
     if (name === 'time') return stretch.t;
     const column = stretch.values[name];
@@ -121,6 +130,14 @@ function claimedNow(name) {
     const elapsed = selection.t - stay[0];
     const piece = (set.tubes[name] || []).find((p) => p[0] === stay[2] && p[1] <= elapsed && elapsed <= p[2]);
     return piece ? [piece[3], piece[4]] : null;
+  }
+  if (set.functions) {
+    const run = chosenRun();
+    const stretch = run && run.stretchAt(selection.t);
+    const found = stretch ? allowed(set.functions[stretch.location] || [], name, run.knowing(stretch, selection.t)) : [];
+    const end = (value) => (Number.isFinite(value) ? value : null);
+    const here = found.find(([low, high]) => low <= run.value(name, selection.t) && run.value(name, selection.t) <= high);
+    return here ? here.map(end) : null;
   }
   const places = set.intervals[name] || {};
   return (places[chosenLocation()] || [])[0] || null;
