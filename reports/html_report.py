@@ -7,6 +7,8 @@ by the scripts in `reports/assets` from the embedded data.
 
 from __future__ import annotations
 
+import gzip
+from base64 import b64encode
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
@@ -29,6 +31,9 @@ SCRIPTS = (
     "player.js",
     "start.js",
 )
+PLAIN = 60_000
+"""Longer certificates are embedded in compressed form."""
+
 STYLES = ("report.css", "parts.css")
 
 NAVIGATION = (
@@ -82,7 +87,7 @@ def render(data: Mapping[str, Any], picture: Markup, certificates: Mapping[str, 
         ),
         sections.player(data),
         data_block("report-data", data),
-        data_block("certificates", dict(certificates)),
+        data_block("certificates", {name: packed(text) for name, text in certificates.items()}),
         script(scripts()),
         data_overall=worst,
     )
@@ -109,6 +114,13 @@ def page(title: str, body: Markup, program: str = "") -> str:
         style(sheet),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def packed(text: str) -> str | dict[str, str]:
+    """A certificate as it is embedded: a long one as compressed text in base 64."""
+    if len(text) <= PLAIN:
+        return text
+    return {"gzip": b64encode(gzip.compress(text.encode(), mtime=0)).decode()}
 
 
 def asset(name: str) -> str:

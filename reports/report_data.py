@@ -35,10 +35,10 @@ from reports.invariant_data import invariant_data
 from reports.projection import hull_box
 from reports.proof_graph import proof_graph
 from reports.set_data import bad_data, set_data
-from reports.trace_data import trace_data
+from reports.trace_data import Transitions, sizes_of, trace_data
 from reports.verdict_data import Provenance, verdict_data
 
-SCHEMA = "charon-workbench/report/1"
+SCHEMA = "charon-workbench/report/2"
 MAX_PLOTTED = 24
 """So many variables are offered as axes, those of the properties first."""
 
@@ -56,9 +56,11 @@ def report_data(findings: Findings) -> dict[str, Any]:
     automaton = findings.automaton
     names = _plotted(automaton)
     points = max(40, min(260, MAX_NUMBERS // max(1, len(findings.runs) * (len(names) + 1))))
+    transitions = Transitions(automaton)
+    sizes = sizes_of([run.trace for run in findings.runs], names)
     runs = [
         {"kind": run.kind, "how": run.how, "claim": run.claim}
-        | trace_data(automaton, run.trace, names, points)
+        | trace_data(run.trace, transitions, names, sizes, points)
         for run in findings.runs
     ]
     box = hull_box({name: _values(runs, name) for name in names})
@@ -69,6 +71,7 @@ def report_data(findings: Findings) -> dict[str, Any]:
         "locations": _locations(findings),
         "properties": [_property(findings, v, box) for v in findings.verdicts],
         "assumptions": claim_words.assumptions(findings),
+        "transitions": transitions.data,
         "runs": runs,
         "crosscheck": crosscheck_data(findings),
         "coverage": _coverage(findings),

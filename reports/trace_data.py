@@ -7,13 +7,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 from models.automaton import Automaton, Edge
 from models.trace import Event, EventType, Scalar, Segment, Trace
 from reports import wording
 from simulate.jump import edge_name
 
 POINTS = 260
-"""About so many points of a run are drawn."""
+"""About so many points of a run are looked at."""
+
+TOLERANCE = 1e-3
+"""By this share of a variable's size the drawn lines may miss a run: a fraction of a pixel."""
 
 MAX_EVENTS = 400
 
@@ -29,12 +34,17 @@ SHOWN = (
 
 
 def trace_data(
-    automaton: Automaton, trace: Trace, names: Sequence[str], points: int = POINTS
+    trace: Trace,
+    transitions: Transitions,
+    names: Sequence[str],
+    sizes: Sequence[float],
+    points: int = POINTS,
 ) -> dict[str, Any]:
-    """A run: its stretches with values of the named variables, its events, how it ended."""
+    """A run: its stretches with values of the named variables, its events, how it ended. Points
+    that straight lines do without are left out; `sizes` are those of the variables."""
     duration = max(trace.end - trace.start, 1e-300)
     share = points / duration
-    events = [e for e in trace.events if e.type in SHOWN]
+    events = _events(trace, transitions)
     return {
         "outcome": {
             "ending": str(trace.outcome.ending),
@@ -42,22 +52,68 @@ def trace_data(
             "sentence": trace.outcome.sentence,
         },
         "parameters": {n: short(v) for n, v in trace.parameters.items()},
-        "stretches": [_stretch(s, names, share) for s in trace.segments],
-        "events": [_event(automaton, e) for e in events[:MAX_EVENTS]],
+        "stretches": [_stretch(s, names, share, sizes) for s in trace.segments],
+        "events": events[:MAX_EVENTS],
         "events_left_out": max(0, len(events) - MAX_EVENTS),
         "steps": trace.counts.steps,
         "method": trace.method,
     }
 
 
-def _stretch(segment: Segment, names: Sequence[str], share: float) -> dict[str, Any]:
+def _stretch(
+    segment: Segment, names: Sequence[str], share: float, sizes: Sequence[float]
+) -> dict[str, Any]:
     times = _times(segment, share)
     rows = [segment.valuation(t) for t in times]
+    kept = needed(times, [[_number(row.get(n)) for row in rows] for n in names], sizes)
+    times, rows = [times[i] for i in kept], [rows[i] for i in kept]
     return {
         "location": segment.location,
         "t": [short(t, 8) for t in times],
         "values": {name: _column(rows, name) for name in names},
     }
+
+
+def needed(
+    times: Sequence[float], columns: Sequence[Sequence[float | None]], sizes: Sequence[float]
+) -> list[int]:
+    """The points that must be kept so that straight lines between them miss no other by more
+    than `TOLERANCE` of the size of its variable; the first and the last always (the method of
+    Ramer, Douglas and Peucker). Nothing is left out where a value is missing."""
+    count = len(times)
+    if count <= 2 or any(v is None for column in columns for v in column):
+        return list(range(count))
+    t = np.array(times)
+    values = np.array(columns, dtype=float).reshape(len(columns), count)
+    values = values / np.array(sizes).reshape(-1, 1)
+    kept, pending = {0, count - 1}, [(0, count - 1)]
+    while pending:
+        first, last = pending.pop()
+        if last - first < 2:
+            continue
+        u = (t[first + 1 : last] - t[first]) / (t[last] - t[first])
+        line = values[:, [first]] * (1 - u) + values[:, [last]] * u
+        misses = np.abs(values[:, first + 1 : last] - line).max(axis=0, initial=0.0)
+        worst = int(misses.argmax())
+        if misses[worst] > TOLERANCE:
+            middle = first + 1 + worst
+            kept.add(middle)
+            pending += [(first, middle), (middle, last)]
+    return sorted(kept)
+
+
+def sizes_of(traces: Sequence[Trace], names: Sequence[str]) -> list[float]:
+    """How far apart the values of each variable are, over all runs; 1 where they are equal."""
+    low, high = dict.fromkeys(names, math.inf), dict.fromkeys(names, -math.inf)
+    for trace in traces:
+        for segment in trace.segments:
+            for t in (segment.start, (segment.start + segment.end) / 2, segment.end):
+                values = segment.valuation(t)
+                for name in names:
+                    value = _number(values.get(name))
+                    if value is not None:
+                        low[name], high[name] = min(low[name], value), max(high[name], value)
+    return [high[n] - low[n] if high[n] > low[n] else 1.0 for n in names]
 
 
 def _times(segment: Segment, share: float) -> list[float]:
@@ -96,21 +152,52 @@ def short(value: float, digits: int = 6) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def _event(automaton: Automaton, event: Event) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "t": short(event.time, 8),
-        "type": str(event.type),
-        "name": event.name,
-        "source": event.source,
-        "target": event.target,
-    }
-    if event.type is EventType.JUMP:
-        edge = edge_of(automaton, event)
+class Transitions:
+    """The transitions that runs take, each told once; jumps refer to them by number."""
+
+    def __init__(self, automaton: Automaton):
+        self._automaton = automaton
+        self._numbers: dict[tuple[str, str, str], int] = {}
+        self.data: list[dict[str, Any]] = []
+
+    def number(self, jump: Event) -> int:
+        """The number of the transition behind a jump."""
+        key = (jump.name, jump.source, jump.target)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.data)
+            self.data.append(self._told(jump))
+        return self._numbers[key]
+
+    def _told(self, jump: Event) -> dict[str, Any]:
+        told: dict[str, Any] = {"name": jump.name, "source": jump.source, "target": jump.target}
+        edge = edge_of(self._automaton, jump)
         if edge is not None:
-            data["guard"] = " && ".join(wording.conditions(edge.guard)) or "true"
-            data["resets"] = list(wording.jumps(edge.resets))
-            data["line"] = None if edge.span is None else [_file(edge), edge.span.line]
-    return data
+            told["guard"] = " && ".join(wording.conditions(edge.guard)) or "true"
+            told["resets"] = list(wording.jumps(edge.resets))
+            told["line"] = None if edge.span is None else [_file(edge), edge.span.line]
+        return told
+
+
+def _events(trace: Trace, transitions: Transitions) -> list[dict[str, Any]]:
+    """What happened, in order, each with the stretch that it happens in or (a jump) leads to."""
+    after: dict[int, int] = {}
+    for number, (_, jumps, _) in enumerate(trace.transitions(), 1):
+        after.update({id(jump): number for jump in jumps})
+    found: list[dict[str, Any]] = []
+    here, last = 0, len(trace.segments) - 1
+    for event in trace.events:
+        here = after.get(id(event), here)
+        while here < last and trace.segments[here].end < event.time:
+            here += 1
+        if event.type is EventType.JUMP:
+            data: dict[str, Any] = {"transition": transitions.number(event)}
+        elif event.type in SHOWN:
+            data = {"name": event.name, "source": event.source, "target": event.target}
+        else:
+            continue
+        data["stretch"] = max(here, 0)
+        found.append({"t": short(event.time, 8), "type": str(event.type), **data})
+    return found
 
 
 def edge_of(automaton: Automaton, event: Event) -> Edge | None:

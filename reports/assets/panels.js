@@ -126,7 +126,7 @@ function followState() {
     const claimed = claimedNow(name);
     return element('tr', {},
       element('td', {}, name),
-      element('td', { class: 'number' }, symbolOf(name, run.value(name, selection.t))),
+      element('td', { class: 'number' }, symbolOf(name, chosenValue(name))),
       element('td', { class: 'number soft' }, claimed ? range(claimed) : ''));
   });
   byId('state').replaceChildren(element('table', {},
@@ -205,6 +205,14 @@ function followTables() {
   });
 }
 
+// A certificate as it is embedded: as text, or compressed and in base 64.
+async function unpacked(stored) {
+  if (typeof stored === 'string') return stored;
+  const bytes = Uint8Array.from(atob(stored.gzip), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).text();
+}
+
 function save(name, text, type) {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = element('a', { href: address, download: name });
@@ -232,7 +240,8 @@ function makePanels() {
   });
   const certificates = JSON.parse(byId('certificates').textContent);
   document.querySelectorAll('button.save').forEach((button) => button.addEventListener('click', () => {
-    save('certificate.json', certificates[DATA.properties[Number(button.dataset.claim)].name], 'application/json');
+    unpacked(certificates[DATA.properties[Number(button.dataset.claim)].name])
+      .then((text) => save('certificate.json', text, 'application/json'));
   }));
   const all = byId('save-data');
   if (all) all.addEventListener('click', () => save('report.json', JSON.stringify(DATA, null, 1), 'application/json'));

@@ -1,6 +1,8 @@
 // One plot: axes, claimed sets, bad states, runs, the selected moment; zoom, pan and hover.
 
 const MARGIN = { left: 58, right: 14, top: 12, bottom: 40 };
+const EVENT_REACH = 9; // pixels
+const EVENTS_TOLD = 5;
 let patterns = 0;
 
 class Plot {
@@ -172,10 +174,10 @@ class Plot {
       group.append(shape('path', { d: path(points), class: `run ${colourClass(stretch.location)}` }));
       last = points[points.length - 1];
     }
-    for (const event of run.raw.events) {
+    for (const event of run.events) {
       if (event.type !== 'jump' && event.type !== 'violation') continue;
-      const x = run.value(this.axes.x, event.t);
-      const y = run.value(this.axes.y, event.t);
+      const x = run.after(this.axes.x, event);
+      const y = run.after(this.axes.y, event);
       if (x === null || y === null) continue;
       const at = [this.px(x), this.py(y)];
       const big = marked ? 4.5 : 2.6;
@@ -190,8 +192,8 @@ class Plot {
     this.cursor.replaceChildren();
     const run = chosenRun();
     if (!run) return;
-    const x = run.value(this.axes.x, selection.t);
-    const y = run.value(this.axes.y, selection.t);
+    const x = chosenValue(this.axes.x);
+    const y = chosenValue(this.axes.y);
     if (this.axes.x === 'time') {
       const at = this.px(selection.t);
       this.cursor.append(shape('line', { x1: at, x2: at, y1: MARGIN.top, y2: MARGIN.top + this.inner.h, class: 'now' }));
@@ -269,7 +271,7 @@ class Plot {
     this.svg.addEventListener('pointerup', (event) => {
       if (held && !held.moved) {
         const near = this.nearest(this.place(event).at);
-        if (near) select({ run: near.run.number, t: near.t });
+        if (near) select({ run: near.run.number, t: near.t, stretch: near.run.stretches.indexOf(near.stretch) });
       }
       held = null;
     });
@@ -314,19 +316,39 @@ class Plot {
     return best && best.distance < 40 ? best : null;
   }
 
+  // The transitions and violations of a run that are drawn near a place on the screen.
+  eventsNear(run, at) {
+    return run.events.filter((event) => {
+      if (event.type !== 'jump' && event.type !== 'violation') return false;
+      const x = run.after(this.axes.x, event);
+      const y = run.after(this.axes.y, event);
+      return x !== null && y !== null && Math.hypot(this.px(x) - at[0], this.py(y) - at[1]) < EVENT_REACH;
+    });
+  }
+
   hover(event) {
-    const near = this.nearest(this.place(event).at);
+    const { at } = this.place(event);
+    const near = this.nearest(at);
     this.tip.hidden = !near;
     if (!near) return;
     const line = (name, value) => element('div', {}, element('b', {}, name), ` ${value}`);
     this.tip.replaceChildren(
       element('div', { class: 'tip-head' }, element('span', { class: `swatch ${colourClass(near.stretch.location)}` }), `${near.run.title} · ${near.stretch.location}`),
+      ...this.told(this.eventsNear(near.run, at)),
       line('t', show(near.t)),
       ...NAMES.slice(0, 8).map((name) => line(name, symbolOf(name, sample(near.stretch, name, near.t)))));
     const box = this.container.getBoundingClientRect();
     const left = clamp(event.clientX - box.left + 14, 4, Math.max(4, box.width - this.tip.offsetWidth - 4));
     this.tip.style.left = `${left}px`;
     this.tip.style.top = `${event.clientY - box.top + 14}px`;
+  }
+
+  told(events) {
+    const lines = events.slice(0, EVENTS_TOLD).map((e) => element('div', {}, e.type === 'jump'
+      ? `◆ ${e.name}: ${e.source} → ${e.target} at ${show(e.t, 7)}`
+      : `✗ ${e.name} is broken at ${show(e.t, 7)}`));
+    if (events.length > EVENTS_TOLD) lines.push(element('div', {}, `and ${events.length - EVENTS_TOLD} more`));
+    return lines;
   }
 
   drawBad() {}

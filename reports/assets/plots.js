@@ -100,7 +100,7 @@ class PhasePlot extends Plot {
   // A section of the set that functions bound, through the selected state.
   drawSection(inside, functions) {
     const run = chosenRun();
-    const stretch = run && run.stretchAt(selection.t);
+    const stretch = chosenStretch();
     if (!stretch) return;
     const { x, y } = this.axes;
     const known = run.knowing(stretch, selection.t);

@@ -26,6 +26,7 @@ class Run {
     this.start = this.stretches.length ? this.stretches[0].start : 0;
     this.end = this.stretches.length ? this.stretches[this.stretches.length - 1].end : 0;
     this.starts = this.stretches.map((s) => s.start);
+    this.events = raw.events.map((e) => (e.transition === undefined ? e : { ...DATA.transitions[e.transition], ...e }));
     this.steps = this.makeSteps();
   }
 
@@ -34,9 +35,10 @@ class Run {
   }
 
   makeSteps() {
-    const steps = [{ t: this.start, event: null, text: 'start' }];
-    for (const event of this.raw.events) steps.push({ t: event.t, event, text: event.name });
-    steps.push({ t: this.end, event: null, text: this.raw.outcome.sentence });
+    // Each step knows its stretch: at one instant a run may be in several.
+    const steps = [{ t: this.start, event: null, text: 'start', stretch: 0 }];
+    for (const event of this.events) steps.push({ t: event.t, event, text: event.name, stretch: event.stretch });
+    steps.push({ t: this.end, event: null, text: this.raw.outcome.sentence, stretch: this.stretches.length - 1 });
     return steps;
   }
 
@@ -59,6 +61,12 @@ class Run {
     };
   }
 
+  // The value after an event.
+  after(name, event) {
+    const stretch = this.stretches[event.stretch];
+    return stretch && name !== 'time' ? sample(stretch, name, event.t) : this.value(name, event.t);
+  }
+
   column(stretch, name) {
     if (name === 'time') return stretch.t;
     const column = stretch.values[name];
@@ -78,7 +86,7 @@ function sample(stretch, name, t) {
 
 const RUNS = DATA.runs.map((raw, i) => new Run(raw, i));
 
-const selection = { claim: 0, run: 0, t: 0, step: 0 };
+const selection = { claim: 0, run: 0, t: 0, step: 0, stretch: null };
 const views = [];
 
 // Change the selection and let every view follow; `from` is the view that asked.
@@ -87,18 +95,20 @@ function select(change) {
   const run = RUNS[moved.run];
   if (run) {
     moved.t = clamp(moved.t, run.start, run.end);
+    moved.stretch = change.stretch ?? null;
     if (change.step !== undefined) {
       moved.step = clamp(change.step, 0, run.steps.length - 1);
       moved.t = run.steps[moved.step].t;
+      moved.stretch = run.steps[moved.step].stretch;
     } else {
       moved.step = before(run.steps.map((s) => s.t), moved.t);
-      if (change.run !== undefined && change.t === undefined) moved.step = before(run.steps.map((s) => s.t), moved.t);
+      while (moved.stretch !== null && moved.step > 0 && run.steps[moved.step].stretch > moved.stretch) moved.step -= 1;
     }
   }
   const changed = {
     claim: moved.claim !== selection.claim,
     run: moved.run !== selection.run,
-    time: moved.t !== selection.t,
+    time: moved.t !== selection.t || moved.stretch !== selection.stretch,
   };
   Object.assign(selection, moved);
   for (const view of views) view(changed);
@@ -106,10 +116,18 @@ function select(change) {
 
 const chosenRun = () => RUNS[selection.run];
 const chosenClaim = () => DATA.properties[selection.claim];
-const chosenLocation = () => {
+const chosenStretch = () => {
   const run = chosenRun();
-  const stretch = run && run.stretchAt(selection.t);
+  return run ? run.stretches[selection.stretch] || run.stretchAt(selection.t) : null;
+};
+const chosenLocation = () => {
+  const stretch = chosenStretch();
   return stretch ? stretch.location : null;
+};
+const chosenValue = (name) => {
+  const stretch = chosenStretch();
+  if (name === 'time') return selection.t;
+  return stretch ? sample(stretch, name, selection.t) : null;
 };
 const symbolOf = (name, value) => {
   const declared = DATA.variables.find((v) => v.name === name);
@@ -132,11 +150,10 @@ function claimedNow(name) {
     return piece ? [piece[3], piece[4]] : null;
   }
   if (set.functions) {
-    const run = chosenRun();
-    const stretch = run && run.stretchAt(selection.t);
-    const found = stretch ? allowed(set.functions[stretch.location] || [], name, run.knowing(stretch, selection.t)) : [];
+    const stretch = chosenStretch();
+    const found = stretch ? allowed(set.functions[stretch.location] || [], name, chosenRun().knowing(stretch, selection.t)) : [];
     const end = (value) => (Number.isFinite(value) ? value : null);
-    const here = found.find(([low, high]) => low <= run.value(name, selection.t) && run.value(name, selection.t) <= high);
+    const here = found.find(([low, high]) => low <= chosenValue(name) && chosenValue(name) <= high);
     return here ? here.map(end) : null;
   }
   const places = set.intervals[name] || {};

@@ -12,6 +12,7 @@ import pytest
 
 from models.load import load
 from models.model import Model
+from models.proof.certificate import decode
 from reports.analysis import Settings, analyse
 from reports.html_report import diagram, render
 from reports.report_data import report_data
@@ -179,6 +180,91 @@ def test_the_certificate_can_be_saved(room: Any, tmp_path: Path) -> None:
     download.value.save_as(saved)
     assert '"charon-workbench/certificate/1"' in saved.read_text()
     room.requests[:] = [r for r in room.requests if not r.startswith("blob:")]
+
+
+def test_a_long_certificate_is_unpacked_when_it_is_saved(
+    browser: Any, written: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reports import html_report
+
+    monkeypatch.setattr(html_report, "PLAIN", 100)
+    path = written("packed", heater, until=8.0)
+    assert '"charon-workbench/certificate/1"' not in path.read_text()
+    with opened(browser, path) as page:
+        with page.expect_download() as download:
+            page.click("button.save")
+        download.value.save_as(tmp_path / "certificate.json")
+        page.requests[:] = [r for r in page.requests if not r.startswith("blob:")]
+    decode((tmp_path / "certificate.json").read_text())
+
+
+CHAIN = """
+mode Go() { write analog real x; write discrete int n; diff { d(x) == 1; } inv { x <= 2 } }
+mode Rest() { write analog real x; write discrete int n; diff { d(x) == 1; } }
+mode Top() {
+  write analog real x; write discrete int n;
+  mode go = Go(); mode seven = Rest(); mode three = Rest(); mode last = Rest();
+  trans from init to go;
+  trans #first from go to seven when x >= 1 do { n = 7 }
+  urgent trans #second from seven to three do { n = 3 }
+  urgent trans #third from three to last do { n = 0 }
+}
+agent Hop() {
+  private analog real x; private discrete int n;
+  init { x in [0, 0.5]; n = 0; }
+  mode top = Top();
+  assert "small" { n <= 8 }
+}
+"""
+
+
+def test_the_replay_goes_through_states_without_duration(
+    browser: Any, written: Callable[..., Path], tmp_path: Path
+) -> None:
+    model = tmp_path / "chain.charon"
+    model.write_text(CHAIN)
+    with opened(browser, written("chain", lambda: load(model), until=4.0)) as page:
+        seen = []
+        for _ in range(4):
+            value = page.locator("#state tbody tr").first.locator("td").nth(1)
+            seen.append((text(page, "#where"), value.text_content()))
+            page.keyboard.press("j")
+        assert seen == [("go", "0"), ("seven", "7"), ("three", "3"), ("last", "0")]
+        assert page.locator("#time-plot .chosen .jump").count() == 3
+
+
+def test_quadratic_functions_are_drawn(browser: Any, written: Callable[..., Path]) -> None:
+    """The proved set of the bouncing ball, against its energy at places of the plane."""
+    with opened(browser, written("ball", lambda: load("bouncing_ball"), runs=3)) as page:
+        assert text(page, "#phase-plot .plot-foot") == "Tinted: the proved set, by mode."
+        assert page.get_attribute("#phase-plot svg", "aria-label") == "height over velocity"
+        ticks = page.evaluate(
+            """() => [...document.querySelectorAll('#phase-plot .axes text:not(.axis-name)')].map(
+              (t) => [t.getAttribute('text-anchor'), Number(t.textContent.replace('−', '-')),
+                      Number(t.getAttribute('x')), Number(t.getAttribute('y'))])"""
+        )
+        across = [(v, x) for anchor, v, x, _ in ticks if anchor == "middle"]
+        up = [(v, y - 4) for anchor, v, _, y in ticks if anchor == "end"]
+
+        def tinted(velocity: float, height: float) -> bool:
+            (v0, x0), (v1, x1) = across[0], across[-1]
+            (h0, y0), (h1, y1) = up[0], up[-1]
+            place = [
+                x0 + (velocity - v0) / (v1 - v0) * (x1 - x0),
+                y0 + (height - h0) / (h1 - h0) * (y1 - y0),
+            ]
+            return bool(
+                page.evaluate(
+                    """([x, y]) => [...document.querySelectorAll('#phase-plot .claimed-group path')]
+                      .some((p) => p.isPointInFill(new DOMPoint(x, y)))""",
+                    place,
+                )
+            )
+
+        assert tinted(0.3, 5.1) and tinted(-9.7, 3.1) and tinted(9.7, 3.1)
+        assert not tinted(9.7, 8.1) and not tinted(-12.1, 6.1) and not tinted(0.3, -0.2)
+        page.click("#time-plot svg")
+        assert page.locator("#time-plot .claimed-group path").count() > 10
 
 
 def test_hostile_names_run_nothing(browser: Any, written: Callable[..., Path]) -> None:

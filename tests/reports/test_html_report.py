@@ -105,7 +105,7 @@ def test_the_data_is_embedded_and_versioned(verified: Findings) -> None:
     scripts = read(page(verified)).scripts
     data = next(json.loads(text) for a, text in scripts if a.get("id") == "report-data")
     assert data == json.loads(json.dumps(report_data_without_times(verified, data)))
-    assert data["schema"] == SCHEMA == "charon-workbench/report/1"
+    assert data["schema"] == SCHEMA == "charon-workbench/report/2"
     certificates = next(json.loads(text) for a, text in scripts if a.get("id") == "certificates")
     assert certificates["warm"] == verified.certificates["warm"].text
 

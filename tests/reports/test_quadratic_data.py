@@ -15,7 +15,7 @@ from models.proof.quadratic import Ellipsoid, QuadraticInvariant
 from reports.projection import Point
 from reports.quadratic_data import clipped, ellipsoid_intervals, ellipsoid_pairs, is_always
 
-BOX = {name: (-50.0, 50.0) for name in "xyz"}
+BOX = dict.fromkeys("xyz", (-50.0, 50.0))
 
 
 def invariant(*bodies: tuple[list[list[float]], list[float]]) -> QuadraticInvariant:
