@@ -11,7 +11,7 @@ from abstraction.refinement.location_maps import named_places, searched_places
 from abstraction.refinement.outcome import Failure, NotProved, Outcome, Refuted, refines
 from abstraction.refinement.questions import Fails, Open, Proved, decide, types_of
 from abstraction.refinement.reachable import reachable_sets
-from abstraction.refinement.refutation import find_unmatched_run
+from abstraction.refinement.refutation import FailingState, find_unmatched_run
 from models.automaton import Automaton, HybridAutomaton
 from models.composition import explicit
 from models.expression import conjunction, disjunction, negation
@@ -155,7 +155,7 @@ class _Attempt:
 
     def _strengthened(self, found: _Found) -> _Found | Outcome:
         """A refutation, or the relation with reachable sets where they help."""
-        states = [(o, a.values) for o, a in found.open if isinstance(a, Fails)]
+        states = [*self._failing_starts(found), *self._failing_states(found)]
         refuted = self._refutation(found, states, thorough=False)
         if refuted is not None:
             return refuted
@@ -170,6 +170,23 @@ class _Attempt:
                     return again
         return self._refutation(found, states, thorough=True) or found
 
+    def _failing_states(self, found: _Found) -> Iterator[FailingState]:
+        for o, a in found.open:
+            if isinstance(a, Fails):
+                yield FailingState(o.location, a.values, o.kind is ObligationKind.INITIAL)
+
+    def _failing_starts(self, found: _Found) -> Iterator[FailingState]:
+        """Initial states in which an obligation fails at once."""
+        for o, _ in found.open:
+            for start in self.detailed.initial_sets():
+                if start.location != o.location or start.resets:
+                    continue
+                answer = decide(
+                    replace(o, condition=conjunction(start.condition, o.condition)), self._types
+                )
+                if isinstance(answer, Fails):
+                    yield FailingState(o.location, answer.values, initial=True)
+
     def _reachable(self, failed: list[Obligation]) -> Iterator[PolyhedralProof]:
         """Proofs of reachable sets: the given ones first, then such as exclude failures."""
         if self.settings.regions:
@@ -181,7 +198,7 @@ class _Attempt:
             yield found
 
     def _refutation(
-        self, found: _Found, states: list[tuple[Obligation, Mapping[str, Scalar]]], thorough: bool
+        self, found: _Found, states: list[FailingState], thorough: bool
     ) -> Refuted | None:
         if not self.settings.refute:
             return None

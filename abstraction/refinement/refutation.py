@@ -15,7 +15,6 @@ from random import Random
 from abstraction.refinement.membership import Matcher
 from abstraction.refinement.outcome import Refuted
 from models.automaton import INT, Automaton
-from models.proof.simulation_relation import Obligation, ObligationKind
 from models.solver import Scalar
 from models.source import ModelError
 from models.trace import Trace
@@ -30,14 +29,21 @@ HORIZON = 10.0
 RANDOM_RUNS = 5
 SHARES = {Level.LOW: 0.0, Level.MID: 0.5, Level.HIGH: 1.0}
 
-State = tuple[Obligation, Mapping[str, Scalar]]
+
+@dataclass(frozen=True)
+class FailingState:
+    """Values of variables and inputs at which an obligation fails; whether they are initial."""
+
+    location: str
+    values: Mapping[str, Scalar]
+    initial: bool
 
 
 def find_unmatched_run(
     detailed: Automaton,
     abstract: Automaton,
     observed: Sequence[str],
-    states: Sequence[State],
+    states: Sequence[FailingState],
     seed: int = 0,
     thorough: bool = True,
 ) -> Refuted | None:
@@ -103,15 +109,17 @@ class _Attempt:
         )
 
 
-def _attempts(detailed: Automaton, states: Sequence[State], thorough: bool) -> Iterator[_Attempt]:
+def _attempts(
+    detailed: Automaton, states: Sequence[FailingState], thorough: bool
+) -> Iterator[_Attempt]:
     """Choices for runs: first those at which obligations fail."""
     numeric = {v.name for v in detailed.variables if v.type.is_numeric}
     read = {i.name for i in detailed.inputs}
     middle = Policy(Switching.LATEST if thorough else Switching.EARLIEST, Level.MID)
-    for obligation, values in states:
-        inputs = _levels(detailed, 0.5) | _numbers(values, read)
-        if obligation.kind is ObligationKind.INITIAL and not thorough:
-            yield _Attempt(middle, inputs, _numbers(values, numeric), obligation.location)
+    for state in states:
+        inputs = _levels(detailed, 0.5) | _numbers(state.values, read)
+        if state.initial and not thorough:
+            yield _Attempt(middle, inputs, _numbers(state.values, numeric), state.location)
         elif read:
             yield _Attempt(middle, inputs)
     early, late = Switching.EARLIEST, Switching.LATEST
