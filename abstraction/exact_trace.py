@@ -9,6 +9,7 @@ from fractions import Fraction
 from models.automaton import Automaton
 from models.expression import Expression
 from models.trace import Ending, Event, EventType, Outcome, Scalar, Segment, Trace
+from reach.exact.run import PolynomialRun
 from reach.rectangular_witness import Run, Stay, decoded
 
 
@@ -64,5 +65,51 @@ def _segment(automaton: Automaton, stay: Stay, start: Fraction) -> Segment:
     )
 
 
-def _plain(value: Fraction | bool | str) -> Scalar:
+def _plain(value: Fraction | float | bool | str) -> Scalar:
     return float(value) if isinstance(value, Fraction) else value
+
+
+def polynomial_trace(
+    automaton: Automaton, claim: str, run: PolynomialRun, variables: tuple[str, ...]
+) -> Trace:
+    """The trace of one stay along polynomials that ends with a violation; rounded to doubles."""
+    flowing = tuple(sorted(run.moves))
+    degree = max((len(p) - 1 for p in run.moves.values()), default=0)
+    degree = max(degree, 1)
+    coefficients = [
+        float(p[k]) if k < len(p) else 0.0
+        for p in (run.moves[name] for name in flowing)
+        for k in range(degree + 1)
+    ]
+    moving, end = bool(run.duration), float(run.duration)
+    final = run.final
+    definitions: Mapping[str, Expression] = {}
+    if hasattr(automaton, "definitions"):
+        definitions = automaton.definitions(run.location)
+    segment = Segment(
+        run.location,
+        flowing,
+        array("d", [0.0, end] if moving else [0.0]),
+        array("i", [degree] if moving else []),
+        array("d", coefficients if moving else []),
+        {n: _plain(v) for n, v in run.initial.items() if n not in run.moves},
+        array("d", [_number(final[n]) for n in flowing]),
+        definitions,
+    )
+    event = Event(end, EventType.VIOLATION, claim, run.location)
+    outcome = Outcome(Ending.VIOLATION, end, f"{claim!r} is violated at time {end:g}", claim)
+    parameters = {p.name: _number(run.initial[p.name]) for p in automaton.parameters}
+    return Trace(
+        automaton.name,
+        variables,
+        (segment,),
+        (event,),
+        outcome,
+        parameters=parameters,
+        method="exact",
+    )
+
+
+def _number(value: Fraction | float | bool | str) -> float:
+    assert isinstance(value, Fraction), "what flows is a number"
+    return float(value)

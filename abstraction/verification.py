@@ -25,8 +25,9 @@ STRATEGIES: dict[str, tuple[str, str]] = {
     "template": ("abstraction.template_strategy", "TemplateStrategy"),
     "transient": ("abstraction.transient_strategy", "TransientStrategy"),
     "abstraction": ("abstraction.abstraction_strategy", "AbstractionStrategy"),
+    "exact": ("abstraction.exact_strategy", "ExactStrategy"),
 }
-"""Every method, in the order in which `auto` tries them: module and class."""
+"""Every method, in the order in which `auto` tries those that suit: module and class."""
 
 QUICK_SECONDS, QUICK_SIMULATIONS = 1.5, 300
 """What `auto` spends on simulation before it tries to prove; the rest of its time, if

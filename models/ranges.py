@@ -32,6 +32,14 @@ def bounds(*constraints: Constraint) -> tuple[Expression, ...]:
     return tuple(found)
 
 
+def is_empty(given: Range) -> bool:
+    """Whether a range between two numbers has no values."""
+    low, high = given.low, given.high
+    if low is None or high is None or not low.is_constant or not high.is_constant:
+        return False
+    return low.constant > high.constant
+
+
 def value_in(name: str, given: Range) -> Expression:
     """The proposition that a variable's value lies in a range; exact."""
     value = variable(name)

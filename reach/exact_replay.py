@@ -50,21 +50,29 @@ def _start(automaton: Automaton, run: Run) -> str | None:
     state = decoded(automaton, first.state)
     if state.get(TIME, 0) != 0:
         return "the run does not start at time 0"
+    if is_initial(automaton, first.location, state):
+        return None
+    return "the first state is not an initial one"
+
+
+def is_initial(automaton: Automaton, location: str, state: Mapping[str, Scalar]) -> bool:
+    """Whether runs may start with these values of variables and parameters."""
     for p in automaton.parameters:
-        value = first.state[p.name]
+        value = state[p.name]
+        assert isinstance(value, Fraction), "parameters are numbers"
         if (p.low is not None and value < p.low) or (p.high is not None and value > p.high):
-            return f"{p.name} is outside its bounds"
+            return False
     for start in automaton.initial_sets():
-        if start.location != first.location:
+        if start.location != location:
             continue
         changed = {reset.variable for reset in start.resets}
         given = {n: v for n, v in state.items() if n not in changed}
         try:
             if evaluate(start.condition, given) is True and _reset(start.resets, given, state):
-                return None
+                return True
         except EvaluationError:
             continue
-    return "the first state is not an initial one"
+    return False
 
 
 def _stays(automaton: Automaton, run: Run) -> str | None:

@@ -134,10 +134,7 @@ class Exploration:
         """The flow of a location."""
         found = self._flows.get(location)
         if found is None:
-            flow = affine_flow(self.problem, location)
-            if isinstance(flow, str):
-                raise _Stop(NotFound(flow))
-            found = self._flows[location] = flow
+            found = self._flows[location] = affine_flow(self.problem, location)
         return found
 
     def conditions(self, location: str) -> Conditions:

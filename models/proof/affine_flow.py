@@ -75,8 +75,8 @@ class AffineFlow:
         return found
 
 
-def affine_flow(problem: LinearProblem, location: str) -> AffineFlow | str:
-    """The flow of a location; a reason where the linear view has no affine one."""
+def affine_flow(problem: LinearProblem, location: str) -> AffineFlow:
+    """The flow of a location; what is not affine in it is a signal without bounds."""
     names = tuple(sorted(problem.names | {TIME}))
     index = {name: j for j, name in enumerate(names)}
     resolved = [(_resolved(dynamics), dynamics.corner) for dynamics in problem.dynamics(location)]
@@ -90,11 +90,16 @@ def affine_flow(problem: LinearProblem, location: str) -> AffineFlow | str:
     limits = {name: bounds[name] for name in names if name in bounds}
     mean = mean_entries([(Fraction(1, len(corners)), c.entries) for c in corners])
     sources = {n for corner in corners for _, n in corner.entries if isinstance(n, str)}
-    spans = {n: bounds.get(n, (None, None)) for n in sources}
-    found = assembled(names, mean, {str(n): span for n, span in spans.items()}, limits)
-    if any(s.low is not None and s.high is not None and s.low > s.high for s in found.signals):
-        return f"the bounds of an input contradict each other in {location}"
+    spans = {str(n): _ordered(bounds.get(n, (None, None))) for n in sources}
+    found = assembled(names, mean, spans, limits)
     return replace(found, corners=corners) if len(corners) > 1 else found
+
+
+def _ordered(span: Span) -> Span:
+    """The bounds of a signal; where they contradict each other no flow exists, and any bounds
+    hold of all there are."""
+    low, high = span
+    return (high, low) if low is not None and high is not None and low > high else span
 
 
 def _entries(index: Mapping[str, int], derivative: Mapping[str, Form]) -> Entries:

@@ -321,26 +321,21 @@ def obligations(
         for number, rows in enumerate(cases):
             title = f"initial states of {location}, case {number + 1}"
             yield CoverObligation(title, rows + start_time(), regions.get(location, ()))
-    flows: dict[str, AffineFlow | str] = {}
+    flows: dict[str, AffineFlow] = {}
     for number, node in enumerate(nodes):
         where = f"node {number + 1} ({node.location})"
         made = steps_in(problem, node, flows)
         yield from _of_node(problem, horizon, node, made, where, regions)
 
 
-def steps_in(
-    problem: LinearProblem, node: AnyNode, flows: dict[str, AffineFlow | str]
-) -> Iterator[Step]:
+def steps_in(problem: LinearProblem, node: AnyNode, flows: dict[str, AffineFlow]) -> Iterator[Step]:
     """The rows of a node of a model, step by step; `flows` keeps affine flows by location."""
     if isinstance(node, TaylorNode):
         yield from _taylor_steps_in(problem, node)
         return
     if node.location not in flows:
         flows[node.location] = affine_flow(problem, node.location)
-    flow = flows[node.location]
-    if isinstance(flow, str):
-        raise UnsuitableError(flow)
-    yield from steps(flow, node)
+    yield from steps(flows[node.location], node)
 
 
 def _taylor_steps_in(problem: LinearProblem, node: TaylorNode) -> Iterator[Step]:

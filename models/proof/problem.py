@@ -76,6 +76,7 @@ from models.proof.quantities import (
     measured_resets,
     quantities,
 )
+from models.ranges import is_empty
 from models.traversal import free_variables, postorder
 
 MAX_CORNER_PARAMETERS = 8
@@ -201,10 +202,14 @@ class LinearProblem:
     def idle(self, location: str) -> Alternatives:
         """What holds after some time has passed in a location, since no urgent edge was enabled
         before: cases of rows that are not strict, over names and quantities that change
-        continuously; `((),)` where nothing is known.
+        continuously; `((),)` where nothing is known. There are no cases where no time passes
+        at all, because a derivative would have to lie in an empty range.
 
         The same guards are left out as in `flowing`.
         """
+        ranges = (flow.range for flow in self.automaton.location(location).flows)
+        if any(is_empty(given) for given in ranges):
+            return ()
         cases = self._without_urgency(location, ((),))
         return tuple(tuple(Row(row.form) for row in case) for case in cases)
 

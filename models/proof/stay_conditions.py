@@ -18,6 +18,9 @@ kinds; `idle` may be a union that is not convex, since each of its cases makes a
 its own. Where no edge is urgent, or nothing is known of the guards, one obligation for all
 moments will do.
 
+Where a derivative would have to lie in an empty range no time passes: `idle` has no cases then,
+and only the entry counts.
+
 A strict guard of an urgent edge, like x > 1, is never reached by a stay that has to end at
 x = 1. Models mean by it that the edge is taken as soon as x exceeds 1, so the jumps of urgent
 edges are read generously: with all their rows not strict.

@@ -215,6 +215,26 @@ def test_without_urgent_edges_nothing_is_asked_about_the_entry() -> None:
     assert not conditions.jumps[0].at_entry and not conditions.bad[0].at_entry
 
 
+def ended(claim: Expression, *, low: int, high: int) -> HybridAutomaton:
+    """As `rising` to x = 1, and there 3 higher, where the derivative of x is in a range."""
+    base = rising(X >= 1, claim, after=X + 3)
+    down = replace(
+        base.locations[1],
+        flows=(
+            Constraint("x", Range(constant(low), constant(high))),
+            Constraint("y", Range.exactly(constant(0))),
+        ),
+    )
+    return replace(base, locations=(base.locations[0], down))
+
+
+def test_no_time_passes_where_a_derivative_has_no_values() -> None:
+    """The states that enter there count; from there nothing is reached."""
+    assert verified(ended(X <= 4, low=1, high=0), "affine")
+    assert not verified(ended(X <= Fraction(39, 10), low=1, high=0), "affine")
+    assert not verified(ended(X <= 4, low=0, high=1), "affine")
+
+
 class _Budget:
     """Says that time is up after so many questions: a limit without a clock."""
 

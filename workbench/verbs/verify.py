@@ -35,6 +35,7 @@ METHODS = (
     "template",
     "transient",
     "abstraction",
+    "exact",
 )
 
 SHORTEST, LONGEST = Fraction(1, 10**9), Fraction(10**9)
@@ -65,7 +66,7 @@ def _positive(_: click.Context, parameter: click.Parameter, text: str | None) ->
     type=click.Choice(METHODS),
     default="auto",
     show_default=True,
-    help="How to decide; auto tries what suits the model.",
+    help="How to decide; auto tries what suits the model (all but exact: polynomial flows).",
 )
 @click.option(
     "--time-limit",
@@ -232,12 +233,13 @@ def _recorded(
 ) -> Provenance:
     """Write the certificate or the trace, if asked to, and note how the verdict came about."""
     from models.proof.certificate import encode
+    from models.trace_files import to_json
     from models.verdict import Falsified, Verified
     from reports.verdict_data import Provenance
 
     command_line = shlex.join(["workbench", *sys.argv[1:]])
     if trace_file is not None and isinstance(verdict, Falsified):
-        write_whole(trace_file, verdict.recording)
+        write_whole(trace_file, verdict.recording or to_json(verdict.trace))
         return Provenance(command_line, seed, trace_path=str(trace_file))
     if path is None or not isinstance(verdict, Verified):
         return Provenance(command_line, seed)
