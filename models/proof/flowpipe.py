@@ -9,7 +9,8 @@ all runs if these linear facts hold, each proved by Farkas multipliers:
 
 1. *Initial*: every initial state lies in the entry set of a node of its location, at time 0.
 2. *End*: when the steps of a node are over, its rows contradict the invariant, or say that the
-   horizon is reached: rows, elapsed = end, invariant and time < horizon have no solution.
+   horizon is reached, or the state lies in the entry set of a node of the same location: all
+   solutions of rows, elapsed = end, invariant and time < horizon do (if there are any).
 3. *Jumps*: on every step of a node, for every edge: the successors of states that satisfy the
    rows, the guard and time <= horizon lie in entry sets of nodes of the edge's target.
 4. *Safety*: on no step of a node a state satisfies the rows, time <= horizon, and is bad.
@@ -17,13 +18,19 @@ Of states later than the entry it is known besides that no urgent edge was enabl
 what 2, 3 and 4 make of it says `models.proof.stay_conditions`.
 
 Theorem. If all obligations hold, no run reaches a bad state at a time up to the horizon.
-Proof. By induction over jumps, every stay that begins at a time up to the horizon begins in
-the entry set of a node: the first by 1; a later one by 3, since the state before the jump was
-reached in a stay that began in a node's entry set, and satisfies the rows of the step that it
-was reached on. It was reached on a step: at the end of the steps a state must satisfy the
-rows of the last one (steps are closed) and the invariant (which holds throughout a stay), so
-by 2 the time is the horizon or later, and what comes after lies beyond the horizon. By 4 no
-state on a step is bad. Nodes may cover each other in circles: the induction is over jumps.
+Proof. Cut every stay into *stretches*: the first begins with the stay; it ends with it or, if
+that comes first, when the steps of a node are over in whose entry set it began; then the next
+begins. By induction every stretch that begins at a time up to the horizon begins in the entry
+set of a node: the first of the run by 1; one after a jump by 3, since the state before the jump
+was reached on a stretch that began in a node's entry set, and satisfies the rows of the step
+that it was reached on; any other by 2: at the end of the steps a state satisfies the rows of the
+last one (steps are closed) and the invariant (which holds throughout a stay), so it lies in an
+entry set, or the time is the horizon or later, and what comes after lies beyond the horizon.
+A stretch that begins later than its stay may be read as one that begins with it: all that is
+known of the moments after the entry holds then too, of the entry itself nothing is asked.
+Steps have lengths, of which there are finitely many, so a stay has finitely many stretches up
+to any time. By 4 no state on a step is bad. Nodes may cover each other in circles: the
+induction is over stretches.
 
 Without a horizon the rows about time are left out of 2, 3 and 4, and the same proof holds for
 all time. Where the dynamics is not affine the rows of a node come from Taylor models instead
@@ -33,13 +40,13 @@ all time. Where the dynamics is not affine the rows of a node come from Taylor m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, tee
 from typing import TypeAlias
 
-from models.automaton import TIME
+from models.automaton import TIME, primed
 from models.proof.adjoint import Chord, FlowBounds, Piece, Stage
 from models.proof.affine_flow import AffineFlow, Span, affine_flow
 from models.proof.linear import Form, Row, Rows
@@ -375,11 +382,12 @@ def _of_node(
             yield ImpossibleObligation(title, here + until + bad.rows, region)
         last = step
     assert last is not None, "a node has steps"
+    own = regions[node.location]
+    same = unchanged(problem.names, own)
     for case, rows in enumerate(conditions.staying):
         title = f"{where}: end, case {case + 1}"
-        yield ImpossibleObligation(
-            title, at_end(last) + before(horizon, strict=True) + rows, region
-        )
+        rows = at_end(last) + before(horizon, strict=True) + rows
+        yield CoverObligation(title, rows + same, own)
 
 
 def at_entry(node: AnyNode, first: Step) -> Rows:
@@ -397,3 +405,13 @@ def at_entry(node: AnyNode, first: Step) -> Rows:
 def at_end(last: Step) -> Rows:
     """The rows of the last step at its end."""
     return (*last.rows, Row(Form({ELAPSED: Fraction(-1)}, last.end)))
+
+
+def unchanged(names: Iterable[str], regions: Iterable[Region]) -> Rows:
+    """Where no jump happens, all names and whatever regions speak about keep their values."""
+    mentioned = {n for region in regions for h in region.predicates for n in h.coefficients}
+    pairs = (
+        Form({primed(name): Fraction(1), name: Fraction(-1)})
+        for name in sorted(mentioned.union(names))
+    )
+    return tuple(row for form in pairs for row in (Row(form), Row(form.scaled(Fraction(-1)))))

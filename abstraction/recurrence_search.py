@@ -1,0 +1,225 @@
+"""Looking for entry sets to which all stays return: attempts of growing cost.
+
+First entry sets are boxes with what conditions speak about; then they inherit the directions on
+which the property rests; then each is cut into parts along the guard by which it is entered,
+and steps are shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from abstraction.cut_choice import steady_progress
+from abstraction.entry_sets import EntrySet, Origin, curves_of
+from abstraction.followed_stays import Interrupted
+from abstraction.recurrence_directions import (
+    axes,
+    condition_normals,
+    directions_of,
+    distinct,
+    inherit,
+)
+from abstraction.recurrence_proof import charge, exact_nodes, proof_of
+from abstraction.recurrent_sets import Recurrence, closed_sets, start_offsets
+from abstraction.sampled_runs import SampledRuns
+from abstraction.stay_view import Array, JumpView, Stays, StayView, Vector
+from abstraction.template_system import TemplateSystem
+from models.proof.flowpipe import FlowpipeProof
+from reach.support import SupportOracle
+
+STEPS_OF_STAY, MOST_STEPS = 16, 72
+SETTLING = 2.0
+"""Where stays need not end they are followed for so many of the slowest time constants."""
+TURN = 0.35
+"""The longest step, in units of the fastest time constant."""
+EXACT_ROUNDS = 3
+MOST_ENTRIES = 40
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One attempt: parts of every entry set, how much shorter steps are, and whether normals
+    are inherited."""
+
+    parts: int
+    finer: int
+    inherited: bool
+
+
+PLANS = (Plan(1, 1, False), Plan(1, 1, True), Plan(3, 2, False), Plan(3, 2, True))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A proof, or why there is none; the attempts made and the entry sets of the last."""
+
+    proof: FlowpipeProof | None
+    reason: str
+    attempts: int
+    entries: int
+
+
+class RecurrenceSearch:
+    """The attempts on one model."""
+
+    def __init__(
+        self,
+        stays: Stays,
+        system: TemplateSystem,
+        runs: SampledRuns,
+        stop: Callable[[], bool],
+        progress: Callable[[str], None] = lambda text: None,
+    ):
+        self.stays, self.system, self.runs = stays, system, runs
+        self.stop, self.progress = stop, progress
+        points = runs.points(system.locations)
+        order = [system.names.index(name) for name in stays.names]
+        spread = np.ones(len(order)) if points is None else np.ptp(points[:, order], axis=0)
+        self.scale = np.maximum(spread, 1e-3 * max(1.0, float(spread.max(initial=0.0))))
+        self.points = {
+            name: None if (found := runs.points([name])) is None else found[:, order]
+            for name in stays.views
+        }
+        self.lengths = {name: self._length(view) for name, view in stays.views.items()}
+
+    def search(self) -> Outcome:
+        """The first attempt that succeeds."""
+        reason, number, entries = "the time limit ended the search", 0, 0
+        try:
+            for number, plan in enumerate(PLANS):
+                self.progress(f"recurrence: attempt {number + 1}, {plan.parts} parts")
+                made = self._entries(plan)
+                entries = len(made)
+                if entries > MOST_ENTRIES:
+                    continue
+                found = self._closed(made, plan)
+                if not found.reason:
+                    proof = self._proved(found)
+                    if isinstance(proof, FlowpipeProof):
+                        return Outcome(proof, "", number + 1, entries)
+                    reason = f"entry sets were found, but this lacked an exact proof: {proof}"
+                else:
+                    reason = found.reason
+        except Interrupted:
+            reason = f"the time limit ended attempt {number + 1}; before, {reason}"
+        return Outcome(None, reason, number + 1, entries)
+
+    # Entry sets
+
+    def _entries(self, plan: Plan) -> list[EntrySet]:
+        """One entry set for each location where runs start, and for each jump."""
+        found: list[EntrySet] = []
+        for location in dict.fromkeys(start.location for start in self.stays.starts):
+            found.append(self._entry(self.stays.views[location], None, plan, ()))
+        for view in self.stays.views.values():
+            for jump in view.jumps:
+                target = self.stays.views[jump.target]
+                origin = jump.source, jump.number
+                for slab in self._slabs(jump, plan.parts):
+                    found.append(self._entry(target, origin, plan, slab))
+        return found
+
+    def _entry(
+        self, view: StayView, origin: Origin, plan: Plan, slab: Sequence[tuple[Vector, float]]
+    ) -> EntrySet:
+        normals = distinct(
+            [*axes(len(self.stays.names)), *condition_normals(view), *(v for v, _ in slab)]
+        )
+        length, settling = self.lengths[view.location]
+        step = _dyadic(length / plan.finer)
+        count = min(MOST_STEPS * plan.finer, max(4, ceil(settling / step)))
+        levels = tuple((normals.index(v), level) for v, level in slab)
+        return EntrySet(view, origin, normals, step, count, levels)
+
+    def _slabs(self, jump: JumpView, parts: int) -> Iterator[Sequence[tuple[Vector, float]]]:
+        """The parts of what a jump leads to, along the first normal of its guard on which
+        there is something to cut; each has an upper cut first (the last: a lower one)."""
+        n = len(self.stays.names)
+        relation = jump.relation
+        oracle = SupportOracle(relation.matrix, relation.bound)
+        for normal in distinct(jump.guards) if parts > 1 else ():
+            objective = np.zeros(relation.matrix.shape[1])
+            objective[n : 2 * n] = [float(v) for v in normal]
+            high, low = oracle(objective), oracle(-objective)
+            if high is None or low is None or not np.isfinite(high.value + low.value):
+                continue
+            width = (high.value + low.value) / parts
+            if width <= 1e-6 * max(1.0, abs(high.value)):
+                continue
+            cuts = [float(np.round(-low.value + k * width, 6)) for k in range(1, parts)]
+            opposite = tuple(-v for v in normal)
+            lower: list[tuple[Vector, float]] = []
+            for cut in cuts:
+                yield [(normal, cut), *lower]
+                lower = [(opposite, -cut)]
+            yield lower
+            return
+        yield ()
+
+    def _length(self, view: StayView) -> tuple[float, float]:
+        """The length of steps, and for how long stays are followed at most."""
+        rates = np.abs(np.linalg.eigvals(view.matrix))
+        moving = rates[rates > 1e-6]
+        progress = steady_progress(self.system, self.runs, view.location)
+        points = self.runs.points([view.location])
+        longest = TURN / float(moving.max()) if len(moving) else np.inf
+        if progress is not None and points is not None:
+            stay = float(np.ptp(points @ progress.normal)) / progress.speed
+            length = min(longest, stay / STEPS_OF_STAY)
+            return length, MOST_STEPS * length
+        if not len(moving):
+            return 1.0, STEPS_OF_STAY * 1.0
+        return longest, SETTLING / float(moving.min())
+
+    # Attempts
+
+    def _closed(self, entries: list[EntrySet], plan: Plan) -> Recurrence:
+        self._prepare(entries)
+        found = closed_sets(entries, self.stop)
+        if found.reason and plan.inherited and found.followed:
+            if inherit(self.stays, entries, found.followed, self.scale, self.stop):
+                renewed = [
+                    EntrySet(e.view, e.origin, e.normals, e.step, e.count, e.slab) for e in entries
+                ]
+                self._prepare(renewed)
+                found = closed_sets(renewed, self.stop)
+        return found
+
+    def _prepare(self, entries: Sequence[EntrySet]) -> None:
+        targets: dict[object, list[EntrySet]] = {}
+        for entry in entries:
+            targets.setdefault(entry.origin, []).append(entry)
+        for entry in entries:
+            if self.stop():
+                raise Interrupted
+            rows = directions_of(entry, targets, self.points[entry.view.location])
+            entry.curves = curves_of(entry.view, rows, entry.step, entry.count)
+            entry.charges = np.zeros((entry.count, 2, len(rows)))
+        start_offsets(self.stays, entries)
+
+    def _proved(self, found: Recurrence) -> FlowpipeProof | str:
+        """Exact evidence; the search is charged for what the exact bounds lose and repeated."""
+        lacking = ""
+        for _ in range(EXACT_ROUNDS):
+            self.progress("recurrence: exact evidence")
+            charge(exact_nodes(self.stays, found, self.stop))
+            found = closed_sets(found.entries, self.stop)
+            if found.reason:
+                return lacking or found.reason
+            proof = proof_of(
+                self.stays, exact_nodes(self.stays, found, self.stop), self.stop
+            )
+            if isinstance(proof, FlowpipeProof):
+                return proof
+            lacking = proof
+        return lacking
+
+
+def _dyadic(value: float) -> float:
+    """A number of few bits, at most the value and more than 7/8 of it."""
+    exponent = np.floor(np.log2(value)) - 3
+    return float(np.floor(value / 2.0**exponent) * 2.0**exponent)
