@@ -80,6 +80,8 @@ class EntrySet:
     curves: Curves | None = None
     charges: Array = field(default_factory=lambda: np.zeros(0))
     """By step, end of the step, and direction."""
+    helped: set[tuple[int, int]] = field(default_factory=set)
+    """Moments and directions whose bounds an exact proof rests on."""
 
     @cached_property
     def matrix(self) -> Array:
@@ -107,9 +109,10 @@ class EntrySet:
 @dataclass(frozen=True)
 class Supports:
     """Bounds of an entry set's directions at one moment: value, factors of the offsets, and
-    the rest that does not depend on them."""
+    the rest that does not depend on them; `boxed` are the values with the axes alone."""
 
     values: Array
+    boxed: Array
     factors: Array
     rest: Array
 
@@ -128,7 +131,8 @@ class SupportsOf:
     def at(self, moment: int) -> Supports:
         """Value, factors and rest of every direction."""
         moved, pushed = self.curves.moved[moment], self.curves.pushed[moment]
-        values, factors = self._boxed(moved)
+        boxed, factors = self._boxed(moved)
+        values = boxed.copy()
         if not self.plain:
             for r, direction in enumerate(moved):
                 supported = self.oracle(direction)
@@ -136,7 +140,7 @@ class SupportsOf:
                     values[r] = supported.value
                     factors[r] = 0.0
                     factors[r, self.known] = supported.multipliers
-        return Supports(values + pushed, factors, pushed)
+        return Supports(values + pushed, boxed + pushed, factors, pushed)
 
     def _boxed(self, moved: Array) -> tuple[Array, Array]:
         n = moved.shape[1]

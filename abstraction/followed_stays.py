@@ -114,6 +114,8 @@ class _Step:
         self.bounded = np.flatnonzero(np.isfinite(begin) & np.isfinite(end))
         self.begin, self.end = begin[self.bounded], end[self.bounded]
         self.normals = entry.directions[self.bounded]
+        self.scaled = entry.scaled[self.bounded]
+        self.boxed = np.maximum(now.boxed + charges[0], following.boxed + charges[1])[self.bounded]
 
     def within(self, condition: Condition, *, at_end: bool = False) -> _Rows | None:
         """The rows of the step with those of a condition; None if they have no solution."""
@@ -128,9 +130,14 @@ class _Step:
         matrix[count + 2 :, :-1] = condition.matrix
         ends = [1.0, -1.0 if at_end else 0.0]
         bound = np.concatenate([self.begin, ends, condition.bound])
-        rows = _Rows(matrix, bound)
-        empty = SupportOracle(matrix, bound)(np.zeros(width + 1)) is None
-        return None if empty else rows
+        relaxed = np.zeros((len(matrix), 1))
+        relaxed[count + 2 :] = 1.0
+        # By how much the condition can hold: a negative number has multipliers that show why.
+        supported = SupportOracle(np.hstack([matrix, relaxed]), bound)(np.eye(width + 2)[-1])
+        if supported is not None and supported.value < -INSIDE:
+            self._note(supported.multipliers)
+            return None
+        return _Rows(matrix, bound)
 
     def _missed(self, condition: Condition, at_end: bool) -> bool:
         """Whether one direction alone contradicts a row of the condition."""
@@ -141,10 +148,12 @@ class _Step:
         for row, bound in zip(rows, bounds, strict=True):
             size = np.abs(row).max(initial=0.0)
             if size > 0:
-                alike = np.abs(self.entry.scaled[self.bounded] + row / size).max(axis=1) < UNITS
+                alike = np.abs(self.scaled + row / size).max(axis=1) < UNITS
                 for i in np.flatnonzero(alike):
                     factor = size / np.abs(self.normals[i]).max()
                     if factor * most[i] < -bound - INSIDE * max(1.0, abs(bound)):
+                        if not factor * self.boxed[i] < -bound:
+                            self._use(int(self.bounded[i]))
                         return True
         return False
 
@@ -203,4 +212,7 @@ class _Step:
 
     def _note(self, multipliers: Array) -> None:
         for i in self.bounded[multipliers[: len(self.bounded)] > INSIDE]:
-            self.found.used |= {(self.number, int(i)), (self.number + 1, int(i))}
+            self._use(int(i))
+
+    def _use(self, direction: int) -> None:
+        self.found.used |= {(self.number, direction), (self.number + 1, direction)}

@@ -17,9 +17,9 @@ from itertools import product
 
 import numpy as np
 
-from abstraction.entry_sets import EntrySet
+from abstraction.entry_sets import EntrySet, floats
 from abstraction.followed_stays import Followed
-from abstraction.stay_view import Array, Stays, StayView, Vector
+from abstraction.stay_view import Array, JumpView, StayView, Vector
 from reach.matrix_exponential import matrix_exponential
 
 GRID = 1 << 20
@@ -65,7 +65,9 @@ def distinct(vectors: Iterable[Vector]) -> list[Vector]:
 
 def axes(n: int) -> list[Vector]:
     """The coordinate directions, then their opposites."""
-    return [tuple(Fraction(sign * (i == j)) for j in range(n)) for sign in (1, -1) for i in range(n)]
+    return [
+        tuple(Fraction(sign * (i == j)) for j in range(n)) for sign in (1, -1) for i in range(n)
+    ]
 
 
 def both_senses(vectors: Iterable[Vector]) -> Iterator[Vector]:
@@ -79,6 +81,18 @@ def condition_normals(view: StayView) -> list[Vector]:
     """What invariant, bad states and guards of a location speak about, in both senses."""
     guards = [guard for jump in view.jumps for guard in jump.guards]
     return distinct(both_senses([*view.normals, *guards]))
+
+
+def established(jump: JumpView) -> list[Vector]:
+    """What a jump fixes: x_j - R_j x for every variable that is set from variables that stay
+    (a timer that is reset, an output that is computed and held), in both senses."""
+    units = axes(len(jump.reset))[: len(jump.reset)]
+    stays = [row == unit for row, unit in zip(jump.reset, units, strict=True)]
+    found = []
+    for unit, row, kept in zip(units, jump.reset, stays, strict=True):
+        if not kept and all(same for a, same in zip(row, stays, strict=True) if a):
+            found.append(tuple(u - a for u, a in zip(unit, row, strict=True)))
+    return distinct(both_senses(found))
 
 
 def directions_of(
@@ -159,11 +173,11 @@ def _unlike(vectors: Sequence[Vector], scale: Array, least: float) -> list[Vecto
 
 def _scaled(row: Array, scale: Array) -> Array:
     sized = row * scale
-    return sized / np.abs(sized).max()
+    found: Array = sized / np.abs(sized).max()
+    return found
 
 
 def inherit(
-    stays: Stays,
     entries: Sequence[EntrySet],
     followed: Sequence[Followed],
     scale: Array,
@@ -228,6 +242,6 @@ def _pulled_back(source: EntrySet, target: EntrySet, row: Array) -> Array | None
         if (jump.source, jump.number) == target.origin:
             if not jump.reset:
                 return None
-            matrix = np.array([[float(v) for v in line] for line in jump.reset])
-            return row @ matrix
+            before: Array = row @ floats(list(jump.reset))
+            return before
     return row

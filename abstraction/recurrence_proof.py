@@ -18,7 +18,7 @@ import numpy as np
 from abstraction.entry_sets import EntrySet, SupportsOf
 from abstraction.followed_stays import Followed, Interrupted
 from abstraction.recurrent_sets import Recurrence
-from abstraction.stay_view import Array, Stays, Vector
+from abstraction.stay_view import Stays, Vector
 from models.automaton import primed
 from models.proof.adjoint import Stage
 from models.proof.farkas import Multipliers
@@ -38,7 +38,7 @@ from models.proof.flowpipe import (
 )
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
-from reach.reduced_rows import ReducedRows, add_weights
+from reach.reduced_rows import Bounded, ReducedRows, add_weights
 from reach.step_choice import FIRST_LEVEL, choose
 from reach.step_evidence import Key, key_of, keyed, quick_refutation
 
@@ -76,11 +76,11 @@ class NotClosed(Exception):  # noqa: N818 - control flow inside this module, not
 
 def exact_nodes(stays: Stays, found: Recurrence, stop: Callable[[], bool]) -> list[ExactNode]:
     """The nodes of all entry sets that are entered, with the rows of their steps."""
-    made = [
-        _exact_node(stays, entry, followed)
-        for entry, followed in zip(found.entries, found.followed, strict=True)
-        if not entry.empty
-    ]
+    made: list[ExactNode] = []
+    for entry, followed in zip(found.entries, found.followed, strict=True):
+        entry.helped |= followed.used
+        if not entry.empty:
+            made.append(_exact_node(stays, entry, followed))
     for exact in made:
         for step in steps(exact.entry.view.flow, exact.node):
             if stop():
@@ -128,7 +128,7 @@ def _exact_node(stays: Stays, entry: EntrySet, followed: Followed) -> ExactNode:
     same = {vector: i for i, vector in enumerate(vectors)}
     directions = []
     for number, normal in enumerate(entry.curves.rows):
-        known = {0: same.get(normal, -1), **helpers.get(number, {})}
+        known = {**helpers.get(number, {}), **({0: same[normal]} if normal in same else {})}
         size = 1 + max((k for k, row in known.items() if row >= 0), default=-1)
         marks = tuple(known.get(k, -1) for k in range(size))
         directions.append(Direction({n: a for n, a in zip(names, normal, strict=True) if a}, marks))
@@ -161,8 +161,8 @@ def _derived(
         return found, helpers
     place = {q: i for i, q in enumerate(rows)}
     n = len(vectors[0])
-    for moment in range(1, followed.steps + 1):
-        wanted = [r for k, r in followed.used if k == moment]
+    for moment in range(followed.steps + 1):
+        wanted = sorted(r for k, r in entry.helped if k == moment)
         at = supports.at(moment) if wanted else None
         for r in wanted:
             assert at is not None
@@ -222,8 +222,8 @@ class _Prover:
         found: list[Evidence] = []
         for location, cases in self.stays.problem.starts():
             own = [e for e in self._at(location) if e.entry.origin is None]
-            for rows in cases:
-                found.append(self._cover(rows + start_time(), own, f"start in {location}"))
+            what = f"start in {location}"
+            found += [self._cover(rows + start_time(), own, what) for rows in cases]
         for exact in self.nodes:
             conditions = conditions_in(self.stays.problem, exact.node.location)
             for step in exact.steps:
@@ -247,8 +247,9 @@ class _Prover:
                 continue
             origin = location, number
             targets = [e for e in self._at(jump.target) if e.entry.origin == origin]
-            rows = step.rows + jump.rows
-            found.append(self._cover(rows, targets, f"jump {jump.name} from {location}"))
+            what = f"jump {jump.name} from {location}"
+            single = _SingleRows(step, numbers)
+            found.append(self._cover(step.rows + jump.rows, targets, what, single))
         for rows in conditions.bad:
             quick = self._quick(step, numbers, rows)
             if quick is None:
@@ -270,34 +271,47 @@ class _Prover:
             for rows in conditions.invariant
         ]
 
-    def _cover(self, rows: Rows, targets: Sequence[ExactNode], what: str) -> Cover:
+    def _cover(
+        self,
+        rows: Rows,
+        targets: Sequence[ExactNode],
+        what: str,
+        single: _SingleRows | None = None,
+    ) -> Cover:
         """Evidence that states lie in one of the parts of an entry set (or do not exist)."""
+        if len(targets) > 1:
+            first, *others = targets
+            cut = first.rows.index(first.entry.slab[0][0])
+            inside = Row(_after(first.plain[cut]))
+            beyond = Row(inside.form.scaled(Fraction(-1)), True)
+            return Split(
+                self.region[id(first)],
+                cut,
+                False,
+                self._cover((*rows, inside), [first], what, single),
+                self._cover((*rows, beyond), others, what, single),
+            )
         reduced = ReducedRows(rows)
+        for target in targets:
+            found = self._in_cell(reduced, target, single)
+            if found is not None:
+                return found
         refuted = reduced.refutation()
-        if refuted is not None:
-            return Impossible(refuted)
-        if not targets:
+        if refuted is None:
             raise NotClosed(what)
-        first, *others = targets
-        if not others:
-            return self._in_cell(reduced, first, what)
-        cut = first.rows.index(first.entry.slab[0][0])
-        above = Row(_after(first.plain[cut]).scaled(Fraction(-1)), True)
-        return Split(
-            self.region[id(first)],
-            cut,
-            False,
-            self._cover((*rows, Row(_after(first.plain[cut]))), [first], what),
-            self._cover((*rows, above), others, what),
-        )
+        return Impossible(refuted)
 
-    def _in_cell(self, reduced: ReducedRows, target: ExactNode, what: str) -> InCell:
+    def _in_cell(
+        self, reduced: ReducedRows, target: ExactNode, single: _SingleRows | None
+    ) -> InCell | None:
         proofs: list[Multipliers] = []
         for form in target.plain:
             goal = Form({primed(name): a for name, a in form.coefficients.items()})
-            bounded = reduced.largest(goal)
+            bounded = None if single is None else single.largest(reduced, goal)
             if bounded is None or bounded.value > -form.constant:
-                raise NotClosed(what)
+                bounded = reduced.largest(goal)
+            if bounded is None or bounded.value > -form.constant:
+                return None
             proofs.append(bounded.multipliers)
         for combination in target.derived:
             parts = [(factor, dict(proofs[i])) for i, factor in combination.items()]
@@ -305,8 +319,31 @@ class _Prover:
         return InCell(self.region[id(target)], 0, tuple(proofs))
 
 
+@dataclass(frozen=True)
+class _SingleRows:
+    """Bounds of what a jump on a step leads to by the row of one direction."""
+
+    step: Step
+    numbers: Mapping[Key, int]
+
+    def largest(self, reduced: ReducedRows, goal: Form) -> Bounded | None:
+        """A bound, often not the best, of a form over the values after the jump."""
+        form, weights = reduced.with_primes(goal)
+        number = self.numbers.get(key_of(form.coefficients)) if form.coefficients else None
+        if number is None or not self.step.rows[number].form.coefficients:
+            return None
+        row = self.step.rows[number].form
+        name = next(iter(form.coefficients))
+        factor = form.coefficients[name] / row.coefficients[name]
+        slope = -row.coefficients.get(ELAPSED, Fraction(0)) * factor
+        late = slope > 0
+        clock = self.step.clock if late else self.step.clock + 1
+        moment = self.step.end if late else self.step.begin
+        value = form.constant - row.constant * factor + slope * moment
+        own = {number: factor, clock: abs(slope)} if slope else {number: factor}
+        total = add_weights([(Fraction(1), weights), (Fraction(1), own)])
+        return Bounded(value, tuple(sorted(total.items())))
+
+
 def _after(form: Form) -> Form:
     return Form({primed(n): a for n, a in form.coefficients.items()}, form.constant)
-
-
-__all__ = ["Array", "ExactNode", "charge", "exact_nodes", "proof_of"]

@@ -7,26 +7,27 @@ and steps are shorter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 
 from abstraction.cut_choice import steady_progress
-from abstraction.entry_sets import EntrySet, Origin, curves_of
+from abstraction.entry_sets import EntrySet, Origin, curves_of, floats
 from abstraction.followed_stays import Interrupted
 from abstraction.recurrence_directions import (
     axes,
     condition_normals,
     directions_of,
     distinct,
+    established,
     inherit,
 )
 from abstraction.recurrence_proof import charge, exact_nodes, proof_of
 from abstraction.recurrent_sets import Recurrence, closed_sets, start_offsets
 from abstraction.sampled_runs import SampledRuns
-from abstraction.stay_view import Array, JumpView, Stays, StayView, Vector
+from abstraction.stay_view import JumpView, Stays, StayView, Vector
 from abstraction.template_system import TemplateSystem
 from models.proof.flowpipe import FlowpipeProof
 from reach.support import SupportOracle
@@ -34,7 +35,7 @@ from reach.support import SupportOracle
 STEPS_OF_STAY, MOST_STEPS = 16, 72
 SETTLING = 2.0
 """Where stays need not end they are followed for so many of the slowest time constants."""
-TURN = 0.35
+TURN = 0.15
 """The longest step, in units of the fastest time constant."""
 EXACT_ROUNDS = 3
 MOST_ENTRIES = 40
@@ -42,15 +43,16 @@ MOST_ENTRIES = 40
 
 @dataclass(frozen=True)
 class Plan:
-    """One attempt: parts of every entry set, how much shorter steps are, and whether normals
-    are inherited."""
+    """One attempt: parts of every entry set, and how much shorter steps are."""
 
     parts: int
     finer: int
-    inherited: bool
 
 
-PLANS = (Plan(1, 1, False), Plan(1, 1, True), Plan(3, 2, False), Plan(3, 2, True))
+FINER = (1, 3)
+PARTS = 3
+CLOSE = 0.03
+"""How deep stays reach into bad states, in units of the extent of runs, if they only just do."""
 
 
 @dataclass(frozen=True)
@@ -84,51 +86,76 @@ class RecurrenceSearch:
             name: None if (found := runs.points([name])) is None else found[:, order]
             for name in stays.views
         }
+        self.attempts = self.entries = 0
         self.lengths = {name: self._length(view) for name, view in stays.views.items()}
 
     def search(self) -> Outcome:
         """The first attempt that succeeds."""
-        reason, number, entries = "the time limit ended the search", 0, 0
+        reason = "the time limit ended the search"
         try:
-            for number, plan in enumerate(PLANS):
-                self.progress(f"recurrence: attempt {number + 1}, {plan.parts} parts")
-                made = self._entries(plan)
-                entries = len(made)
-                if entries > MOST_ENTRIES:
-                    continue
-                found = self._closed(made, plan)
-                if not found.reason:
-                    proof = self._proved(found)
-                    if isinstance(proof, FlowpipeProof):
-                        return Outcome(proof, "", number + 1, entries)
-                    reason = f"entry sets were found, but this lacked an exact proof: {proof}"
-                else:
-                    reason = found.reason
+            for proof in self._proofs():
+                if isinstance(proof, FlowpipeProof):
+                    return Outcome(proof, "", self.attempts, self.entries)
+                reason = proof
         except Interrupted:
-            reason = f"the time limit ended attempt {number + 1}; before, {reason}"
-        return Outcome(None, reason, number + 1, entries)
+            reason = f"the time limit ended attempt {self.attempts}; before, {reason}"
+        return Outcome(None, reason, self.attempts, self.entries)
+
+    def _proofs(self) -> Iterator[FlowpipeProof | str]:
+        """Attempts, each a proof or why it gave none. Where whole entry sets come close,
+        parts are tried before inherited normals."""
+        for finer in FINER:
+            whole = self._found(Plan(1, finer))
+            if whole is None:
+                yield f"there would be more than {MOST_ENTRIES} entry sets"
+                return
+            yield self._proved(whole)
+            close = whole.depth <= CLOSE * self._watched_span()
+            if not close:
+                yield from self._inherited(whole)
+            parts = self._found(Plan(PARTS, finer))
+            if parts is not None and len(parts.entries) > len(whole.entries):
+                yield self._proved(parts)
+            else:
+                parts = None
+            if close:
+                yield from self._inherited(whole)
+            if parts is not None:
+                yield from self._inherited(parts)
+
+    def _watched_span(self) -> float:
+        """How much what the property speaks about varies on sampled runs."""
+        rows = [row for view in self.stays.views.values() for row in view.watched]
+        return max(
+            (float(np.abs(floats([row])[0] * self.scale).max()) for row in rows), default=1.0
+        )
 
     # Entry sets
 
     def _entries(self, plan: Plan) -> list[EntrySet]:
         """One entry set for each location where runs start, and for each jump."""
-        found: list[EntrySet] = []
-        for location in dict.fromkeys(start.location for start in self.stays.starts):
-            found.append(self._entry(self.stays.views[location], None, plan, ()))
-        for view in self.stays.views.values():
-            for jump in view.jumps:
-                target = self.stays.views[jump.target]
-                origin = jump.source, jump.number
-                for slab in self._slabs(jump, plan.parts):
-                    found.append(self._entry(target, origin, plan, slab))
+        views = self.stays.views
+        begun = dict.fromkeys(start.location for start in self.stays.starts)
+        found = [self._entry(views[location], None, plan) for location in begun]
+        for jump in (jump for view in views.values() for jump in view.jumps):
+            origin, fixed = (jump.source, jump.number), established(jump)
+            found += [
+                self._entry(views[jump.target], origin, plan, fixed, slab)
+                for slab in self._slabs(jump, plan.parts)
+            ]
         return found
 
     def _entry(
-        self, view: StayView, origin: Origin, plan: Plan, slab: Sequence[tuple[Vector, float]]
+        self,
+        view: StayView,
+        origin: Origin,
+        plan: Plan,
+        fixed: Sequence[Vector] = (),
+        slab: Sequence[tuple[Vector, float]] = (),
     ) -> EntrySet:
-        normals = distinct(
-            [*axes(len(self.stays.names)), *condition_normals(view), *(v for v, _ in slab)]
-        )
+        cuts = [normal for normal, _ in slab]
+        known = axes(len(self.stays.names))
+        normals = distinct([*known, *condition_normals(view), *fixed, *cuts])
         length, settling = self.lengths[view.location]
         step = _dyadic(length / plan.finer)
         count = min(MOST_STEPS * plan.finer, max(4, ceil(settling / step)))
@@ -177,17 +204,25 @@ class RecurrenceSearch:
 
     # Attempts
 
-    def _closed(self, entries: list[EntrySet], plan: Plan) -> Recurrence:
+    def _found(self, plan: Plan) -> Recurrence | None:
+        """Closed entry sets with the normals given; None if there would be too many sets."""
+        entries = self._entries(plan)
+        return None if len(entries) > MOST_ENTRIES else self._closed(entries)
+
+    def _closed(self, entries: list[EntrySet]) -> Recurrence:
+        self.attempts, self.entries = self.attempts + 1, len(entries)
+        self.progress(f"recurrence: attempt {self.attempts}, {self.entries} entry sets")
         self._prepare(entries)
-        found = closed_sets(entries, self.stop)
-        if found.reason and plan.inherited and found.followed:
-            if inherit(self.stays, entries, found.followed, self.scale, self.stop):
-                renewed = [
-                    EntrySet(e.view, e.origin, e.normals, e.step, e.count, e.slab) for e in entries
-                ]
-                self._prepare(renewed)
-                found = closed_sets(renewed, self.stop)
-        return found
+        return closed_sets(entries, self.stop)
+
+    def _inherited(self, found: Recurrence) -> Iterator[FlowpipeProof | str]:
+        """The same entry sets with inherited normals, if there are any."""
+        if found.followed and inherit(found.entries, found.followed, self.scale, self.stop):
+            renewed = [
+                EntrySet(e.view, e.origin, e.normals, e.step, e.count, e.slab)
+                for e in found.entries
+            ]
+            yield self._proved(self._closed(renewed))
 
     def _prepare(self, entries: Sequence[EntrySet]) -> None:
         targets: dict[object, list[EntrySet]] = {}
@@ -203,19 +238,21 @@ class RecurrenceSearch:
 
     def _proved(self, found: Recurrence) -> FlowpipeProof | str:
         """Exact evidence; the search is charged for what the exact bounds lose and repeated."""
-        lacking = ""
-        for _ in range(EXACT_ROUNDS):
+        lacking = found.reason
+        for _ in range(EXACT_ROUNDS if not lacking else 0):
             self.progress("recurrence: exact evidence")
             charge(exact_nodes(self.stays, found, self.stop))
-            found = closed_sets(found.entries, self.stop)
+            charged = closed_sets(found.entries, self.stop)
+            if not charged.followed:
+                return f"the exact bounds of the steps are too loose: {charged.reason}"
+            found = charged
             if found.reason:
-                return lacking or found.reason
-            proof = proof_of(
-                self.stays, exact_nodes(self.stays, found, self.stop), self.stop
-            )
+                lacking = f"the exact bounds of the steps are too loose: {found.reason}"
+                continue
+            proof = proof_of(self.stays, exact_nodes(self.stays, found, self.stop), self.stop)
             if isinstance(proof, FlowpipeProof):
                 return proof
-            lacking = proof
+            lacking = f"entry sets were found, but this lacked an exact proof: {proof}"
         return lacking
 
 

@@ -29,6 +29,7 @@ GROWTHS = 4
 SLACK = 1e-6
 """What links get on top for rounding, relative to the size of the offsets."""
 CLOSED = 1e-8
+MEET_BAD = "stays that begin in the least closed entry sets meet bad states"
 GAIN = 1e-3
 """Tighter links that gain less than this, relative to the size, are not followed again."""
 
@@ -64,21 +65,25 @@ def start_offsets(stays: Stays, entries: Sequence[EntrySet]) -> None:
 
 
 def closed_sets(entries: list[EntrySet], stop: Callable[[], bool]) -> Recurrence:
-    """Let the entry sets grow until stays return to them and, if they can, miss bad states."""
+    """Let the entry sets grow until stays return to them and, if they can, miss bad states.
+    Sets that only grew are no larger than the least closed ones; once their stays meet bad
+    states, those of all closed sets with these normals do."""
     targets = _targets(entries)
     last = np.inf
     growths = 0
+    from_below = all(np.array_equal(e.offsets, e.floor) for e in entries)
     for _ in range(MOST_ROUNDS):
         followed = [Followed() if e.empty else follow(e, targets, stop) for e in entries]
         links = [link for f in followed for link in f.links]
         depth = max((d for f in followed for _, d in f.unsafe), default=0.0)
         size = _size(entries)
         excess = max((_excess(link) for link in links), default=0.0)
+        if depth and from_below:
+            return Recurrence(entries, followed, MEET_BAD, depth)
         if excess <= CLOSED * size:
             total = float(sum(_finite(e.offsets).sum() for e in entries if not e.empty))
             if not depth or last - total <= GAIN * size:
-                reason = "the stays meet bad states" if depth else ""
-                return Recurrence(entries, followed, reason, depth)
+                return Recurrence(entries, followed, MEET_BAD if depth else "", depth)
             last = total
         entered = any(link.target.empty for link in links)
         solved = None if entered else _solved(entries, links, size)
@@ -87,6 +92,7 @@ def closed_sets(entries: list[EntrySet], stop: Callable[[], bool]) -> Recurrence
             continue
         offsets, loose = solved
         if not loose:
+            from_below = False
             for entry, found in zip(entries, offsets, strict=True):
                 entry.offsets = found
         elif growths < GROWTHS:
@@ -94,6 +100,7 @@ def closed_sets(entries: list[EntrySet], stop: Callable[[], bool]) -> Recurrence
             _grow(links)
         else:
             growths = 0
+            from_below = False
             for entry, row in loose:
                 entry.offsets[row] = np.inf
     return Recurrence(entries, reason="the entry sets did not settle", depth=1.0)
@@ -162,11 +169,12 @@ def _solved(
     unheld: list[tuple[EntrySet, int]] = []
     for entry in entries:
         values = entry.offsets.copy()
-        for q in range(len(values)):
-            if (key := (id(entry), q)) in offsets:
-                values[q] = solution[offsets[key]]
-                if solution[loose[key]] > 1e-7 * size:
-                    unheld.append((entry, q))
+        for number in range(len(values)):
+            place = id(entry), number
+            if place in offsets:
+                values[number] = solution[offsets[place]]
+                if solution[loose[place]] > 1e-7 * size:
+                    unheld.append((entry, number))
         found.append(values)
     return found, unheld
 

@@ -22,6 +22,7 @@ STRATEGIES: dict[str, tuple[str, str]] = {
     "quadratic": ("abstraction.quadratic_strategy", "QuadraticStrategy"),
     "flowpipe": ("abstraction.flowpipe_strategy", "FlowpipeStrategy"),
     "nonlinear": ("abstraction.nonlinear_strategy", "NonlinearStrategy"),
+    "recurrence": ("abstraction.recurrence_strategy", "RecurrenceStrategy"),
     "template": ("abstraction.template_strategy", "TemplateStrategy"),
     "transient": ("abstraction.transient_strategy", "TransientStrategy"),
     "abstraction": ("abstraction.abstraction_strategy", "AbstractionStrategy"),
@@ -32,7 +33,7 @@ STRATEGIES: dict[str, tuple[str, str]] = {
 QUICK_SECONDS, QUICK_SIMULATIONS = 1.5, 300
 """What `auto` spends on simulation before it tries to prove; the rest of its time, if
 nothing was decided, goes there too."""
-LONG_SEARCHES = frozenset({"template", "transient", "abstraction"})
+LONG_SEARCHES = frozenset({"recurrence", "template", "transient", "abstraction"})
 """Methods that may use all the time they get: each gets half of what is left."""
 UNBOUNDED_LATE = frozenset({"flowpipe", "nonlinear"})
 """Methods that without a horizon follow runs until nothing new comes. That may never be, so

@@ -30,6 +30,7 @@ METHODS = (
     "rectangular",
     "simulation",
     "quadratic",
+    "recurrence",
     "flowpipe",
     "nonlinear",
     "template",
