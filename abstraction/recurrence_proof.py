@@ -239,7 +239,7 @@ class _Prover:
             raise Interrupted
         found: list[Evidence] = []
         location = exact.node.location
-        numbers = {key_of(d.normal): i for i, d in enumerate(exact.node.directions)}
+        numbers = _numbers(exact.node)
         for number, jump in enumerate(conditions.jumps):
             quick = self._quick(step, numbers, jump.rows)
             if quick is not None:
@@ -248,7 +248,7 @@ class _Prover:
             origin = location, number
             targets = [e for e in self._at(jump.target) if e.entry.origin == origin]
             what = f"jump {jump.name} from {location}"
-            single = _SingleRows(step, numbers)
+            single = _SingleRows(step, numbers, step.begin)
             found.append(self._cover(step.rows + jump.rows, targets, what, single))
         for rows in conditions.bad:
             quick = self._quick(step, numbers, rows)
@@ -266,8 +266,10 @@ class _Prover:
         location = exact.node.location
         here = self._at(location)
         same = unchanged(self.stays.problem.names, [e.node.region for e in here])
+        last = exact.steps[-1]
+        single = _SingleRows(last, _numbers(exact.node), last.end)
         return [
-            self._cover(at_end(exact.steps[-1]) + rows + same, [exact], f"end in {location}")
+            self._cover(at_end(last) + rows + same, [exact], f"end in {location}", single)
             for rows in conditions.invariant
         ]
 
@@ -321,10 +323,12 @@ class _Prover:
 
 @dataclass(frozen=True)
 class _SingleRows:
-    """Bounds of what a jump on a step leads to by the row of one direction."""
+    """Bounds of what a jump on a step leads to, or of what is left at its end, by the row of one
+    direction; `begin` is the earliest elapsed time, said by a further row if it is the end."""
 
     step: Step
     numbers: Mapping[Key, int]
+    begin: Fraction
 
     def largest(self, reduced: ReducedRows, goal: Form) -> Bounded | None:
         """A bound, often not the best, of a form over the values after the jump."""
@@ -337,12 +341,17 @@ class _SingleRows:
         factor = form.coefficients[name] / row.coefficients[name]
         slope = -row.coefficients.get(ELAPSED, Fraction(0)) * factor
         late = slope > 0
-        clock = self.step.clock if late else self.step.clock + 1
-        moment = self.step.end if late else self.step.begin
+        earliest = len(self.step.rows) if self.begin == self.step.end else self.step.clock + 1
+        clock = self.step.clock if late else earliest
+        moment = self.step.end if late else self.begin
         value = form.constant - row.constant * factor + slope * moment
         own = {number: factor, clock: abs(slope)} if slope else {number: factor}
         total = add_weights([(Fraction(1), weights), (Fraction(1), own)])
         return Bounded(value, tuple(sorted(total.items())))
+
+
+def _numbers(node: Node) -> dict[Key, int]:
+    return {key_of(d.normal): i for i, d in enumerate(node.directions)}
 
 
 def _after(form: Form) -> Form:

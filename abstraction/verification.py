@@ -30,14 +30,18 @@ STRATEGIES: dict[str, tuple[str, str]] = {
 }
 """Every method, in the order in which `auto` tries those that suit: module and class."""
 
-QUICK_SECONDS, QUICK_SIMULATIONS = 1.5, 300
-"""What `auto` spends on simulation before it tries to prove; the rest of its time, if
-nothing was decided, goes there too."""
-LONG_SEARCHES = frozenset({"recurrence", "template", "transient", "abstraction"})
-"""Methods that may use all the time they get: each gets half of what is left."""
+QUICK_SIMULATIONS = 300
+QUICK_SECONDS = {"simulation": 1.5, "recurrence": 4.0}
+"""Methods that `auto` tries twice: at their place in the order for at most so long (and a
+tenth of the time), and again later if that was not enough: simulation at the end, recurrence
+after templates and transients."""
+QUICK_PART = 0.1
+LONG_SEARCHES = {"template": 2, "transient": 2, "recurrence": 1, "abstraction": 1, "simulation": 1}
+"""Methods that may use all the time they get. The time that is left is shared among those that
+are still to come, in these proportions; what one does not use is left to the others."""
 UNBOUNDED_LATE = frozenset({"flowpipe", "nonlinear"})
 """Methods that without a horizon follow runs until nothing new comes. That may never be, so
-they are tried after templates then, and as long searches."""
+they are tried after templates then, and as long searches (with a share of 1)."""
 
 
 def strategy(name: str) -> Strategy:
@@ -54,23 +58,42 @@ def verify(task: Task, method: str = "auto") -> Verdict:
     """
     if method != "auto":
         return _attempt(strategy(method), task)
-    undecided: list[Unknown] = []
+    undecided: dict[str, Unknown] = {}
     rounds: list[RefinementRound] = []
     task = _remembering(task, rounds)
-    for chosen, why in _suitable(task):
-        if task.expired:
-            break
-        task.progress(f"{chosen.name}: {why}")
-        verdict = _attempt(chosen, _share(task, chosen.name))
+    coming = list(_order(task))
+    while coming and not task.expired:
+        (name, quick, why), *coming = coming
+        task.progress(f"{name}: {why}")
+        share = _quick(task, name) if quick else _share(task, name, [n for n, _, _ in coming])
+        given = share.deadline - time.monotonic()
+        verdict = _attempt(strategy(name), _seeded(share, name, rounds))
         if not isinstance(verdict, Unknown):
             return verdict
-        undecided.append(verdict)
-    if not task.expired:
-        verdict = _attempt(strategy("simulation"), _seeded(task, rounds))
-        if not isinstance(verdict, Unknown):
-            return verdict
-        undecided = [u for u in undecided if u.method != verdict.method] + [verdict]
-    return _summary(task, undecided)
+        if not share.expired and name != "simulation":
+            coming = [other for other in coming if other[0] != name]
+        undecided.pop(name, None)
+        undecided[name] = _with_share(verdict, given) if share.expired else verdict
+    return _summary(task, list(undecided.values()))
+
+
+def _order(task: Task) -> Iterator[tuple[str, bool, str]]:
+    """The methods that suit the task, one after the other: whether it is for a short time
+    only, and why."""
+    names = list(STRATEGIES)
+    if task.horizon is None:
+        names.sort(key=lambda name: (name == "abstraction") * 2 + (name in UNBOUNDED_LATE))
+    planned = [(name, name in QUICK_SECONDS) for name in names]
+    planned.insert(1 + names.index("transient"), ("recurrence", False))
+    for name, quick in (*planned, ("simulation", False)):
+        why = strategy(name).suits(task)
+        if why is not None:
+            yield name, quick, why
+
+
+def _with_share(verdict: Unknown, seconds: float) -> Unknown:
+    """The verdict of a method that used all its time, with how much that was."""
+    return replace(verdict, reason=f"{verdict.reason} (auto gave it {seconds:.1f} s)")
 
 
 def _attempt(chosen: Strategy, task: Task) -> Verdict:
@@ -96,40 +119,37 @@ def _remembering(task: Task, rounds: list[RefinementRound]) -> Task:
     return replace(task, options={**task.options, HISTORY_READER: read})
 
 
-def _seeded(task: Task, rounds: list[RefinementRound]) -> Task:
-    """The task for a search that begins where abstract counterexamples do."""
-    if not any(r.path for r in rounds):
+def _seeded(task: Task, name: str, rounds: list[RefinementRound]) -> Task:
+    """The task for a search of violations that begins where abstract counterexamples do."""
+    if name != "simulation" or not any(r.path for r in rounds):
         return task
     from abstraction.abstract_seeds import seeds_of
 
     return replace(task, options={**task.options, SEEDS: seeds_of(task.automaton, rounds)})
 
 
-def _share(task: Task, method: str) -> Task:
+def _share(task: Task, method: str, coming: list[str]) -> Task:
     """The task with the part of the time that `auto` gives a method."""
+    own = _weight(task, method)
+    if not own or not math.isfinite(task.deadline):
+        return task
+    total = own + sum(_weight(task, name) for name in coming)
+    return task.within((task.deadline - time.monotonic()) * own / total)
+
+
+def _weight(task: Task, method: str) -> int:
+    if method in UNBOUNDED_LATE and task.horizon is None:
+        return 1
+    return LONG_SEARCHES.get(method, 0)
+
+
+def _quick(task: Task, method: str) -> Task:
+    """The task for a first, short attempt."""
+    seconds = QUICK_SECONDS[method]
     if method == "simulation":
-        return _quick(task)
-    is_long = method in LONG_SEARCHES or (method in UNBOUNDED_LATE and task.horizon is None)
-    if is_long and math.isfinite(task.deadline):
-        return task.within((task.deadline - time.monotonic()) / 2)
-    return task
-
-
-def _quick(task: Task) -> Task:
-    """The task for a first, short search for a violation."""
-    options = {**task.options, "simulations": QUICK_SIMULATIONS}
-    return replace(task.within(QUICK_SECONDS), options=options)
-
-
-def _suitable(task: Task) -> Iterator[tuple[Strategy, str]]:
-    names = list(STRATEGIES)
-    if task.horizon is None:
-        names.sort(key=lambda name: (name == "abstraction") * 2 + (name in UNBOUNDED_LATE))
-    for name in names:
-        chosen = strategy(name)
-        why = chosen.suits(task)
-        if why is not None:
-            yield chosen, why
+        options = {**task.options, "simulations": QUICK_SIMULATIONS}
+        return replace(task.within(seconds), options=options)
+    return task.within(min(seconds, QUICK_PART * (task.deadline - time.monotonic())))
 
 
 def _summary(task: Task, undecided: list[Unknown]) -> Unknown:

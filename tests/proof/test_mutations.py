@@ -138,6 +138,7 @@ KINDS: dict[str, tuple[Callable[[], HybridAutomaton], str, Fraction | None]] = {
     "quadratic": (spiral, "quadratic", None),
     "quadratic function": (circle, "quadratic", None),
     "flowpipe": (spiral, "flowpipe", Fraction(2)),
+    "recurrence": (spiral, "recurrence", None),
     "nonlinear": (growth, "nonlinear", Fraction(2)),
 }
 
