@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 
@@ -52,6 +53,14 @@ class Followed:
     """Moments and directions whose bounds something rests on."""
 
 
+class Moment(Enum):
+    """At which moments of a step a condition is asked about."""
+
+    ANY = (0.0, 1.0)
+    BEGIN = (0.0, 0.0)
+    END = (1.0, 1.0)
+
+
 class Interrupted(Exception):  # noqa: N818 - control flow, not an error
     """The time is over."""
 
@@ -73,14 +82,14 @@ def follow(
         step = _Step(entry, k, now, following, found)
         found.steps = k + 1
         for jump in view.jumps:
-            rows = step.within(jump.relation)
+            rows = step.within(jump.relation, Moment.BEGIN if jump.at_entry else Moment.ANY)
             if rows is not None:
                 for target in targets[jump.source, jump.number]:
                     step.link(target, rows, jumped=True)
-        for bad in view.bad:
-            if (depth := step.depth(bad)) > 0:
+        for bad, at_entry in view.bad:
+            if (depth := step.depth(bad, Moment.BEGIN if at_entry else Moment.ANY)) > 0:
                 found.unsafe.append((k, depth))
-        cases = (step.within(case, at_end=True) for case in view.invariants)
+        cases = (step.within(case, Moment.END) for case in view.staying)
         at_end = [rows for rows in cases if rows is not None]
         if not at_end:
             found.ended = True
@@ -117,9 +126,11 @@ class _Step:
         self.scaled = entry.scaled[self.bounded]
         self.boxed = np.maximum(now.boxed + charges[0], following.boxed + charges[1])[self.bounded]
 
-    def within(self, condition: Condition, *, at_end: bool = False) -> _Rows | None:
+    def within(self, condition: Condition, moment: Moment = Moment.ANY) -> _Rows | None:
         """The rows of the step with those of a condition; None if they have no solution."""
-        if self._missed(condition, at_end):
+        if moment is Moment.BEGIN and self.number:
+            return None
+        if self._missed(condition, moment):
             return None
         n, count = self.normals.shape[1], len(self.bounded)
         width = condition.matrix.shape[1]
@@ -128,8 +139,8 @@ class _Step:
         matrix[:count, -1] = self.begin - self.end
         matrix[count, -1], matrix[count + 1, -1] = 1.0, -1.0
         matrix[count + 2 :, :-1] = condition.matrix
-        ends = [1.0, -1.0 if at_end else 0.0]
-        bound = np.concatenate([self.begin, ends, condition.bound])
+        early, late = moment.value
+        bound = np.concatenate([self.begin, [late, -early], condition.bound])
         relaxed = np.zeros((len(matrix), 1))
         relaxed[count + 2 :] = 1.0
         # By how much the condition can hold: a negative number has multipliers that show why.
@@ -139,12 +150,12 @@ class _Step:
             return None
         return _Rows(matrix, bound)
 
-    def _missed(self, condition: Condition, at_end: bool) -> bool:
+    def _missed(self, condition: Condition, moment: Moment) -> bool:
         """Whether one direction alone contradicts a row of the condition."""
         n = self.normals.shape[1]
         plain = ~np.any(condition.matrix[:, n:], axis=1)
         rows, bounds = condition.matrix[plain, :n], condition.bound[plain]
-        most = self.end if at_end else np.maximum(self.begin, self.end)
+        most = np.maximum(*(self.begin if s == 0 else self.end for s in moment.value))
         for row, bound in zip(rows, bounds, strict=True):
             size = np.abs(row).max(initial=0.0)
             if size > 0:
@@ -157,9 +168,9 @@ class _Step:
                         return True
         return False
 
-    def depth(self, bad: Condition) -> float:
+    def depth(self, bad: Condition, moment: Moment) -> float:
         """By how much strict rows of a bad set can hold, at most 1; 0 if it is missed."""
-        rows = self.within(bad)
+        rows = self.within(bad, moment)
         if rows is None:
             return 0.0
         count = len(self.bounded) + 2

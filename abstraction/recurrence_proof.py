@@ -23,21 +23,19 @@ from models.automaton import primed
 from models.proof.adjoint import Stage
 from models.proof.farkas import Multipliers
 from models.proof.flowpipe import (
-    ELAPSED,
-    Conditions,
     Direction,
     FlowpipeProof,
     Node,
     Step,
     at_end,
-    conditions_in,
+    at_entry,
     start_set,
-    start_time,
     steps,
     unchanged,
 )
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
+from models.proof.stay_conditions import ELAPSED, Conditions, conditions_in, start_time
 from reach.reduced_rows import Bounded, ReducedRows, add_weights
 from reach.step_choice import FIRST_LEVEL, choose
 from reach.step_evidence import Key, key_of, keyed, quick_refutation
@@ -238,22 +236,25 @@ class _Prover:
         if self.stop():
             raise Interrupted
         found: list[Evidence] = []
-        location = exact.node.location
+        location, views = exact.node.location, exact.entry.view.jumps
         numbers = _numbers(exact.node)
-        for number, jump in enumerate(conditions.jumps):
-            quick = self._quick(step, numbers, jump.rows)
+        entered = at_entry(exact.node, step)
+        for jump, view in zip(conditions.jumps_on(step.begin), views, strict=False):
+            quick = None if jump.at_entry else self._quick(step, numbers, jump.rows)
             if quick is not None:
                 found.append(Impossible(quick))
                 continue
-            origin = location, number
+            origin = location, view.number
             targets = [e for e in self._at(jump.target) if e.entry.origin == origin]
             what = f"jump {jump.name} from {location}"
-            single = _SingleRows(step, numbers, step.begin)
-            found.append(self._cover(step.rows + jump.rows, targets, what, single))
-        for rows in conditions.bad:
-            quick = self._quick(step, numbers, rows)
+            single = None if jump.at_entry else _SingleRows(step, numbers, step.begin)
+            here = entered if jump.at_entry else step.rows
+            found.append(self._cover(here + jump.rows, targets, what, single))
+        for bad in conditions.bad_on(step.begin):
+            quick = None if bad.at_entry else self._quick(step, numbers, bad.rows)
             if quick is None:
-                quick = ReducedRows(step.rows + rows).refutation()
+                here = entered if bad.at_entry else step.rows
+                quick = ReducedRows(here + bad.rows).refutation()
             if quick is None:
                 raise NotClosed(f"safety in {location}")
             found.append(Impossible(quick))
@@ -270,7 +271,7 @@ class _Prover:
         single = _SingleRows(last, _numbers(exact.node), last.end)
         return [
             self._cover(at_end(last) + rows + same, [exact], f"end in {location}", single)
-            for rows in conditions.invariant
+            for rows in conditions.staying
         ]
 
     def _cover(

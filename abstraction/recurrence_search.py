@@ -137,8 +137,11 @@ class RecurrenceSearch:
         views = self.stays.views
         begun = dict.fromkeys(start.location for start in self.stays.starts)
         found = [self._entry(views[location], None, plan) for location in begun]
+        jumps: dict[Origin, JumpView] = {}
         for jump in (jump for view in views.values() for jump in view.jumps):
-            origin, fixed = (jump.source, jump.number), established(jump)
+            jumps.setdefault((jump.source, jump.number), jump)
+        for origin, jump in jumps.items():
+            fixed = established(jump)
             found += [
                 self._entry(views[jump.target], origin, plan, fixed, slab)
                 for slab in self._slabs(jump, plan.parts)

@@ -15,10 +15,11 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import primed
+from models.automaton import TIME, primed
 from models.proof.affine_flow import ONE, AffineFlow, affine_flow
 from models.proof.linear import Form, Row, Rows
 from models.proof.problem import LinearProblem
+from models.proof.stay_conditions import Conditions, conditions_in
 from reach.step_choice import matrix_of
 
 Array = NDArray[np.float64]
@@ -44,13 +45,15 @@ class Condition:
 
 @dataclass(frozen=True)
 class JumpView:
-    """One case of an edge (`number` among all cases that leave the source): a relation over
-    (x, x', others), the normals of its guard, and, for x' = R x + r, the rows of R: none where
-    the relation does not determine x'."""
+    """One case of an edge: a relation over (x, x', others), the normals of its guard, and, for
+    x' = R x + r, the rows of R: none where the relation does not determine x'. `at_entry`: it
+    is about the moment of entry only. Jumps with one `number` differ in what is known of the
+    state before (`models.proof.stay_conditions`)."""
 
     source: str
     number: int
     target: str
+    at_entry: bool
     relation: Condition
     guards: tuple[Vector, ...]
     reset: tuple[Vector, ...]
@@ -65,7 +68,9 @@ class JumpView:
 
 @dataclass(frozen=True)
 class StayView:
-    """A location; `normals` are those of its invariant and bad states."""
+    """A location: what holds while stays go on, and the bad states (whether they are meant at
+    the entry only); `normals` are those of its invariant and bad states, `watched` those of the
+    bad states alone."""
 
     location: str
     flow: AffineFlow
@@ -74,8 +79,8 @@ class StayView:
     gain: Array
     middle: Array
     radius: Array
-    invariants: tuple[Condition, ...]
-    bad: tuple[Condition, ...]
+    staying: tuple[Condition, ...]
+    bad: tuple[tuple[Condition, bool], ...]
     jumps: tuple[JumpView, ...]
     normals: tuple[Vector, ...]
     watched: tuple[Vector, ...]
@@ -145,8 +150,9 @@ def _view(problem: LinearProblem, names: tuple[str, ...], location: str) -> Stay
     gain = np.array([[float(s.column.get(i, 0)) for s in signals] for i in index])
     ones = [signal.column for signal in flow.signals if signal.name == ONE]
     constant = np.array([float(sum(column.get(i, 0) for column in ones)) for i in index])
-    invariants, bad = problem.invariant(location), problem.bad(location)
-    own = [row.form for rows in invariants for row in rows]
+    conditions = conditions_in(problem, location)
+    own = [row.form for rows in conditions.staying for row in rows]
+    bad = [row for case in conditions.bad for row in case.rows]
     return StayView(
         location,
         flow,
@@ -155,22 +161,25 @@ def _view(problem: LinearProblem, names: tuple[str, ...], location: str) -> Stay
         gain.reshape(len(names), len(signals)),
         (lows + highs) / 2,
         (highs - lows) / 2,
-        tuple(_condition(names, rows) for rows in invariants),
-        tuple(_condition(names, rows) for rows in bad),
-        tuple(_jumps(problem, names, location)),
-        tuple(_normals(names, chain(*invariants, *bad))),
-        tuple(_normals(names, (row for rows in bad for row in rows if row.form not in own))),
+        tuple(_condition(names, rows) for rows in conditions.staying),
+        tuple((_condition(names, case.rows), case.at_entry) for case in conditions.bad),
+        tuple(_jumps(conditions, names, location)),
+        tuple(_normals(names, chain(*conditions.staying, bad))),
+        tuple(_normals(names, (row for row in bad if row.form not in own))),
     )
 
 
-def _jumps(problem: LinearProblem, names: tuple[str, ...], location: str) -> Iterator[JumpView]:
-    cases: list[tuple[str, Rows]] = [
-        (jump.target, rows) for jump in problem.jumps(location) for rows in jump.cases
-    ]
-    for number, (target, rows) in enumerate(cases):
-        relation = _condition(_twice(names), rows)
-        guards = tuple(_normals(names, rows))
-        yield JumpView(location, number, target, relation, guards, _reset(names, rows))
+def _jumps(conditions: Conditions, names: tuple[str, ...], location: str) -> Iterator[JumpView]:
+    at_once = sum(jump.at_entry for jump in conditions.jumps)
+    later = len(conditions.jumps) - at_once
+    for place, jump in enumerate(conditions.jumps):
+        relation = _condition(_twice(names), jump.rows)
+        guards = tuple(_normals(names, jump.rows))
+        number = place
+        if at_once:  # every case of an edge is there for each idle case, then once more
+            number = place - later if jump.at_entry else place // (later // at_once)
+        reset = _reset(names, jump.rows)
+        yield JumpView(location, number, jump.target, jump.at_entry, relation, guards, reset)
 
 
 def _normals(names: tuple[str, ...], rows: Iterable[Row]) -> Iterator[Vector]:
@@ -203,7 +212,13 @@ def _reset(names: tuple[str, ...], rows: Rows) -> tuple[Vector, ...]:
     return tuple(found[name] for name in names) if len(found) == len(names) else ()
 
 
+def _about_time(names: tuple[str, ...], row: Row) -> bool:
+    """Whether the row only says that a jump takes no time, in a model that has no clock."""
+    return TIME not in names and row.form.coefficients.keys() == {TIME, primed(TIME)}
+
+
 def _condition(names: tuple[str, ...], rows: Rows) -> Condition:
+    rows = tuple(row for row in rows if not _about_time(names, row))
     others = sorted({n for row in rows for n in row.form.coefficients} - set(names))
     column = {name: j for j, name in enumerate((*names, *others))}
     matrix = np.zeros((len(rows), len(column)))

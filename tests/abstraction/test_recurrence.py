@@ -26,10 +26,11 @@ from models.automaton import (
 from models.expression_text import parse_expression
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, Rejected, check
-from models.proof.flowpipe import ELAPSED, FlowpipeProof, Node, Step, steps_in
+from models.proof.flowpipe import FlowpipeProof, Node, Step, steps_in
 from models.proof.linear import Form
 from models.proof.polyhedral import Impossible, InCell
 from models.proof.problem import linear_problem
+from models.proof.stay_conditions import ELAPSED
 from models.verdict import Unknown, Verdict, Verified
 from tests.benchmarks.held_out_corpus import buck_converter, sampled_control
 from tests.benchmarks.invariant_corpus import disturbed_linear, followers, hysteresis
