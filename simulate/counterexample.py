@@ -17,9 +17,9 @@ from models.automaton import Automaton, Property
 from models.trace import Ending, Trace
 from models.verdict import Confirmation
 from simulate.methods import Adams, Method, Taylor
-from simulate.objective import SAFETY, Objective, focused, magnitude
+from simulate.objective import SAFETY, Objective, magnitude
 from simulate.policy import Policy, Switching
-from simulate.recipe import Recipe, repeat
+from simulate.recipe import Recipe
 from simulate.run import Given
 from simulate.signals import Formula, Lines, Signal, Steps
 
@@ -282,13 +282,11 @@ def enclosed_at_length(
     automaton: Automaton, claim: Property, recipe: Recipe, trace: Trace
 ) -> Confirmation | None:
     """A proof of the violation by enclosures, if it can be given."""
-    from simulate.validated import describe, validate
+    from simulate.validated import describe, validated_run
 
-    alone = focused(automaton, claim)  # other properties may be violated before
     for rtol, atol in TOLERANCES[:2]:
-        followed = repeat(alone, recipe, method=Taylor(rtol, atol), stop_on_violation=True)
-        run = validate(automaton, followed, inputs=recipe.inputs, claim=claim)
-        if run.violation is not None and run.depth > 0.0:
+        run = validated_run(automaton, recipe, claim, Taylor(rtol, atol))
+        if run is not None and run.violation is not None and run.depth > 0.0:
             how = f"enclosed by ball arithmetic: {describe(run).rstrip('.')}"
             return Confirmation(how, run.depth, rigorous=True)
     return None

@@ -1,59 +1,73 @@
-"""Rigorous steps of smooth differential equations from a small set of states.
+"""Rigorous steps of differential equations from a small set of states.
 
 The set is c + Q r: a point, an orthogonal matrix of floats (exact as they are), and a box. One
 step of length h, with f^[i] the i-th Taylor coefficient of the solution as a function of the
 state:
 
 - an a-priori enclosure T of the way: X + [0, h] f(T) inside T (Picard);
+- the pieces of piecewise equations that apply on T, which leave smooth equations;
 - the image of the point: sum over i < N of f^[i](c) h^i, plus f^[N](T) h^N;
 - the image of the rest by the mean value theorem: J (Q r) with J the derivative of the Taylor
   sum over the hull X; J Q is split by a QR decomposition of its midpoint, which keeps the box
   from turning (wrapping).
 
-For affine equations the solution operator is a matrix exponential instead (`arb_mat.exp`), with
-no truncation. Over-approximation throughout; `GaveUp` where a step cannot be proved.
+A kink (where two pieces meet) is passed in one very short step X + s f(T) with all pieces
+merged: f is continuous there, or every condition that changes does so strictly monotonically
+along all of the merged f, so that solutions cross it once. Over-approximation throughout;
+`GaveUp` where a step cannot be proved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import flint
 import numpy
 
-from models.affine import affine_form
 from models.differentiate import NotDifferentiableError, differentiate
-from models.expression import Expression, variable
-from simulate.balls import BallEvaluator, GaveUp, ball
+from models.expression import Expression
+from models.operators import COMPARISONS, Op
+from models.table import Interpolation
+from models.traversal import postorder
+from simulate.balls import BallEvaluator, GaveUp, Undecided, ball
+from simulate.branches import Branches, smooth_on
+from simulate.known_state import difference
+from simulate.smooth_system import ORDER, Box, SmoothSystem, horner
 
-ORDER = 14
 PRECISION = 160
 PICARD_ROUNDS = 30
-SMALLEST = 2.0**-30
-TRUNCATION = 1e-12
-"""The width that a step may add, relative to 1 + |x|: beyond it the step is shortened."""
+SMALLEST = Fraction(1, 2**36)
+"""Shorter steps are not tried, except towards a kink."""
 
-Box = list[Any]
+KINK = Fraction(1, 2**60)
+LONGEST_KINK = Fraction(1, 2**30)
+"""A kink is passed in steps of at least, and at most, these lengths."""
+
+TRUNCATION = 1e-18
+"""The width that a step may add, relative to 1 + |x|: beyond it the step is shortened."""
 
 
 @dataclass(frozen=True)
 class StateSet:
-    """c + Q r."""
+    """c + Q r, in the given variables."""
 
+    names: tuple[str, ...]
     center: tuple[Any, ...]
     matrix: Any
     rest: tuple[Any, ...]
 
     @classmethod
-    def of_box(cls, box: Sequence[Any]) -> StateSet:
+    def of_box(cls, box: Mapping[str, Any]) -> StateSet:
         """A box as a set."""
         n = len(box)
-        center = tuple(x.mid() for x in box)
+        center = tuple(x.mid() for x in box.values())
         unit = flint.arb_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
-        return cls(center, unit, tuple(x - m for x, m in zip(box, center, strict=True)))
+        rest = tuple(x - m for x, m in zip(box.values(), center, strict=True))
+        return cls(tuple(box), center, unit, rest)
 
     @cached_property
     def box(self) -> Box:
@@ -62,16 +76,40 @@ class StateSet:
         spread = self.matrix * flint.arb_mat(n, 1, list(self.rest))
         return [c + spread[i, 0] for i, c in enumerate(self.center)]
 
+    def moved(self, point: Sequence[Any], jacobian: Any) -> StateSet:
+        """The set after a map: `point` encloses the image of c, `jacobian` the derivative."""
+        n = len(self.center)
+        center = tuple(x.mid() for x in point)
+        error = flint.arb_mat(n, 1, [x - m for x, m in zip(point, center, strict=True)])
+        turned = jacobian * self.matrix
+        q = _orthogonal(turned, self.rest)
+        inverse = q.inv()
+        rest = (inverse * turned) * flint.arb_mat(n, 1, list(self.rest)) + inverse * error
+        found = StateSet(self.names, center, q, tuple(rest[i, 0] for i in range(n)))
+        if not all(x.is_finite() for x in found.box):
+            raise GaveUp("the enclosure is not finite")
+        return found
+
+    def shifted(self, by: Sequence[Any]) -> StateSet:
+        """The sums of states and vectors of a box."""
+        n = len(self.center)
+        center = tuple((c + b.mid()).mid() for c, b in zip(self.center, by, strict=True))
+        spread = [old + b - new for old, b, new in zip(self.center, by, center, strict=True)]
+        added = self.matrix.inv() * flint.arb_mat(n, 1, spread)
+        return StateSet(
+            self.names, center, self.matrix, tuple(r + added[i, 0] for i, r in enumerate(self.rest))
+        )
+
 
 @dataclass(frozen=True)
-class Step:
-    """A proved step: the set at its start, its length, the enclosure of the whole way, and
-    the Taylor coefficients over it (`series[i]` on the hull, `last` on the way)."""
+class SmoothStep:
+    """A proved step: the set at its start, its length, the enclosure of the whole way, and the
+    Taylor coefficients (`series[i]` on the hull, `last` on the way)."""
 
-    flow: SmoothFlow
     start: StateSet
-    h: Any
+    h: Fraction
     way: Box
+    system: SmoothSystem
     series: tuple[tuple[Any, ...], ...]
     last: tuple[Any, ...]
 
@@ -79,176 +117,160 @@ class Step:
         """All states at times s (a ball within [0, h]) after the start."""
         found = []
         for coefficients, end, way in zip(self.series, self.last, self.way, strict=True):
-            value = end
-            for c in reversed(coefficients):
-                value = value * s + c
-            found.append(_meet(value, way))
+            found.append(_meet(horner([*coefficients, end], s), way))
         return found
 
+    def image(self, s: Any) -> StateSet:
+        """The set at the times s in [0, h] after the start."""
+        start, system = self.start, self.system
+        if system.affine is not None:
+            return start.moved(*system.exponential(start.center, s))
+        point = [horner([*c, end], s) for c, end in zip(self._central, self.last, strict=True)]
+        return start.moved(point, system.jacobian(start.box, s))
 
-class SmoothFlow:
-    """x' = f(x) for the given variables; `held` are the values of everything else."""
+    @cached_property
+    def _central(self) -> list[list[Any]]:
+        return self.system.series(list(self.start.center))
+
+
+@dataclass(frozen=True)
+class KinkStep:
+    """A proved step over a kink, with the merged derivatives on the way."""
+
+    start: StateSet
+    h: Fraction
+    way: Box
+    rates: tuple[Any, ...]
+
+    def tube(self, s: Any) -> Box:
+        """All states at times s (a ball within [0, h]) after the start."""
+        moved = (x + s * rate for x, rate in zip(self.start.box, self.rates, strict=True))
+        return [_meet(x, way) for x, way in zip(moved, self.way, strict=True)]
+
+    def image(self, s: Any) -> StateSet:
+        """The set at the times s in [0, h] after the start."""
+        return self.start.shifted([s * rate for rate in self.rates])
+
+
+Step = SmoothStep | KinkStep
+
+
+class Flow:
+    """x' = f(x) for the given variables, f piecewise smooth; `held` are the values of
+    everything else."""
 
     def __init__(self, flows: Mapping[str, Expression], held: Mapping[str, Any]):
         self.names = tuple(flows)
         self.flows = dict(flows)
         self.held = dict(held)
+        self._branches = Branches(*flows.values())
+        self._systems: dict[tuple[Expression, ...], SmoothSystem] = {}
         self._f = BallEvaluator(*flows.values())
 
     def values(self, box: Sequence[Any]) -> dict[str, Any]:
         """The valuation of a box."""
         return {**self.held, **dict(zip(self.names, box, strict=True))}
 
-    def step(self, start: StateSet, h: float) -> Step:
-        """Prove a step of at most h; halved until that succeeds."""
-        while h >= SMALLEST:
-            length = ball_of(h)
-            way = self._a_priori(start.box, length)
-            if way is not None:
-                try:
-                    series = self._series(self._f, self.names, start.box, ORDER)
-                    last = [c[-1] for c in self._series(self._f, self.names, way, ORDER + 1)]
-                except GaveUp:
-                    way = None
-                else:
-                    error = self._truncation(start.box, last, h)
-                    if error <= TRUNCATION:
-                        return Step(
-                            self, start, length, way, tuple(map(tuple, series)), tuple(last)
-                        )
-                    h = h * max(0.25, min(0.7, (TRUNCATION / error) ** (1 / ORDER)))
-                    continue
-            h = h / 2
-        raise GaveUp("no step is small enough to be proved")
-
-    def image(self, step: Step, s: Any) -> StateSet:
-        """The set at an exact time s in [0, h] after the start of a step."""
-        start, n = step.start, len(self.names)
-        if self.affine is not None:
-            point, jacobian = self._exponential(start.center, s)
-        else:
-            series = self._series(self._f, self.names, list(start.center), ORDER)
-            point = [_horner([*c, end], s) for c, end in zip(series, step.last, strict=True)]
-            jacobian = self._jacobian(start.box, s)
-        center = tuple(x.mid() for x in point)
-        error = flint.arb_mat(n, 1, [x - m for x, m in zip(point, center, strict=True)])
-        turned = jacobian * start.matrix
-        q = _orthogonal(turned, start.rest)
-        inverse = q.inv()
-        rest = (inverse * turned) * flint.arb_mat(n, 1, list(start.rest)) + inverse * error
-        found = StateSet(center, q, tuple(rest[i, 0] for i in range(n)))
-        if not all(x.is_finite() for x in found.box):
-            raise GaveUp("the enclosure is not finite")
-        return found
-
-    def _truncation(self, box: Box, last: Sequence[Any], h: float) -> float:
-        if self.affine is not None:
-            return 0.0
-        worst = max(
-            (float(c.rad()) / (1.0 + abs(float(x.mid()))) for c, x in zip(last, box, strict=True)),
-            default=0.0,
-        )
-        return worst * h**ORDER
+    def step(self, start: StateSet, longest: Fraction) -> Step:
+        """Prove a step of at most this length; shortened until that succeeds."""
+        h, problem = longest, GaveUp("no step is small enough to be proved")
+        while h >= (KINK if isinstance(problem, Undecided) else min(SMALLEST, longest / 4)):
+            try:
+                found = self._attempt(start, h)
+            except GaveUp as stopped:
+                problem, h = stopped, Fraction(float(h) / 2)
+                continue
+            error = _truncation(found)
+            if error <= TRUNCATION:
+                return found
+            shrink = max(0.25, min(0.7, (TRUNCATION / error) ** (1 / ORDER)))
+            h = Fraction(float(h) * shrink)
+        if isinstance(problem, Undecided):
+            short = longest if longest <= LONGEST_KINK else KINK
+            return self._over_kink(start, short, problem)
+        raise problem
 
     # Details
 
-    @cached_property
-    def affine(self) -> Any:
-        """The matrix of (x, 1)' = A (x, 1), if the equations are affine with exact
-        coefficients; else None."""
-        n = len(self.names)
-        matrix = flint.arb_mat(n + 1, n + 1)
-        for i, root in enumerate(self.flows.values()):
-            form = affine_form(root)
-            if form is None:
-                return None
-            matrix[i, n] = matrix[i, n] + ball(form.constant)
-            for name, factor in form.coefficients.items():
-                if name in self.names:
-                    j = self.names.index(name)
-                    matrix[i, j] = matrix[i, j] + ball(factor)
-                elif isinstance(self.held.get(name), flint.arb):
-                    matrix[i, n] = matrix[i, n] + ball(factor) * self.held[name]
-                else:
-                    return None
-        return matrix
+    def _attempt(self, start: StateSet, h: Fraction) -> SmoothStep:
+        way = self._a_priori(self._f, start.box, h)
+        system = self._system(self._branches.on(self.values(way)))
+        series = tuple(map(tuple, system.series(start.box)))
+        last = tuple(c[-1] for c in system.series(way, more=1))
+        return SmoothStep(start, h, way, system, series, last)
 
-    def _exponential(self, center: Sequence[Any], s: Any) -> tuple[list[Any], Any]:
-        n = len(self.names)
-        whole = (self.affine * s).exp()
-        jacobian = flint.arb_mat(n, n, [whole[i, j] for i in range(n) for j in range(n)])
-        image = jacobian * flint.arb_mat(n, 1, list(center))
-        return [image[i, 0] + whole[i, n] for i in range(n)], jacobian
+    def _system(self, rates: tuple[Expression, ...]) -> SmoothSystem:
+        if rates not in self._systems:
+            self._systems[rates] = SmoothSystem(self.names, rates, self.held)
+        return self._systems[rates]
 
-    def _a_priori(self, box: Box, h: Any) -> Box | None:
-        time = flint.arb(0).union(h)
+    def _a_priori(self, f: BallEvaluator, box: Box, h: Fraction) -> Box:
+        """An enclosure of all solutions from a box for a time h (Picard)."""
+        time = flint.arb(0).union(ball(h))
+        way = [x + time * r for x, r in zip(box, f(self.values(box)), strict=True)]
+        for _ in range(PICARD_ROUNDS):
+            image = [x + time * r for x, r in zip(box, f(self.values(way)), strict=True)]
+            if not all(x.is_finite() for x in image):
+                break
+            if all(w.contains(x) for w, x in zip(way, image, strict=True)):
+                return image
+            way = [_inflated(w.union(x)) for w, x in zip(way, image, strict=True)]
+        raise GaveUp("no step is small enough to be proved: the equations are too steep")
+
+    def _over_kink(self, start: StateSet, h: Fraction, problem: Undecided) -> KinkStep:
+        merged = BallEvaluator(*self.flows.values(), merged=True)
+        way = self._a_priori(merged, start.box, h)
+        rates = merged(self.values(way))
+        for g in self._switching(way):
+            if not self._is_monotone(g, way, rates):
+                raise problem
+        return KinkStep(start, h, way, tuple(rates))
+
+    def _switching(self, way: Box) -> list[Expression]:
+        """The functions by whose zeros the right-hand side jumps on a way."""
+        evaluator = BallEvaluator(*self.flows.values(), merged=True)
+        values = evaluator.all(self.values(way))
+        found: list[Expression] = []
+        for node in evaluator.nodes:
+            if node.op is Op.IF and not isinstance(values[id(node.args[0])], bool):
+                found.extend(
+                    difference(part)
+                    for part in postorder(node.args[0])
+                    if part.op in COMPARISONS and not isinstance(values[id(part)], bool)
+                )
+            elif _jumps(node) and not values[id(node)].is_exact():
+                found.extend(node.args)
+        return found
+
+    def _is_monotone(self, g: Expression, way: Box, rates: Sequence[Any]) -> bool:
+        values, slope = self.values(way), flint.arb(0)
         try:
-            way = [x + time * f for x, f in zip(box, self._f(self.values(box)), strict=True)]
-            for _ in range(PICARD_ROUNDS):
-                image = [x + time * f for x, f in zip(box, self._f(self.values(way)), strict=True)]
-                if not all(x.is_finite() for x in image):
-                    return None
-                if all(w.contains(x) for w, x in zip(way, image, strict=True)):
-                    return image
-                way = [_inflated(w.union(x)) for w, x in zip(way, image, strict=True)]
-        except GaveUp:
-            return None
-        return None
-
-    def _series(
-        self, f: BallEvaluator, names: Sequence[str], box: Sequence[Any], order: int
-    ) -> list[list[Any]]:
-        """Taylor coefficients 0 .. order-1 of the solution from a box."""
-        coefficients = [[x] for x in box]
-        for k in range(order - 1):
-            values: dict[str, Any] = dict(self.held)
-            for name, row in zip(names, coefficients, strict=True):
-                values[name] = flint.arb_series(row, k + 1)
-            with _cap(k + 1):
-                derivatives = f(values)
-            for row, d in zip(coefficients, derivatives, strict=True):
-                value = d[k] if isinstance(d, flint.arb_series) else (d if k == 0 else ball(0))
-                if not value.is_finite():
-                    raise GaveUp("a derivative has no finite bound")
-                row.append(value / (k + 1))
-        return coefficients
-
-    @cached_property
-    def _variational(self) -> tuple[tuple[str, ...], BallEvaluator]:
-        """The equations with those of the derivatives by the initial state."""
-        n = len(self.names)
-        derivatives = [f"d {i} {j}" for i in range(n) for j in range(n)]
-        roots = list(self.flows.values())
-        try:
-            gradient = [[differentiate(f, name) for name in self.names] for f in roots]
-        except NotDifferentiableError as error:
-            raise GaveUp(f"the equations are not smooth: {error}") from error
-        for i in range(n):
-            for j in range(n):
-                total = gradient[i][0] * variable(f"d 0 {j}")
-                for k in range(1, n):
-                    total = total + gradient[i][k] * variable(f"d {k} {j}")
-                roots.append(total)
-        return (*self.names, *derivatives), BallEvaluator(*roots)
-
-    def _jacobian(self, box: Box, s: Any) -> Any:
-        names, f = self._variational
-        n = len(self.names)
-        unit = [ball(int(i == j)) for i in range(n) for j in range(n)]
-        series = self._series(f, names, [*box, *unit], ORDER)
-        return flint.arb_mat(n, n, [_horner(row, s) for row in series[n:]])
+            g = smooth_on(g, values)
+            for name, rate in zip(self.names, rates, strict=True):
+                slope = slope + BallEvaluator(differentiate(g, name))(values)[0] * rate
+        except (GaveUp, NotDifferentiableError):
+            return False
+        return bool(slope > 0 or slope < 0)
 
 
-def ball_of(x: float) -> Any:
-    """A float, exactly."""
-    return flint.arb(x)
+def _jumps(node: Expression) -> bool:
+    if node.op is Op.LOOKUP:
+        return bool(node.table.interpolation is Interpolation.PREVIOUS)
+    return node.op in (Op.SIGN, Op.FLOOR)
 
 
-def _horner(coefficients: Sequence[Any], s: Any) -> Any:
-    value = coefficients[-1]
-    for c in reversed(coefficients[:-1]):
-        value = value * s + c
-    return value
+def _truncation(step: SmoothStep) -> float:
+    """What the remainder adds to the width, relative to the state."""
+    if step.system.affine is not None:
+        return 0.0
+    worst = max(
+        (
+            float(c.rad()) / (1.0 + abs(float(x.mid())))
+            for c, x in zip(step.last, step.start.box, strict=True)
+        ),
+        default=0.0,
+    )
+    return worst * float(step.h) ** ORDER
 
 
 def _meet(a: Any, b: Any) -> Any:
@@ -256,7 +278,7 @@ def _meet(a: Any, b: Any) -> Any:
 
 
 def _inflated(x: Any) -> Any:
-    return x + (x - x.mid()) * ball_of(0.125) + flint.arb(0, 1e-30)
+    return x + (x - x.mid()) * flint.arb(0.125) + flint.arb(0, 1e-30)
 
 
 def _orthogonal(matrix: Any, rest: Sequence[Any]) -> Any:
@@ -269,16 +291,3 @@ def _orthogonal(matrix: Any, rest: Sequence[Any]) -> Any:
     order = numpy.argsort(-lengths * numpy.linalg.norm(middle, axis=0), kind="stable")
     q, _ = numpy.linalg.qr(middle[:, order])
     return flint.arb_mat(n, n, [float(v) for v in q.flatten()])
-
-
-class _cap:  # noqa: N801 - a context manager used like a function
-    """The length of power series, set for a while."""
-
-    def __init__(self, length: int):
-        self.length = length
-
-    def __enter__(self) -> None:
-        self.before, flint.ctx.cap = flint.ctx.cap, self.length
-
-    def __exit__(self, *_: object) -> None:
-        flint.ctx.cap = self.before
