@@ -18,11 +18,11 @@ from models.expression import Expression, add, compare, conjunction, multiply, v
 from models.operators import Op
 from models.proof.linear import Form, Row, Rows
 from models.proof.problem import LinearProblem
-from models.solver import Limits, Unsatisfiable, Witness, satisfiable
+from models.solver import Limits, Session, Unsatisfiable, Witness
 
 LIMITS = Limits(20_000_000, 20_000)
-MARGINS = (Fraction(1), Fraction(1, 16), None)
-"""How far into the bad set a run should go; None: anywhere in it."""
+MARGINS = (Fraction(1), Fraction(1, 16))
+"""How far into the bad set a run should go, if it can go there at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +95,19 @@ def _solved(
         conditions.append(compare(Op.LESS_EQUAL, add(*delays), horizon))
     last = len(path.locations) - 1
     bad = problem.bad(path.locations[-1])[path.bad]
-    for margin in MARGINS:
+    session = Session(limits=LIMITS)
+    best: Witness | None = None
+    for margin in (None, *MARGINS):
         goal = bad if margin is None else tuple(Row(r.form + Form({}, margin)) for r in bad)
         inside = _rows(goal, last, problem)
-        answer = satisfiable(conjunction(*conditions, *inside), limits=LIMITS)
+        answer = session.satisfiable(conjunction(*conditions, *inside))
         if isinstance(answer, Witness) and answer.exact:
-            return _run(problem, path, answer)
-        if margin is None and not isinstance(answer, Unsatisfiable):
+            best = answer
+            if margin is not None:
+                break
+        elif margin is None and isinstance(answer, Unsatisfiable):
             return None
-    return None
+    return None if best is None else _run(problem, path, best)
 
 
 def _moves(problem: LinearProblem, path: Path) -> Iterator[Expression]:
