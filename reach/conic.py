@@ -28,7 +28,7 @@ class Derivation:
     equations: Factors
 
 
-FEW_ROWS = 40
+FEW_ROWS = 12
 """With more inequalities than this a program is quicker than trying pairs."""
 
 FEW_ENTRIES = 1500

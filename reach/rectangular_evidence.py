@@ -286,7 +286,7 @@ class _Prover:
 
     def region(self, node: int) -> Region:
         """The statements that are needed of a node."""
-        forms = tuple([self.statements.forms[number] for number in self._order[node]])
+        forms = tuple([self.statements.form(number) for number in self._order[node]])
         return Region(self.nodes[node].place.location, forms, ((1,) * len(forms),))
 
     def evidence(self) -> Iterator[Evidence | None]:

@@ -74,7 +74,7 @@ class _Location:
 
     def _factors(self, number: int) -> list[tuple[int, Fraction]] | None:
         """Rows of the derivatives that add up to the growth of a statement, or to more."""
-        growth = self.dynamics.along(self.statements.forms[number])
+        growth = self.dynamics.along(self.statements.form(number))
         constant = growth.constant
         factors: list[tuple[int, Fraction]] = []
         for name, a in growth.coefficients.items():

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from models.proof.linear import Form, Rows
+from models.proof.linear import Form, Row, Rows
 from reach.conic import Derivation, Premises
 from reach.double_description import Vector
 from reach.rectangular_moves import Number, Values
@@ -35,22 +35,25 @@ class Others:
     further: Resolved
     statements: Statements
     _failing: dict[tuple[int, Values], Terms | None] = field(default_factory=dict, repr=False)
-    _direct: dict[str, Definition] = field(default_factory=dict, repr=False)
 
-    def __post_init__(self) -> None:
-        explicit = self.statements.explicit
-        for name, known in self.further.relation.definitions.items():
-            if explicit.keys().isdisjoint(known.form.coefficients):
-                self._direct[name] = known
+    @cached_property
+    def resolved(self) -> Mapping[int, Row]:
+        """The rows that are left when definitions are substituted, by number."""
+        return dict(self.further.rows)
 
-    @property
+    @cached_property
     def direct(self) -> Mapping[str, Definition]:
         """The definitions of new values without discrete variables."""
-        return self._direct
+        explicit = self.statements.explicit
+        return {
+            name: known
+            for name, known in self.further.relation.definitions.items()
+            if explicit.keys().isdisjoint(known.form.coefficients)
+        }
 
     def form(self, row: int) -> Form:
         """What a row says is at most 0."""
-        return self.statements.forms[row] if row >= 0 else self.rows[~row].form
+        return self.statements.form(row) if row >= 0 else self.rows[~row].form
 
     def defining(self, name: str) -> tuple[int, int]:
         """The rows name <= form and name >= form of a definition."""
@@ -88,10 +91,8 @@ class PartRows:
     part: Part
     names: tuple[str, ...]
     known: Premises
-    rows: list[tuple[int, Fraction]]
-    """The row, times what, that each inequality of the premises stands for."""
-    indirect: frozenset[int]
-    """The inequalities whose rows mention new values or discrete variables."""
+    numbers: tuple[int, ...]
+    """Of the bounds, among the other rows."""
 
     @classmethod
     def of(
@@ -103,21 +104,30 @@ class PartRows:
         numbers: tuple[int, ...],
     ) -> PartRows:
         """The constraints of the pack, then the bounds, with their numbers among the others."""
-        names = part.names + extra
-        rows = [(number, ONE) for number in part.inequality_numbers]
-        forms = dict(others.further.rows) if bounds else {}
-        explicit = others.statements.explicit
-        indirect: set[int] = set()
-        for vector, number in zip(bounds, numbers, strict=True):
-            form = forms[number].form
-            is_direct = form is others.rows[number].form
-            if not is_direct or not explicit.keys().isdisjoint(form.coefficients):
-                indirect.add(len(rows))
-            at = next(i for i, a in enumerate(vector[1:]) if a)
-            rows.append((~number, -vector[at + 1] / form.coefficients[names[at]]))
-        pad = (0,) * len(extra)
-        known = others.statements.premises(part, pad, bounds)
-        return cls(others, part, names, known, rows, frozenset(indirect))
+        known = others.statements.premises(part, (0,) * len(extra), bounds)
+        return cls(others, part, part.names + extra, known, numbers)
+
+    def _row(self, i: int) -> tuple[int, Fraction]:
+        """The row, times what, that an inequality of the premises stands for."""
+        first = len(self.part.inequality_numbers)
+        if i < first:
+            return self.part.inequality_numbers[i], ONE
+        number, vector = self.numbers[i - first], self.known.inequalities[i]
+        at = next(k for k, a in enumerate(vector[1:]) if a)
+        form = self.others.resolved[number].form
+        return ~number, -vector[at + 1] / form.coefficients[self.names[at]]
+
+    def _is_direct(self, i: int) -> bool:
+        """Whether the row of an inequality mentions no new value and no discrete variable."""
+        first = len(self.part.inequality_numbers)
+        if i < first:
+            return True
+        number = self.numbers[i - first]
+        form = self.others.resolved[number].form
+        explicit = self.others.statements.explicit
+        return form is self.others.rows[number].form and explicit.keys().isdisjoint(
+            form.coefficients
+        )
 
     def derived(
         self, vector: Vector, goal: Form, values: Values, denominator: int = 1
@@ -128,7 +138,7 @@ class PartRows:
         if found is None:
             return None
         factors = self._factors(found, denominator)
-        is_direct = self.indirect.isdisjoint([i for i, _ in found.inequalities])
+        is_direct = all(self._is_direct(i) for i, _ in found.inequalities)
         if not is_direct or not self._define(goal, factors):
             return self._summed(factors, goal, values)
         for k, factor in found.equations:
@@ -149,7 +159,7 @@ class PartRows:
             derivation = self.known.derivation(opposite)
             if derivation is not None:
                 factors = self._factors(derivation, 1)
-                row, scale = self.rows[i]
+                row, scale = self._row(i)
                 factors[row] = factors.get(row, 0) + scale
                 found = self._summed(factors, Form({}), values)
         return found
@@ -158,7 +168,7 @@ class PartRows:
         """The rows of the inequalities in a derivation of something that is divided then."""
         factors: dict[int, Fraction] = {}
         for i, factor in found.inequalities:
-            row, scale = self.rows[i]
+            row, scale = self._row(i)
             if scale is not ONE or denominator != 1:
                 factor = factor * scale / denominator
             factors[row] = factors[row] + factor if row in factors else factor

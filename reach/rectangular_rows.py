@@ -112,9 +112,16 @@ def substituted(form: Form, definitions: Mapping[str, Form]) -> Form:
     """The form with names replaced by forms."""
     if definitions.keys().isdisjoint(form.coefficients):
         return form
+    if len(form.coefficients) == 1:  # most rows of clocks and timers
+        ((name, a),) = form.coefficients.items()
+        return _shifted(definitions[name].scaled(a), form.constant)
     kept = Form({n: a for n, a in form.coefficients.items() if n not in definitions}, form.constant)
     replaced = [(a, definitions[n]) for n, a in form.coefficients.items() if n in definitions]
     return combination([(Fraction(1), kept), *replaced])
+
+
+def _shifted(form: Form, constant: Fraction) -> Form:
+    return Form(form.coefficients, form.constant + constant) if constant else form
 
 
 def explicit_names(problem: LinearProblem) -> frozenset[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from models.proof.linear import Form, Rows
 from reach.double_description import Vector
 from reach.rectangular_goals import Others, PartRows, Terms
@@ -19,36 +21,39 @@ class StartRows:
     def __init__(self, rows: Rows):
         # No variable counts as discrete here: there is no node whose values are known.
         self._others = Others(rows, resolved(rows, relation(rows)), Statements({}))
-        self._known: dict[tuple[str, ...], PartRows] = {}
+        self._known: dict[tuple[tuple[str, ...], tuple[int, ...]], PartRows] = {}
 
     def derived(self, goal: Form) -> Terms | None:
         """Why a goal about the values after entry holds; None if nothing was found."""
         plain = substituted(goal, self._others.further.relation.forms)
-        names, numbers = self._connected(plain)
-        known = self._known.get(names)
-        if known is None:
-            rows = dict(self._others.further.rows)
-            vectors = tuple(_vector(names, rows[i].form) for i in numbers)
-            part = Part(names, (), (), (), ())
-            known = self._known[names] = PartRows.of(self._others, part, (), vectors, numbers)
-        return known.derived(_vector(names, plain), goal, (), plain.integral[0])
+        for names, numbers in self._connected(plain):
+            known = self._known.get((names, numbers))
+            if known is None:
+                known = self._known[names, numbers] = self._part_rows(names, numbers)
+            found = known.derived(_vector(names, plain), goal, (), plain.integral[0])
+            if found is not None:
+                return found
+        return None
 
-    def _connected(self, goal: Form) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """The names that rows connect with those of a goal, and these rows."""
+    def _part_rows(self, names: tuple[str, ...], numbers: tuple[int, ...]) -> PartRows:
+        rows = dict(self._others.further.rows)
+        vectors = tuple(_vector(names, rows[i].form) for i in numbers)
+        return PartRows.of(self._others, Part(names, (), (), (), ()), (), vectors, numbers)
+
+    def _connected(self, goal: Form) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
+        """Ever more names and rows: those of a goal and the rows about nothing else, then the
+        rows that mention one of them, and so on."""
         names = set(goal.coefficients)
-        numbers: set[int] = set()
+        rows = [(i, row.form.coefficients.keys()) for i, row in self._others.further.rows]
         while True:
+            inside = tuple(i for i, mentioned in rows if mentioned and mentioned <= names)
+            yield tuple(sorted(names)), inside
             more = {
-                i
-                for i, row in self._others.further.rows
-                if i not in numbers and not names.isdisjoint(row.form.coefficients)
+                n for _, mentioned in rows if not names.isdisjoint(mentioned) for n in mentioned
             }
-            if not more:
-                return tuple(sorted(names)), tuple(sorted(numbers))
-            numbers |= more
-            for i, row in self._others.further.rows:
-                if i in more:
-                    names |= row.form.coefficients.keys()
+            if more <= names:
+                return
+            names |= more
 
 
 def _vector(names: tuple[str, ...], form: Form) -> Vector:

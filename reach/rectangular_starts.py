@@ -15,7 +15,7 @@ from math import ceil, floor
 
 from models.automaton import BOOL, INT, ValueType, primed
 from models.proof.bounds import implied_bounds
-from models.proof.linear import Rows
+from models.proof.linear import Row, Rows
 from reach.double_description import Vector, coprime
 from reach.polyhedron import Generators, Polyhedron, integer_row
 from reach.rectangular_layout import bounds_in
@@ -34,7 +34,7 @@ def start_entries(
     the values before entry resets are projected away."""
     bounds = implied_bounds(rows)
     choices = [_choices(n, types[n], *bounds.get(primed(n), (None, None))) for n in explicit]
-    groups = list(_groups(rows))
+    groups = list(_groups(_without_implied(rows)))
     if any(group.states is None for group in groups):
         return
     for values in product(*choices):
@@ -42,6 +42,32 @@ def start_entries(
         here = [group.fixed(fixed) for group in groups]
         if all(states is not None for states in here):
             yield values, tuple(_seen([primed(n) for n in pack], groups, here) for pack in packs)
+
+
+def _without_implied(rows: Rows) -> Rows:
+    """The rows without those that follow from bounds of single names; these bounds come from
+    rows that stay: about one name, and equations. Otherwise an invariant that always holds at
+    the start would connect all names."""
+    forms = {(row.form.constant, frozenset(row.form.coefficients.items())) for row in rows}
+
+    def is_simple(row: Row) -> bool:
+        opposite = -row.form
+        content = opposite.constant, frozenset(opposite.coefficients.items())
+        return len(row.form.coefficients) < 2 or content in forms
+
+    simple = {i for i, row in enumerate(rows) if is_simple(row)}
+    bounds = implied_bounds(tuple(rows[i] for i in sorted(simple)))
+
+    def is_implied(row: Row) -> bool:
+        most = row.form.constant
+        for name, a in row.form.coefficients.items():
+            limit = bounds.get(name, (None, None))[a > 0]
+            if limit is None:
+                return False
+            most += a * limit
+        return most < 0 or (most == 0 and not row.strict)
+
+    return tuple(row for i, row in enumerate(rows) if i in simple or not is_implied(row))
 
 
 class _Group:

@@ -5,10 +5,11 @@ Nodes share most of their sets, so they share statements, and what follows from 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 from models.proof.linear import Form
 from models.proof.polyhedral import after
@@ -59,33 +60,47 @@ class Described:
         return found
 
 
+_Said: TypeAlias = tuple[tuple[tuple[str, int], ...], Number]
+"""Coefficients, in the order of the packs' names, and the constant."""
+
+
 class Statements:
     """Forms that are <= 0 in some node's region."""
 
     def __init__(self, explicit: Mapping[str, int]):
         self.explicit = explicit
-        self.forms: list[Form] = []
+        self._said: list[_Said] = []
+        self._forms: dict[int, Form] = {}
         self.bounded: dict[int, tuple[str, bool]] = {}
         """The statements about discrete variables: which, and whether from above."""
-        self._numbers: dict[Hashable, int] = {}
+        self._numbers: dict[_Said, int] = {}
         self._after: dict[int, Form] = {}
         self._values: dict[tuple[str, Number], tuple[int, int]] = {}
         self._parts: dict[tuple[tuple[str, ...], Polyhedron], Part] = {}
         self._premises: dict[tuple[Part, Vector, tuple[Vector, ...]], Premises] = {}
 
+    def form(self, number: int) -> Form:
+        """What a statement says is at most 0."""
+        found = self._forms.get(number)
+        if found is None:
+            coefficients, constant = self._said[number]
+            found = Form({n: Fraction(a) for n, a in coefficients}, Fraction(constant))
+            self._forms[number] = found
+        return found
+
     def after(self, number: int) -> Form:
         """A statement on the values after a jump."""
         found = self._after.get(number)
         if found is None:
-            found = self._after[number] = after(self.forms[number])
+            found = self._after[number] = after(self.form(number))
         return found
 
     def of_value(self, name: str, value: Number) -> tuple[int, int]:
         """That a discrete variable is at most, and at least, a number."""
         found = self._values.get((name, value))
         if found is None:
-            above = self._number(Form({name: Fraction(1)}, Fraction(-value)))
-            below = self._number(Form({name: Fraction(-1)}, Fraction(value)))
+            above = self._number((((name, 1),), -value))
+            below = self._number((((name, -1),), value))
             self.bounded[above], self.bounded[below] = (name, True), (name, False)
             found = self._values[name, value] = above, below
         return found
@@ -123,14 +138,12 @@ class Statements:
 
     def _row(self, names: tuple[str, ...], row: Vector | list[int]) -> int:
         """c + a*x >= 0 as a form that is <= 0."""
-        coefficients = {n: Fraction(-a) for n, a in zip(names, row[1:], strict=True) if a}
-        return self._number(Form(coefficients, Fraction(-row[0])))
+        coefficients = [(n, -a) for n, a in zip(names, row[1:], strict=True) if a]
+        return self._number((tuple(coefficients), -row[0]))
 
-    def _number(self, form: Form) -> int:
-        denominator, coefficients, constant = form.integral
-        content = denominator, frozenset(coefficients.items()), constant
-        found = self._numbers.get(content)
+    def _number(self, said: _Said) -> int:
+        found = self._numbers.get(said)
         if found is None:
-            found = self._numbers[content] = len(self.forms)
-            self.forms.append(form)
+            found = self._numbers[said] = len(self._said)
+            self._said.append(said)
         return found
