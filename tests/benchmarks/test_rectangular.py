@@ -1,7 +1,7 @@
 """How long exact reachability of rectangular systems takes; `make bench` prints the numbers.
 
 Times are of the processor, split into the search, the evidence and the trusted check; the
-limits are promises with a wide margin for slow machines. docs/rectangular.md has a table.
+limits are promises with a wide margin for slow machines. docs/benchmarks_reachability.md has a table.
 Where PHAVerLite has published a time for a problem of the same kind and number of components,
 the ratio of our whole time, check included, to it is printed: its search is in C++, of its
 own formulation, on another machine.

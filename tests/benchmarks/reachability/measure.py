@@ -1,4 +1,5 @@
-"""Measures flowpipes of growing size and writes docs/benchmarks_reachability.md.
+"""Measures flowpipes of growing size and rectangular systems; writes
+docs/benchmarks_reachability.md.
 
 Run by `make bench`. Times are of the processor, on one core; search and check separately.
 """
@@ -21,6 +22,7 @@ from models.proof.checker import Accepted, check
 from models.proof.problem import linear_problem
 from reach.flowpipe_parts import FlowpipeMethod, NotFound
 from reach.flowpipe_refinement import search_flowpipe
+from tests.benchmarks.reachability import rectangular
 from tests.benchmarks.simulation.picture import line_plot
 from tests.support.affine_families import heat_rod, mass_chain, ring_of_stays
 
@@ -75,7 +77,7 @@ def main() -> int:
          lambda n: (ring_of_stays(n), Fraction(n, 4) + 1, None), (2, 5, 10, 20, 50, 100)),
     ]  # fmt: skip
     page = [
-        "# Benchmarks of flowpipes\n",
+        "# Benchmarks of reachability\n",
         "Made by `make bench`: seconds of the processor on one core, for the search and for the"
         " check by the trusted checker.\n",
         f"{date.today().isoformat()}, {os.cpu_count()} cores"
@@ -89,6 +91,7 @@ def main() -> int:
         text, points = growth(size, family, values)
         page.append(f"## {title}\n\n{text}")
         lines.append((short, points))
+    page.append(rectangular.sections())
     images = ROOT / "docs" / "images"
     images.mkdir(exist_ok=True)
     svg = line_plot(
