@@ -1,4 +1,4 @@
-"""Events that pile up: Zeno behaviour and chattering, seen from the times of jumps."""
+"""Events that pile up: Zeno behaviour, chattering, livelock, seen from the times of jumps."""
 
 from __future__ import annotations
 
@@ -65,6 +65,10 @@ class Accumulation:
             if 0.0 < abs(ratio) < 1.0:
                 found[name] = x + change * ratio / (1.0 - ratio)
         return found
+
+    def stands(self) -> bool:
+        """Whether no time at all passed between the last jumps."""
+        return len(self.recent) == CHATTER_COUNT and self.recent[-1] == self.recent[0]
 
     def chatters(self) -> bool:
         """Whether the last jumps crowd together."""

@@ -223,12 +223,16 @@ class Execution:
         """The present level (and slope) of every signal."""
         for name, signal in self.signals.items():
             if isinstance(signal, Formula):
+                if name in self.prepared.kinked:
+                    self.env.update(self.prepared.kinked[name].held(self.t))
                 continue
             level, slope = line_at(signal, self.t)
             self.env[name] = level
             if not isinstance(signal, Steps):
                 self.env[slope_of(name)] = slope
         changes = [next_change(s, self.t) for s in self.signals.values()]
+        kinked = (self.prepared.kinked[n] for n in self.signals if n in self.prepared.kinked)
+        changes += [signal.next_change(self.t, self.until) for signal in kinked]
         self.signal_change = min(changes, default=math.inf)
 
     def next_change(self) -> float:

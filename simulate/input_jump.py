@@ -163,12 +163,15 @@ def _blocked(
 ) -> RunEnded:
     """The outcome of a run that the new values allow neither to stay nor to jump."""
     known = {i.name for i in run.prepared.inputs}
-    steps = ", ".join(
-        f"`{n}` jumps from {run.former[n]:.6g} to {v:.6g}" for n, v in new.items() if n in known
-    )
+    before = {**run.env, **run.former}
+    jumps = {n: (run.former[n], v) for n, v in new.items() if n in known}
+    for name, signal in run.prepared.kinked.items():
+        if not new.keys().isdisjoint(signal.names):
+            jumps[name] = (signal.value(before), signal.value(run.env))
+    steps = ", ".join(f"`{n}` jumps from {a:.6g} to {b:.6g}" for n, (a, b) in jumps.items())
     reasons = []
     for j, name in enumerate(place.edge_names):
-        values = (run.env, {**run.env, **run.former})
+        values = (run.env, before)
         if any(_enabled(run, place.name, j, v) for v in values):
             reasons.append(f"`{name}` leads outside the target's invariant")
         else:

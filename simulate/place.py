@@ -35,6 +35,7 @@ from simulate.holding import inclusion_share as inclusion_share
 from simulate.holding import inward, joint_rates, may_hold, resolved
 from simulate.jump import Jump
 from simulate.jump import edge_name as edge_name
+from simulate.kinked_formula import KinkedFormula, kinked
 from simulate.locking import lock
 from simulate.program import Program, Watched, compile_program
 from simulate.signals import Formula, Lines, Signal
@@ -78,6 +79,7 @@ class Place:
     roles: tuple[tuple[Role, int], ...]
     edges: tuple[Edge, ...]
     exits: tuple[Expression, ...]
+    written: tuple[Expression, ...]  # the exits as they stand in the model
     holds: tuple[Hold, ...]
     derived: Mapping[str, Expression]
     branches: Calculator | None = None
@@ -103,7 +105,7 @@ class Place:
     @cached_property
     def exit_names(self) -> tuple[str, ...]:
         """What the parts of the invariant are called in traces."""
-        return tuple(to_text(part) for part in self.exits)
+        return tuple(to_text(part) for part in self.written)
 
     @cached_property
     def ordinary(self) -> list[int]:
@@ -135,13 +137,15 @@ class Prepared:
         self.known = frozenset(self.names)
         self.inputs = tuple(i for i in self.view.inputs)
         self._forms: dict[str, Expression] = {}
-        self._extra: list[str] = []
+        self.kinked: dict[str, KinkedFormula] = {}
         for name, signal in (signals or {}).items():
             if isinstance(signal, Formula):
-                self._forms[name] = signal.expression
+                cut = kinked(name, signal, self.externals)
+                if cut is not None:
+                    self.kinked[name] = cut
+                self._forms[name] = signal.expression if cut is None else cut.expression
             elif isinstance(signal, Lines):
                 self._forms[name] = variable(name) + variable(slope_of(name)) * variable(TIME)
-                self._extra += [name, slope_of(name)]
         self._places: dict[tuple[str, tuple[Hold, ...]], Place] = {}
         self._jumps: dict[tuple[str, int], Jump] = {}
         self._invariants: dict[str, TolerantCondition] = {}
@@ -365,7 +369,8 @@ class Prepared:
 
     def _compile(self, name: str, holds: tuple[Hold, ...]) -> Place:
         location = self.view.location(name)
-        exits = tuple(self.formed(c) for c in conjuncts(location.invariant))
+        written = conjuncts(location.invariant)
+        exits = tuple(self.formed(c) for c in written)
         flows = self._flows(name, holds, exits)
         edges = tuple(self.view.edges_from(name))
         occupied = self.view.occupied(name)
@@ -420,6 +425,7 @@ class Prepared:
             tuple(roles),
             edges,
             exits,
+            written,
             holds,
             derived,
             branches,

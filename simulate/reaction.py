@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from simulate.execution import Execution, RunEnded
     from simulate.sliding import Surface
 
+CYCLE = 8
+"""At most so many jumps of a livelock are named."""
+
 
 def on_time(run: Execution, place: Place) -> None:
     """The end of a stretch without an event: the horizon, or a wait is over (or an input
@@ -304,6 +307,13 @@ def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -
             name,
             zeno,
         )
+    if run.accumulation.stands() and not _attracted(run, target):
+        raise run.end(
+            Ending.LIVELOCK,
+            f"At t = {run.t:.10g} the jumps {_cycle(run)} follow one another without end, and"
+            " no time passes (livelock).",
+            name,
+        )
     if run.accumulation.chatters():
         raise run.end(
             Ending.CHATTERING,
@@ -313,6 +323,23 @@ def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -
         )
     if run.jumps >= run.max_jumps:
         raise run.end(Ending.JUMP_LIMIT, f"The limit of {run.max_jumps} jumps was reached.", name)
+
+
+def _attracted(run: Execution, place: Place) -> bool:
+    """Whether the jumps are those of a surface that attracts from both sides."""
+    loose = (run.method.rtol, run.method.atol)
+    return any(
+        run.prepared.slides.at_edge(place, j, run.env, True, loose) is not None
+        for j in range(len(place.edges))
+    )
+
+
+def _cycle(run: Execution) -> str:
+    """The jumps that come again and again, in words."""
+    last = [e for e in run.events[-3 * CYCLE :] if e.type is EventType.JUMP]
+    seen = dict.fromkeys(f"`{e.name}` ({e.source} to {e.target})" for e in last)
+    shown = list(seen)[:CYCLE]
+    return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else shown[0]
 
 
 def rest(run: Execution, place: Place, name: str, zeno: float) -> bool:

@@ -22,6 +22,7 @@ from models.trace import Event, Segment, Trace
 from models.traversal import free_variables
 from simulate.calculator import Calculator
 from simulate.dense_values import as_number
+from simulate.kinked_formula import KinkedFormula
 from simulate.margin import MarginTree, margin_tree
 from simulate.place import Prepared, edge_name, inclusion_share
 from simulate.robustness import Robustness
@@ -45,6 +46,7 @@ class RunCheck:
         self.prepared, self.view = prepared, prepared.view
         self._trees: dict[Expression, tuple[MarginTree, Calculator]] = {}
         self._calculators: dict[Expression, Calculator] = {}
+        self._formulas: dict[Formula, KinkedFormula] = {}
 
     def problems(self, trace: Trace, inputs: Mapping[str, Signal]) -> list[str]:
         """What speaks against the trace; nothing if it is a run, as far as can be seen."""
@@ -100,9 +102,14 @@ class RunCheck:
         """Whether segments end where a signal changes: in each it is one constant or line."""
         for segment in trace.segments:
             for name, signal in inputs.items():
-                change = next_change(signal, segment.start)
+                change = self._next_change(name, signal, segment)
                 if change < segment.end and not _near(change, segment.end):
                     yield f"`{name}` changes at t = {change:.6g}, the run does not notice it"
+
+    def _next_change(self, name: str, signal: Signal, segment: Segment) -> float:
+        if isinstance(signal, Formula):
+            return self._kinked(name, signal).next_change(segment.start, segment.end)
+        return next_change(signal, segment.start)
 
     def _invariants(self, trace: Trace, inputs: Mapping[str, Signal]) -> Iterator[str]:
         def invariant(name: str) -> Expression:
@@ -251,18 +258,25 @@ class RunCheck:
         known: dict[str, float] = {n: as_number(v, symbols) for n, v in segment.held.items()}
         known.update(trace.parameters)
         when = t if time is None else time
+        start = segment.start if fed_at is None else fed_at
         for name, signal in inputs.items():
             if segment.is_instant and fed_at is None and name in known:
                 continue
             if isinstance(signal, Formula):
-                known[name] = self._value(signal.expression, {TIME: when})
+                cut = self._kinked(name, signal)
+                known[name] = cut.value({TIME: when, **cut.held(start)})
             else:
-                level, slope = line_at(signal, segment.start if fed_at is None else fed_at)
+                level, slope = line_at(signal, start)
                 known[name] = level + slope * when
         if time is None:
             known.update(zip(segment.flowing, segment.state(t), strict=True))
         known[TIME] = when
         return known
+
+    def _kinked(self, name: str, signal: Formula) -> KinkedFormula:
+        if signal not in self._formulas:
+            self._formulas[signal] = KinkedFormula(name, signal, self.prepared.externals)
+        return self._formulas[signal]
 
     def _value(self, expression: Expression, values: Mapping[str, float]) -> float:
         calculate = self._calculators.get(expression)

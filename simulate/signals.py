@@ -110,7 +110,8 @@ def _bad_table(code: str, message: str) -> ModelError:
 
 
 def next_change(signal: Signal, t: float) -> float:
-    """The first time after t at which the signal's formula changes; infinite for never."""
+    """The first time after t at which a piecewise signal changes; infinite for never, and for
+    formulas (see `simulate.kinked_formula`)."""
     if isinstance(signal, Formula):
         return math.inf
     i = bisect_right(signal.times, t)

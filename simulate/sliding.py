@@ -252,7 +252,12 @@ class Slides:
         for i, (name, j) in enumerate(self.away(surface)):
             guard = p.formed(p.place(name).edges[j].guard)
             watch(Role.AWAY, i, guard, EventKind.UNILATERAL)
-        exits = tuple(dict.fromkeys(part for name in sides for part in p.place(name).exits))
+        parts = {
+            part: written
+            for place in map(p.place, sides)
+            for part, written in zip(place.exits, place.written, strict=True)
+        }
+        exits = tuple(parts)
         for i, part in enumerate(exits):
             if not any(_lies_on(part, s.g) for s in (surface, *_bases(surface))):
                 watch(Role.EXIT, i, negation(part), EventKind.UNILATERAL)
@@ -280,6 +285,7 @@ class Slides:
             tuple(roles),
             (),
             exits,
+            tuple(parts.values()),
             (),
             p.derived(surface.below),
             Calculator(locked.conditions, p.symbols, p.externals) if locked.conditions else None,

@@ -113,7 +113,7 @@ def test_ball_that_does_not_accumulate() -> None:
     assert len(trace.jumps) == math.floor((10.0 / math.sqrt(2 / 9.81) + 1) / 2)
 
 
-def test_sliding_is_reported_as_chattering_or_livelock() -> None:
+def test_sliding_is_reported_as_chattering() -> None:
     model = HybridAutomaton(
         "relay",
         (Variable("x"),),
@@ -128,7 +128,7 @@ def test_sliding_is_reported_as_chattering_or_livelock() -> None:
         (Initial("above", equal(X, 1)),),
     )
     trace = simulate(model, until=5.0)
-    assert trace.outcome.ending in (Ending.CHATTERING, Ending.LIVELOCK)
+    assert trace.outcome.ending is Ending.CHATTERING and "--sliding" in trace.outcome.sentence
     assert trace.end == pytest.approx(1.0, abs=1e-6)
     assert "down" in trace.outcome.sentence or "up" in trace.outcome.sentence
 
@@ -140,8 +140,22 @@ def test_discrete_loop_without_time() -> None:
         places=(Location("a", (flow("x", 1),)), Location("b", (flow("x", 1),))),
     )
     trace = simulate(model, until=1.0)
-    assert trace.outcome.ending in (Ending.LIVELOCK, Ending.CHATTERING)
-    assert "go" in trace.outcome.sentence or "back" in trace.outcome.sentence
+    assert trace.outcome.ending is Ending.LIVELOCK and trace.outcome.time == 0.0
+    assert "`go` (a to b) and `back` (b to a)" in trace.outcome.sentence
+
+
+def test_urgent_guards_that_answer_each_other_are_a_livelock() -> None:
+    """Both hold from x = 1 on: at t = 1 the run goes round for ever."""
+    model = clock(
+        Edge("a", "b", X >= 1, urgent=True, name="go"),
+        Edge("b", "a", X >= 1, urgent=True, name="back"),
+        places=(Location("a", (flow("x", 1),)), Location("b", (flow("x", 2),))),
+    )
+    trace = simulate(model, until=5.0)
+    assert trace.outcome.ending is Ending.LIVELOCK
+    assert trace.outcome.time == pytest.approx(1.0, abs=1e-9)
+    assert "`go` (a to b) and `back` (b to a)" in trace.outcome.sentence
+    assert "sliding" not in trace.outcome.sentence
 
 
 # Switching
