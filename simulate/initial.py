@@ -1,7 +1,8 @@
 """Where a run starts: a point of an initial set.
 
 Bounds of single variables make a box; the policy picks a point of it; the other parts of
-the condition are met by trying further points and, at last, by asking the solver, which
+the condition are met by trying further points. Where that is hopeless (there are equations) or
+fails, points are drawn from the polytope of the linear parts; at last the solver is asked, which
 also tells when the set is empty. The invariant of the location must hold at the start, too.
 """
 
@@ -19,12 +20,17 @@ from models.operators import Op
 from models.traversal import conjuncts, free_variables, substitute
 from simulate.calculator import Calculator
 from simulate.jump import Jump
+from simulate.linear_start import LinearStart
 from simulate.place import Prepared
 from simulate.policy import Decisions, Level
+from simulate.projection import Projection, projection
 from simulate.tape import number
 
 TRIES = 200
-"""Points tried before the solver is asked."""
+"""Points of the box that are tried."""
+
+LINEAR_TRIES = 50
+"""Points of the polytope that are tried before the solver is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,9 @@ _MIRRORED = {
     Op.GREATER_EQUAL: Op.LESS_EQUAL,
     Op.EQUAL: Op.EQUAL,
 }
+
+
+_ENDS = {Level.LOW: -1, Level.MID: 0, Level.HIGH: 1}
 
 
 def box_of(condition: Expression) -> Box:
@@ -110,6 +119,9 @@ class StartFinder:
             self.condition = conjunction(start.condition, invariant)
         self._box = box_of(self.condition)
         self._holds = prepared.condition(self.condition)
+        self._linear = LinearStart(prepared, self.condition, self._box.defined)
+        self._is_thin = self._linear.has_equations
+        self._projections: dict[frozenset[str], Projection | None] = {}
         self._definitions = Calculator(
             [e for _, e in self._box.defined], prepared.symbols, prepared.externals
         )
@@ -129,11 +141,38 @@ class StartFinder:
     def _points(
         self, given: Mapping[str, float], environment: Mapping[str, float], decisions: Decisions
     ) -> Iterator[dict[str, float]]:
-        yield self._point(given, environment, decisions.share)
         random = decisions.policy.level is Level.RANDOM
         fixed = Random(0)
-        for _ in range(TRIES):
-            yield self._point(given, environment, decisions.draw if random else fixed.random)
+        draw = decisions.draw if random else fixed.random
+        if not self._is_thin:
+            yield self._point(given, environment, decisions.share)
+            for _ in range(TRIES):
+                yield self._point(given, environment, draw)
+        linear = self._linear.polytope({**environment, **given})
+        if linear is not None and not random:
+            end = linear.end(_ENDS[decisions.policy.level])
+            yield self._point({**end, **given}, environment, decisions.share)
+        for _ in range(LINEAR_TRIES if linear is not None or self._is_thin else 0):
+            drawn = {} if linear is None else linear.sample(Random(draw()))
+            values = self._point({**drawn, **given}, environment, draw)
+            moved = self._projected(values, given, environment)
+            yield values if moved is None else self._point({**moved, **given}, environment, draw)
+
+    def _projected(
+        self,
+        values: Mapping[str, float],
+        given: Mapping[str, float],
+        environment: Mapping[str, float],
+    ) -> dict[str, float] | None:
+        """A point moved onto the equations, if not all of them are linear."""
+        key = frozenset(given)
+        if key not in self._projections:
+            p = self.prepared
+            curved = self._linear.curved(key)
+            self._projections[key] = projection(*curved, p.symbols, p.externals)
+        project = self._projections[key]
+        moved = None if project is None else project({**environment, **values})
+        return None if moved is None else {**values, **moved}
 
     def _point(
         self,

@@ -1,9 +1,10 @@
 """What a search may choose in a run: a point of a unit cube, read as a recipe.
 
-Coordinates are, in this order: uncertain parameters, initial values, control points of
-input signals, control points of derivatives in inclusions, and the first decisions of the
-run (waits, choices between edges, places in ranges of resets). Values outside [0, 1] are
-clamped, so that searches reach the ends of ranges.
+Coordinates are, in this order: uncertain parameters, initial values, those of a thin initial
+set (where equations bind initial values to each other), control points of input signals,
+control points of derivatives in inclusions, and the first decisions of the run (waits, choices
+between edges, places in ranges of resets). Values outside [0, 1] are clamped, so that searches
+reach the ends of ranges.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from fractions import Fraction
 
 from models.automaton import Initial, Input, Parameter
 from models.expression import Expression
+from models.traversal import free_variables
 from simulate.calculator import Calculator
 from simulate.initial import Box, box_of
+from simulate.linear_start import LinearStart
 from simulate.margin import margin_tree
 from simulate.methods import Adams
 from simulate.place import Prepared, inclusion_share
 from simulate.policy import Level, Policy, Switching
+from simulate.polytope import Polytope
 from simulate.recipe import Recipe
 from simulate.signals import Lines, Signal, Steps, line_at
 from simulate.tape import number
@@ -73,16 +77,26 @@ class SearchSpace:
         self.start = _nth_start(prepared, shape.start)
         box = box_of(self.start.condition)
         self.parameters = [c for p in prepared.view.parameters if (c := _of_range(p)) is not None]
-        self.initial = _initial_coordinates(prepared, box)
+        self.hull = _hull(prepared, self.start, box)
+        self.initial = [c for c in _initial_coordinates(prepared, box) if c.name not in self._thin]
         self.inputs = [c for i in prepared.inputs if (c := _of_range(i)) is not None]
         self.inclusions = [Coordinate(inclusion_share(n), 0.0, 1.0) for n in prepared.loose]
         self._feasible = _Membership(prepared, box, self.start.condition)
         self._anchor: list[float] | None = None
 
     @property
+    def _thin(self) -> tuple[str, ...]:
+        """The variables that start in a thin set, on coordinates of its own."""
+        return () if self.hull is None else self.hull.names
+
+    @property
+    def _hull_points(self) -> int:
+        return 0 if self.hull is None else self.hull.dimension
+
+    @property
     def dimension(self) -> int:
         """How many numbers a point has."""
-        fixed = len(self.parameters) + len(self.initial)
+        fixed = len(self.parameters) + len(self.initial) + self._hull_points
         return fixed + self.signal_points + self.shape.decisions
 
     @property
@@ -107,7 +121,9 @@ class SearchSpace:
 
         first = take(len(self.parameters))
         parameters = {c.name: c.at(v) for c, v in zip(self.parameters, first, strict=True)}
-        initial = self._initial(take(len(self.initial)), parameters)
+        own, share = take(len(self.initial)), take(self._hull_points)
+        thin = {} if self.hull is None else self.hull.at(share)
+        initial = self._initial(own, thin, parameters)
         inputs: dict[str, Signal] = {}
         for c in self.inputs:
             inputs[c.name] = self._signal(c, take(self.shape.pieces + int(self.shape.linear)))
@@ -138,6 +154,9 @@ class SearchSpace:
             return None
         x = [_placed(c, recipe.parameters.get(c.name)) for c in self.parameters]
         x += [_placed(c, recipe.initial.get(c.name)) for c in self.initial]
+        if self.hull is not None:
+            known = {n: v for n, v in recipe.initial.items() if isinstance(v, int | float)}
+            x += self.hull.share(known)
         for c in self.inputs:
             x += self._signal_places(c, recipe, self.shape.pieces + int(self.shape.linear))
         for c in self.inclusions:
@@ -155,9 +174,11 @@ class SearchSpace:
         lines = [line_at(signal, t) for t in times]
         return [_placed(c, a + b * t) for (a, b), t in zip(lines, times, strict=True)]
 
-    def _initial(self, x: Sequence[float], parameters: dict[str, float]) -> dict[str, float]:
+    def _initial(
+        self, x: Sequence[float], thin: dict[str, float], parameters: dict[str, float]
+    ) -> dict[str, float]:
         """Initial values, moved towards the anchor until they lie in the initial set."""
-        values = {c.name: c.at(v) for c, v in zip(self.initial, x, strict=True)}
+        values = {c.name: c.at(v) for c, v in zip(self.initial, x, strict=True)} | thin
         if self._anchor is None or self._feasible(values, parameters):
             return values
         share = 0.5
@@ -165,11 +186,11 @@ class SearchSpace:
             values = {
                 c.name: c.at(a + share * (min(max(v, 0.0), 1.0) - a))
                 for c, v, a in zip(self.initial, x, self._anchor, strict=True)
-            }
+            } | thin
             if self._feasible(values, parameters):
                 return values
             share *= 0.5
-        return {c.name: c.at(a) for c, a in zip(self.initial, self._anchor, strict=True)}
+        return {c.name: c.at(a) for c, a in zip(self.initial, self._anchor, strict=True)} | thin
 
     def _signal(self, c: Coordinate, x: Sequence[float]) -> Signal:
         if not self.shape.linear:
@@ -255,6 +276,17 @@ def _bounds(low: Fraction | None, high: Fraction | None) -> tuple[float, float]:
     return number(low), number(high)
 
 
+def _hull(prepared: Prepared, start: Initial, box: Box) -> Polytope | None:
+    """The set of the initial values that equations bind to each other, where those are linear
+    and the same for all parameters and inputs."""
+    linear = LinearStart(prepared, start.condition, box.defined)
+    known = {p.name for p in prepared.view.parameters} | {i.name for i in prepared.inputs}
+    if not linear.has_equations or not known.isdisjoint(free_variables(start.condition)):
+        return None
+    found = linear.polytope({})
+    return found if found is not None and found.dimension > 0 else None
+
+
 def _initial_coordinates(prepared: Prepared, box: Box) -> list[Coordinate]:
     defined = {name for name, _ in box.defined}
     found = []
@@ -273,6 +305,4 @@ def _initial_coordinates(prepared: Prepared, box: Box) -> list[Coordinate]:
 
 def _constrained(rest: Expression, name: str) -> bool:
     """Whether a variable without bounds of its own is bound to others."""
-    from models.traversal import free_variables
-
     return name in free_variables(rest)
