@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
@@ -53,7 +53,8 @@ class Judgement:
 @dataclass(frozen=True, slots=True)
 class Summary:
     """One run in a few words; `formula` is what it says about the formula, if there is one;
-    `grazes` counts guards and boundaries that the run touched."""
+    `grazes` counts guards and boundaries that the run touched. `agents` has, for each group of
+    components with a clock of its own, how many they are and their steps."""
 
     seed: int
     ending: Ending
@@ -64,9 +65,15 @@ class Summary:
     steps: int
     evaluations: int
     violated: tuple[str, ...]
-    grazes: int = 0
+    grazes: int
+    agents: Mapping[str, tuple[int, int]]
     formula: Judgement | None = None
     final: dict[str, Scalar] = field(default_factory=dict)
+
+    @property
+    def agent_steps(self) -> int:
+        """Accepted steps, each counted once for every component that it moves."""
+        return sum(count * steps for count, steps in self.agents.values())
 
     @property
     def is_bad(self) -> bool:
@@ -81,8 +88,10 @@ class RunMaker:
         self.recipe = recipe
         self._prepared = prepare(automaton, inputs=recipe.inputs)
         self._agents: PreparedAgents | None = None
-        if recipe.own_clocks:
-            one_clock = recipe.policy.switching is not Switching.EARLIEST
+        self._last: tuple[int, AgentTraces] | None = None
+        self._base = automaton
+        if recipe.own_clocks or recipe.synchronous:
+            one_clock = recipe.synchronous or recipe.policy.switching is not Switching.EARLIEST
             self._agents = prepare_agents(automaton, inputs=recipe.inputs, synchronous=one_clock)
         self._monitor: Monitor | None = None
         if formula is not None:
@@ -96,10 +105,12 @@ class RunMaker:
         return repeat(self._prepared, replace(self.recipe, seed=seed), dense=dense)
 
     def _together(self, seed: int) -> AgentTraces:
-        """The run of a seed with own clocks."""
+        """The run of a seed, agent by agent; the last one is kept."""
         assert self._agents is not None
+        if self._last is not None and self._last[0] == seed:
+            return self._last[1]
         recipe = self.recipe
-        return simulate_agents(
+        found = simulate_agents(
             self._agents,
             until=recipe.until,
             method=recipe.method,
@@ -111,6 +122,15 @@ class RunMaker:
             stop_on_violation=recipe.stop_on_violation,
             sliding=recipe.sliding,
         )
+        self._last = (seed, found)
+        return found
+
+    def _work_of(self, seed: int, run: Trace | AgentTraces) -> dict[str, tuple[int, int]]:
+        """How many components each group has, and its steps."""
+        if self._agents is None:
+            return {self._base.name: (len(self._base.components), run.counts.steps)}
+        found = self._together(seed)
+        return {n: (found.sizes[n], t.counts.steps) for n, t in found.traces.items()}
 
     def summary(self, seed: int, trace: Trace | None = None) -> Summary:
         """What is left of the run of a seed; a dense trace of it may be given."""
@@ -135,6 +155,7 @@ class RunMaker:
             run.counts.evaluations,
             tuple(sorted({e.name for e in run.events if e.type is EventType.VIOLATION})),
             sum(e.type is EventType.GRAZING for e in run.events),
+            self._work_of(seed, run),
             judgement,
             {n: v for n, v in final.items() if not isinstance(v, float) or math.isfinite(v)},
         )

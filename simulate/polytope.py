@@ -57,8 +57,11 @@ class Polytope:
 
     def chord(self, z: Sequence[float], way: Sequence[float]) -> tuple[float, float]:
         """How far one can go from z against and along a way, in coordinates of the hull."""
-        size = max(map(abs, self.center), default=0.0)
-        low, high = -FREE_WIDTH * (1.0 + size), FREE_WIDTH * (1.0 + size)
+        length = math.sqrt(_dot(way, way))
+        if length == 0.0:
+            return 0.0, 0.0
+        high = FREE_WIDTH * (1.0 + max(map(abs, self.center))) / length
+        low = -high
         for c, room in self._spans:
             speed, left = _dot(c, way), room - _dot(c, z)
             if speed > 0.0:

@@ -31,7 +31,7 @@ class Recipe:
 
     `model_parameters` are the values that the model itself was loaded with (exact); `claim`
     or `formula` is what the run is a counterexample of. With `own_clocks` agents advance on
-    clocks of their own.
+    clocks of their own; `synchronous` is the same with one clock for all, for comparison.
     """
 
     until: float
@@ -48,6 +48,7 @@ class Recipe:
     formula: str | None = None
     sliding: bool | None = None
     own_clocks: bool = False
+    synchronous: bool = False
 
     def with_decisions(self, taken: Sequence[float]) -> Recipe:
         """The recipe that repeats a run which took these decisions."""
@@ -138,6 +139,7 @@ def recipe_out(recipe: Recipe) -> dict[str, Any]:
         "formula": recipe.formula,
         "sliding": recipe.sliding,
         "own_clocks": recipe.own_clocks,
+        "synchronous": recipe.synchronous,
     }
 
 
@@ -167,6 +169,7 @@ def recipe_in(given: Mapping[str, Any]) -> Recipe:
         formula=_text(given.get("formula")),
         sliding=_choice(given.get("sliding")),
         own_clocks=bool(given.get("own_clocks", False)),
+        synchronous=bool(given.get("synchronous", False)),
     )
 
 

@@ -54,7 +54,8 @@ def read_recipe(
         model_parameters=parameters,
         formula=options["formula"],
         sliding=options["sliding"],
-        own_clocks=_own_clocks(options),
+        own_clocks=_agent_clocks(options, "own_clocks", "--own-clocks"),
+        synchronous=_agent_clocks(options, "synchronous", "--synchronous"),
     )
 
 
@@ -241,9 +242,11 @@ def _signals(automaton: Automaton, given: Iterable[str]) -> dict[str, Signal]:
     return signals
 
 
-def _own_clocks(options: Mapping[str, Any]) -> bool:
-    if not options.get("own_clocks"):
+def _agent_clocks(options: Mapping[str, Any], option: str, spoken: str) -> bool:
+    if not options.get(option):
         return False
+    if options.get("own_clocks") and options.get("synchronous"):
+        raise click.UsageError("--own-clocks and --synchronous: agents have one clock or many")
     for name, said in (
         ("location", "--location"),
         ("script", "--script"),
@@ -251,11 +254,9 @@ def _own_clocks(options: Mapping[str, Any]) -> bool:
         ("sliding", "--sliding"),
     ):
         if options.get(name):
-            raise click.UsageError(f"--own-clocks and {said} do not go together")
+            raise click.UsageError(f"{spoken} and {said} do not go together")
     if options["method"] in ("endpoint", "interpolation"):
-        raise click.UsageError(
-            f"--own-clocks needs a method that looks ahead, not {options['method']}"
-        )
+        raise click.UsageError(f"{spoken} needs a method that looks ahead, not {options['method']}")
     return True
 
 

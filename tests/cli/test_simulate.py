@@ -214,6 +214,19 @@ def test_mistakes_get_a_message(
     assert "Traceback" not in result.err
 
 
+def test_a_formula_that_looks_beyond_the_runs_says_so(workbench: Callable, ball: Path) -> None:
+    later = "always[0,9](height > -1)"
+    short = workbench("simulate", ball, "--until", 1, "--formula", later)
+    assert "looks up to t = 9, the runs end at t = 1" in short.err and "--until 9" in short.err
+    assert "looks up to" not in workbench("simulate", ball, "--until", 9, "--formula", later).err
+    open_end = workbench("simulate", ball, "--until", 1, "--formula", "always (height > -1)")
+    assert "looks up to" not in open_end.err
+    hope = workbench("simulate", ball, "--until", 1, "--formula", "eventually[5,9](height > 90)")
+    assert hope.code == 0 and "The formula is open" in hope.out
+    search = workbench("falsify", ball, "--until", 1, "--budget", 5, "--formula", later)
+    assert "runs are that long and do not end at --until 1" in search.err
+
+
 def test_formula_is_monitored(workbench: Callable, ball: Path) -> None:
     violated = workbench("simulate", ball, "--until", 2, "--formula", "always[0,1.1](height > 5)")
     assert violated.code == 10
@@ -308,6 +321,24 @@ class TestOwnClocks:
         assert logs[0] == logs[1] and len(logs[0]) > 5
         again = workbench("simulate", "bumper_cars", "--replay", own)
         assert again.code == 0 and "reached t = 8" in again.out
+
+    def test_one_clock_or_many_with_the_steps_of_each(self, workbench: Callable) -> None:
+        words = ("simulate", "bumper_cars", "--until", 30, "--json")
+        many, one, plain = (
+            workbench(*words, *option).data["runs"][0]
+            for option in (("--own-clocks",), ("--synchronous",), ())
+        )
+        assert many["jumps"] == one["jumps"] == plain["jumps"] > 10
+        assert len(many["agents"]) == 20 and len(one["agents"]) == 1
+        assert many["agent_steps"] == sum(a["steps"] for a in many["agents"].values())
+        assert one["agent_steps"] == 20 * one["steps"] == plain["agent_steps"]
+        assert one["agent_steps"] >= 5 * many["agent_steps"]
+        shown = workbench("simulate", "spiral_cars", "--until", 5, "--own-clocks").out
+        assert re.search(r"on 2 clocks \(left \d+, right \d+\): \d+ agent steps", shown)
+        shown = workbench("simulate", "spiral_cars", "--until", 5, "--synchronous").out
+        assert re.search(r"\d+ steps of each of 2 agents: \d+ agent steps", shown)
+        both = workbench("simulate", "bumper_cars", "--own-clocks", "--synchronous")
+        assert both.code == 2 and "one clock or many" in both.err
 
     def test_violation_table_and_plot(self, workbench: Callable, tmp_path: Path) -> None:
         table, plot = tmp_path / "run.csv", tmp_path / "run.svg"

@@ -155,7 +155,7 @@ def polytopes(draw: st.DrawFn) -> list[Expression]:
     return parts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(polytopes(), st.integers(0, 5))
 def test_all_points_lie_inside(parts: list[Expression], seed: int) -> None:
     constraints = [c for p in parts if (c := linear_constraint(p)) is not None]

@@ -177,6 +177,12 @@ def _search(
         until=options["until"],
         linear=options["linear"],
     )
+    looks = 0.0 if isinstance(claim, Property) else claim.horizon
+    if options["until"] is not None and options["until"] < looks < float("inf"):
+        console.note(
+            f"note: the formula looks up to t = {looks:g}, so runs are that long and do not end"
+            f" at --until {options['until']:g}"
+        )
     if options["abstraction"] and isinstance(claim, Property):
         seeds = _abstract_seeds(automaton, claim, options["abstraction"], options["seed"])
         settings = replace(settings, seeds=seeds)

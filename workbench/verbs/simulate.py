@@ -30,6 +30,9 @@ LEVELS = ("low", "mid", "high", "random")
 SHOWN_RUNS = 20
 """So many runs get a line of their own on the terminal; all others are counted."""
 
+SHOWN_AGENTS = 8
+"""So many agents are named in the line of a run."""
+
 LISTED_RUNS = 10_000
 """With --json so many runs are listed, all others are counted; no more are drawn or tabulated."""
 
@@ -84,6 +87,11 @@ WORTH_WORKERS = 1.5
     "--own-clocks",
     is_flag=True,
     help="Every group of coupled agents advances on a clock of its own.",
+)
+@click.option(
+    "--synchronous",
+    is_flag=True,
+    help="Agents as with --own-clocks, but on one clock: to compare the numbers of steps.",
 )
 @click.option("--rtol", type=Number(1e-14, 1e-1), default=1e-6, show_default=True)
 @click.option("--atol", type=Number(1e-300, 1e-1), default=1e-9, show_default=True)
@@ -244,6 +252,12 @@ class _Session:
 
         text = self.recipe.formula
         formula = None if text is None else read_formula(self.automaton, text)
+        if formula is not None and self.recipe.until < formula.horizon < float("inf"):
+            self.console.note(
+                f"note: the formula looks up to t = {formula.horizon:g}, the runs end at"
+                f" t = {self.recipe.until:g}: what comes later counts as satisfied"
+                f" (--until {formula.horizon:g} decides it)"
+            )
         self.maker = RunMaker(automaton, self.recipe, formula)
         seeds = range(self.recipe.seed, self.recipe.seed + self.runs)
         with Progress(self.console.quiet or self.console.as_json) as progress:
@@ -378,6 +392,8 @@ def _row(run: Summary) -> dict[str, Any]:
         "grazes": run.grazes,
         "steps": run.steps,
         "evaluations": run.evaluations,
+        "agent_steps": run.agent_steps,
+        "agents": {n: {"count": c, "steps": s} for n, (c, s) in run.agents.items()},
         "violated": list(run.violated),
         "final": run.final,
     }
@@ -415,7 +431,7 @@ def _details(row: dict[str, Any]) -> str:
     jumps, steps = counted(row["jumps"], "jump"), counted(row["steps"], "step")
     formula = f" {_about_formula(row)}." if "robustness" in row else ""
     touched = f"{row['grazes']} touched, " if row["grazes"] else ""
-    return f"{formula} ({jumps}, {touched}{steps}, seed {row['seed']})"
+    return f"{formula} ({jumps}, {touched}{steps}{_by_agents(row)}, seed {row['seed']})"
 
 
 def _about_formula(row: dict[str, Any]) -> str:
@@ -430,6 +446,19 @@ def _about_formula(row: dict[str, Any]) -> str:
             f" ({by} so far)" if by else ""
         )
     return f"The formula holds ({by})" if by else "The formula holds"
+
+
+def _by_agents(row: dict[str, Any]) -> str:
+    """The steps of the agents, where there are several."""
+    agents = row["agents"]
+    count = sum(a["count"] for a in agents.values())
+    if count < 2:
+        return ""
+    if len(agents) == 1:
+        return f" of each of {count} agents: {row['agent_steps']} agent steps"
+    shown = ", ".join(f"{name} {a['steps']}" for name, a in list(agents.items())[:SHOWN_AGENTS])
+    more = f" and {len(agents) - SHOWN_AGENTS} more" if len(agents) > SHOWN_AGENTS else ""
+    return f" on {len(agents)} clocks ({shown}{more}): {row['agent_steps']} agent steps"
 
 
 def _table(runs: Sequence[tuple[int, Trace]]) -> str:
