@@ -23,6 +23,7 @@ from simulate.policy import Decisions
 from simulate.program import ExternalError, Program
 from simulate.reaction import on_time, react
 from simulate.signals import Formula, Signal, Steps, line_at, next_change
+from simulate.sliding import Surface
 from simulate.sliding_reaction import react_sliding
 from simulate.stretch import Stop, Stretch
 from simulate.tape import number
@@ -75,6 +76,7 @@ class Execution:
         self.counts = Counts()
         self.parameters: dict[str, float] = {}
         self.accumulation = Accumulation(until)
+        self.entered: set[Surface] = set()  # surfaces on which sliding began at this instant
         self.jumps = 0
         self.level_change = self.signal_change = math.inf
         self.loose: tuple[str, ...] = ()
@@ -338,6 +340,7 @@ class Execution:
         """Move the clock; count what happens at one instant."""
         if t > self.t:
             self.visited.clear()
+            self.entered.clear()
             self.former = {}
             self.instant = (t, 0)
         else:
@@ -431,7 +434,10 @@ class Execution:
         return self.end(
             Ending.STEP_LIMIT,
             f"The limit of {self.method.max_steps} steps was reached at t = {self.t:.10g} in"
-            f" `{self.place.name}`; the equations may be stiff{state}.",
+            f" `{self.place.name}`{state}, with steps of"
+            f" {self.t / max(self.counts.steps, 1):.2g} on average: the equations may be stiff,"
+            " which explicit methods follow in small steps only. A shorter run helps, or a model"
+            " in which the fastest part follows at once (an equation in place of a derivative).",
         )
 
     # Events

@@ -133,8 +133,26 @@ def switched(run: Execution, place: Place, j: int) -> bool:
 
 
 def slide(run: Execution, surface: Surface) -> None:
-    """Go on along a surface."""
-    slides = run.prepared.slides
+    """Go on along a surface. Where two of them take turns at one instant, each leads onto the
+    other; what is true in their intersection cannot be told from two sides at a time."""
+    slides, left = run.prepared.slides, run.place.slide
+    if surface in run.entered and left is not None:
+        raise run.end(
+            Ending.CHATTERING,
+            f"At t = {run.t:.10g} the state lies on two surfaces of edges at once,"
+            f" `{left.text}` and `{surface.text}`, and sliding on one leads onto the other:"
+            " how it goes on where they meet is not known, so the run stops.",
+            surface.text,
+        )
+    run.entered.add(surface)
+    run.accumulation.recent.append(run.t)
+    if run.accumulation.chatters():
+        raise run.end(
+            Ending.CHATTERING,
+            f"The run enters the surface `{surface.text}` again and again at t = {run.t:.10g}"
+            " almost without time passing.",
+            surface.text,
+        )
     run.log(EventType.SLIDES, surface.text, surface.above)
     run.env, run.place = slides.onto(surface, run.env), slides.place(surface)
     run.begin_stay()

@@ -111,9 +111,19 @@ class Slides:
                 continue
             for g in self._candidates(place, up):
                 surface = Surface(g, place.name, other.name, up, down)
+                if not self._separates(place, other, down, g):
+                    continue
                 if self._at(surface, values, loose) and self.attracts(surface, values):
                     return surface
         return None
+
+    def _separates(self, place: Place, other: Place, down: int, g: Expression) -> bool:
+        """Whether g = 0 is where the other side ends, too: a state in a corner lies on many
+        boundaries, and most of them are not between two given locations."""
+        if any(part in other.exits and _lies_on(part, g) for part in place.exits):
+            return False
+        back = conjuncts(self.prepared.formed(other.edges[down].guard))
+        return any(_lies_on(part, g) for part in (*back, *other.exits))
 
     def at_branch(
         self, place: Place, condition: Expression, values: Mapping[str, float]

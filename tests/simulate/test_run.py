@@ -695,3 +695,19 @@ agent Ball() {
   mode top = BallTop();
 }
 """
+
+
+def test_a_stiff_model_ends_soon_with_a_hint() -> None:
+    """x' = -10^8 (x - cos t) needs steps of about 10^-8 for stability's sake."""
+    cosine = function(Op.COS, variable("time"))
+    model = HybridAutomaton(
+        "stiff",
+        (Variable("x"),),
+        (Location("a", (Constraint("x", Range.exactly(-(10**8) * (X - cosine))),)),),
+        (),
+        (Initial("a", equal(X, 2)),),
+    )
+    for method in (Adams(max_steps=20_000), Taylor(max_steps=20_000)):
+        trace = simulate(model, until=20.0, method=method)
+        assert trace.outcome.ending is Ending.STEP_LIMIT and trace.counts.steps <= 20_001
+        assert "stiff" in trace.outcome.sentence and "on average" in trace.outcome.sentence

@@ -273,6 +273,54 @@ def test_a_property_is_watched_and_the_invariant_kept_while_sliding() -> None:
     assert on.outcome.time == pytest.approx(4.0, abs=1e-6)
 
 
+QUADRANTS = {"ru": (1, 1), "lu": (-1, 1), "rl": (1, -1), "ll": (-1, -1)}
+
+
+def quadrants(**fields: tuple[int, int]) -> HybridAutomaton:
+    """Four locations with constant flows, and edges across both axes; from x = 1, y = 2."""
+    names = {sides: name for name, sides in QUADRANTS.items()}
+    places, edges = [], []
+    for name, (sx, sy) in QUADRANTS.items():
+        inside = (sx * X >= 0) & (sy * Y >= 0)
+        rates = {n: constant(c) for n, c in zip(("x", "y"), fields[name], strict=True)}
+        places.append(Location(name, flow(**rates), invariant=inside))
+        edges.append(Edge(name, names[-sx, sy], sx * X <= 0, name=f"{name} x"))
+        edges.append(Edge(name, names[sx, -sy], sy * Y <= 0, name=f"{name} y"))
+    variables = (Variable("x"), Variable("y"))
+    return HybridAutomaton("four", variables, tuple(places), tuple(edges), start("ru", x=1, y=2))
+
+
+class TestCorners:
+    """A slide down the axis x = 0, from t = 1 on, comes to y = 0 at t = 2."""
+
+    def run(self, rl: tuple[int, int], ll: tuple[int, int]) -> Trace:
+        return simulate(quadrants(ru=(-1, -1), lu=(1, -1), rl=rl, ll=ll), until=8.0, sliding=True)
+
+    def test_it_goes_on_beyond_the_corner(self) -> None:
+        trace = self.run((-1, -1), (1, -1))
+        assert trace.outcome.completed and trace.segments[-1].sliding == "x == 0"
+        assert trace.final() == pytest.approx({"x": 0.0, "y": -6.0}, abs=1e-6)
+
+    def test_it_leaves_into_a_quadrant(self) -> None:
+        """Both lower flows lead to the right: the axis x = 0 is no surface between the two
+        right quadrants, although they share it as a boundary."""
+        trace = self.run((1, -1), (1, -1))
+        assert trace.outcome.completed and trace.segments[-1].sliding == ""
+        assert trace.final() == pytest.approx({"x": 6.0, "y": -6.0}, abs=1e-6)
+
+    def test_it_leaves_along_the_other_axis(self) -> None:
+        """On y = 0, x > 0 half of (-1, -1) and half of (3, 1) make (1, 0)."""
+        trace = self.run((3, 1), (3, 1))
+        assert trace.outcome.completed and trace.segments[-1].sliding == "y == 0"
+        assert trace.final() == pytest.approx({"x": 6.0, "y": 0.0}, abs=1e-6)
+
+    def test_it_stops_where_each_leads_onto_the_other(self) -> None:
+        trace = self.run((-1, 1), (1, 1))
+        assert trace.outcome.ending is Ending.CHATTERING
+        assert trace.outcome.time == pytest.approx(2.0, abs=1e-9)
+        assert "two surfaces of edges at once, `x == 0` and `y == 0`" in trace.outcome.sentence
+
+
 def test_traces_keep_the_mark() -> None:
     trace = simulate(relay(sin(T) * Fraction(1, 2)), until=5.0, sliding=True)
     again = from_json(to_json(trace))
