@@ -96,13 +96,22 @@ def start_adams(m: Memory, shorter: float) -> bool:
             worst = max(worst, abs(f[i]) / weight(m, i, m.x[i]))
         order, h = 1, 0.5 * math.sqrt(1.0 / worst) if worst > 0.0 else math.inf
     h = min(h, shorter, m.method.max_step)
-    span = m.until - m.t
-    m.h = h if h < span else span
+    m.h = first_step(m, h)
     m.order = max(order, 1)
     m.times = [m.t - i * m.h for i in range(m.order)]
     virtual_history(m)
     m.h_before = m.h
     return True
+
+
+def first_step(m: Memory, h: float) -> float:
+    """A step that ends in time, and is one: past points must lie apart."""
+    span, least = m.until - m.t, m.least()
+    if span > 0.0 and not h < span:
+        h = span
+    if h < least:
+        h = least
+    return h if 0.0 < h < math.inf else 1.0
 
 
 def virtual_history(m: Memory) -> None:
@@ -280,6 +289,6 @@ def begin(m: Memory, shorter: float) -> bool:
         return False
     m.taylor_order = max(order, 1)
     h = 0.5 * series_step(m, order) if m.n else math.inf
-    m.h = h if h < shorter else shorter
+    m.h = max(h if h < shorter else shorter, m.least())
     m.h_before = m.h
     return True

@@ -102,7 +102,7 @@ def delta(m: Memory, k: int, c: Sequence[float], least: float) -> float:
 def wanted(m: Memory, k: int, c: Sequence[float], least: float) -> float:
     """The guard's tolerance times the expected error of a step as short as the way."""
     reach = abs(c[0]) / abs(c[1]) if len(c) > 1 and abs(c[1]) > 0.0 else math.inf
-    ratio = reach / m.h_before
+    ratio = reach / m.h_before if m.h_before > 0.0 else math.inf
     part = 1.0
     if ratio < 1.0:
         for _ in range(m.order + 1):

@@ -99,10 +99,21 @@ static void virtual_history(Core *core)
         core->differences[i] = core->poly[n + i];
 }
 
+/* A step that ends in time, and is one: past points must lie apart. */
+static double first_step(const Core *core, double h)
+{
+    double span = core->until - core->t, least = core_least(core);
+    if (span > 0.0 && !(h < span))
+        h = span;
+    if (h < least)
+        h = least;
+    return 0.0 < h && h < INFINITY ? h : 1.0;
+}
+
 static int start_adams(Core *core, double shorter, int *good)
 {
     int n = core->n, order = 1, i;
-    double h = INFINITY, span;
+    double h = INFINITY;
     *good = 1;
     if (core->p->differentiable) {
         int wanted = core->method->max_order < START_ORDER ? core->method->max_order : START_ORDER;
@@ -137,8 +148,7 @@ static int start_adams(Core *core, double shorter, int *good)
         h = shorter;
     if (core->method->max_step < h)
         h = core->method->max_step;
-    span = core->until - core->t;
-    core->h = h < span ? h : span;
+    core->h = first_step(core, h);
     core->order = order > 1 ? order : 1;
     core->points = core->order;
     for (i = 0; i < core->order; i++)
@@ -160,7 +170,9 @@ int core_begin(Core *core, double shorter, int *good)
     core->taylor_order = order > 1 ? order : 1;
     if (core->n)
         h = 0.5 * series_step(core, order);
-    core->h = h < shorter ? h : shorter;
+    if (!(h < shorter))
+        h = shorter;
+    core->h = h < core_least(core) ? core_least(core) : h;
     core->h_before = core->h;
     return 0;
 }

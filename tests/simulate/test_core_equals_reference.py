@@ -30,7 +30,7 @@ from models.operators import Op
 from models.table import Table
 from simulate import engine, reference, reference_point
 from simulate.methods import Adams, Detection, Method, Taylor
-from simulate.program import Lipschitz, Program, compile_program, compile_values
+from simulate.program import Lipschitz, Program, Watched, compile_program, compile_values
 from simulate.stretch import Stretch
 
 pytestmark = pytest.mark.skipif(not engine.is_compiled(), reason="the extension is not built")
@@ -66,6 +66,11 @@ def terms(draw: st.DrawFn) -> Expression:
                 lambda: function(Op.COS, a * k),
                 lambda: function(Op.SQRT, a * a + 1) * k,
                 lambda: divide(a, b * b + 1),
+                lambda: function(Op.SQRT, a + 2) * k,
+                lambda: function(Op.SQRT, k - b),
+                lambda: function(Op.LOG, a + Fraction(5, 2)),
+                lambda: divide(k, b),
+                lambda: function(Op.ACOS, a * k),
                 lambda: function(Op.ATAN, b) * k,
                 lambda: function(Op.EXP, -(a * a)) * k,
                 lambda: minimum(a, b) + k,
@@ -100,7 +105,10 @@ def guards(draw: st.DrawFn) -> Expression:
 def programs(draw: st.DrawFn) -> Program:
     flows = [draw(terms()) + draw(terms()) - variable(n) * Fraction(1, 4) for n in NAMES]
     kinds = st.sampled_from(list(EventKind))
-    watches = [(draw(guards()), draw(kinds)) for _ in range(draw(st.integers(0, 3)))]
+    watches = [
+        Watched(draw(guards()), draw(kinds), draw(st.booleans()), draw(st.booleans()))
+        for _ in range(draw(st.integers(0, 3)))
+    ]
     return compile_program(
         flowing=NAMES, held=["u"], flows=flows, watches=watches, externals=EXTERNALS
     )
@@ -154,6 +162,19 @@ def test_same_bits(
     slow = reference.advance(program, method, 0.0, x, [u], until, active)
     fast = engine.advance(program, method, 0.0, x, [u], until, active)
     assert bits(slow) == bits(fast)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+@pytest.mark.parametrize("steep", [0.0, 1e-300])
+def test_runs_of_no_length_and_steps_of_no_size(method: Method, steep: float) -> None:
+    """Where no step is wanted, or none is small enough, both cores say so."""
+    p = compile_program(
+        flowing=["x", "y"], held=[], flows=[Y, divide(1, X)], watches=[(X >= 1, KIND)]
+    )
+    for until in (0.0, 1.0):
+        slow = reference.advance(p, method, 0.0, [steep or 0.5, 1.0], [], until, [0])
+        fast = engine.advance(p, method, 0.0, [steep or 0.5, 1.0], [], until, [0])
+        assert bits(slow) == bits(fast)
 
 
 @settings(max_examples=max(40, settings.default.max_examples // 2))
