@@ -14,8 +14,7 @@ from typing import Generic, Protocol, TypeVar, overload
 
 from models.automaton import primed
 from models.expression import Expression, variable
-from models.operators import Op
-from models.traversal import postorder
+from models.pattern import Pattern
 
 
 class Event(Protocol):
@@ -65,11 +64,13 @@ class Family(Generic[Shape]):
         return count * (count - 1) // 2 if self.second is None else count * len(self.second)
 
     def __iter__(self) -> Iterator[Shape]:
-        renamed = _Renamed(self.pattern.expressions(), self.slots[0] + self.slots[1])
+        slots = self.slots[0] + self.slots[1]
+        pattern = Pattern(self.pattern.expressions(), [*slots, *map(primed, slots)])
         for one, other in self.pairs():
             new = one.variables + other.variables
-            names = dict(zip(renamed.names, new, strict=True))
-            yield self.pattern.between((one.path, other.path), names, renamed(new))
+            variables = [variable(name) for name in (*new, *map(primed, new))]
+            names = dict(zip(slots, new, strict=True))
+            yield self.pattern.between((one.path, other.path), names, pattern.filled(variables))
 
     def pairs(self) -> Iterator[tuple[Partner, Partner]]:
         """Who meets whom, in order."""
@@ -82,35 +83,6 @@ class Family(Generic[Shape]):
         """Whether the partners have no variable in common, and none twice."""
         names = [n for p in (*self.first, *(self.second or ())) for n in p.variables]
         return len(set(names)) == len(names)
-
-
-class _Renamed:
-    """Expressions with other names in place of some; one to one, so they stay in canonical
-    form, and what they have in common is made once."""
-
-    def __init__(self, expressions: Sequence[Expression], names: tuple[str, ...]):
-        self.names = names
-        self._places: list[tuple[int, int]] = []
-        self._nodes: list[Expression] = []
-        slots = {name: i for i, name in enumerate(names)}
-        slots |= {primed(name): i + len(names) for i, name in enumerate(names)}
-        changing: set[int] = set()
-        for node in postorder(*expressions):
-            if node.op is Op.VARIABLE and node.name in slots:
-                self._places.append((id(node), slots[node.name]))
-                changing.add(id(node))
-            elif any(id(a) in changing for a in node.args):
-                self._nodes.append(node)
-                changing.add(id(node))
-
-    def __call__(self, names: tuple[str, ...]) -> Callable[[Expression], Expression]:
-        variables = [variable(name) for name in names]
-        variables += [variable(primed(name)) for name in names]
-        made = {place: variables[slot] for place, slot in self._places}
-        for node in self._nodes:
-            args = tuple([made.get(id(a), a) for a in node.args])
-            made[id(node)] = Expression(node.op, args, node.value, node.span)
-        return lambda expression: made.get(id(expression), expression)
 
 
 class Unrolled(Sequence[Shape]):

@@ -15,6 +15,7 @@ from models.language.findings import did_you_mean
 from models.language.members import find_member
 from models.language.scope import Scope
 from models.language.syntax import Identifier, Instance, InteractionBlock
+from models.language.unrolling import indexed
 from models.traversal import free_variables
 
 MAX_PAIRS = 1_000_000
@@ -41,7 +42,7 @@ def copies(context: Context, instance: Instance, scope: Scope) -> Iterator[tuple
         )
     index = instance.replicated.index or ""
     for number in range(low, high + 1):
-        yield f"{name}[{number}]", context.resolver.indexed(scope, index, number)
+        yield f"{name}[{number}]", indexed(scope, index, number)
 
 
 def interactions(

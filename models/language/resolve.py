@@ -7,8 +7,8 @@ is iterative; only the nesting of quantifiers recurses, and that is capped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TypeAlias, cast
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from models.automaton import BOOL, INT, REAL, TIME, ValueType
 from models.expression import (
@@ -17,7 +17,6 @@ from models.expression import (
     add,
     boolean,
     conjunction,
-    constant,
     external,
     lookup,
     symbol,
@@ -26,7 +25,7 @@ from models.expression import (
 from models.hierarchy import Declaration
 from models.language.findings import Findings, did_you_mean, listed
 from models.language.members import find_member, member_names
-from models.language.scope import CONSTANT_ROLES, Binding, Role, Scope
+from models.language.scope import CONSTANT_ROLES, Binding, Scope
 from models.language.syntax import ExternDeclaration, TypeName
 from models.language.typecheck import (
     has_value,
@@ -35,17 +34,15 @@ from models.language.typecheck import (
     result_type,
     symbol_type,
 )
+from models.language.unrolling import Selected, Typed, cases
 from models.literals import ExpressionTooLargeError
 from models.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
 from models.source import Span
 from models.traversal import free_variables, with_arguments
 
-Typed: TypeAlias = tuple[Expression, ValueType | None]
-"""An expression and its type; no type where a mistake was already reported."""
-
 POISON: Typed = (ZERO, None)
 MAX_QUANTIFIER_DEPTH = 8
-MAX_UNROLLED = 50_000
+MAX_UNROLLED = 200_000
 """How many times the bodies of all `forall` and `sum` together are unrolled."""
 
 _QUANTIFIERS = frozenset({Op.FORALL, Op.SUM})
@@ -65,6 +62,7 @@ class Resolver:
     findings: Findings
     unrolled: int = 0
     quantifier_depth: int = 0
+    selected_before: Selected = field(default_factory=dict)
 
     def resolve(self, root: Expression, scope: Scope) -> Typed:
         """The expression over variables and its type."""
@@ -342,12 +340,15 @@ class Resolver:
                 "use a smaller range",
             )
             return POISON
+        if self.quantifier_depth == 0:
+            self.selected_before.clear()
         self.quantifier_depth += 1
         parts: list[Typed] = []
+        numbers = range(low, high + 1)
         try:
-            for number in range(low, high + 1):
-                parts.append(self._resolve(body, self.indexed(scope, str(node.value), number)))
-                if parts[-1][1] is None:
+            for typed in cases(self._resolve, node, scope, numbers, self.selected_before):
+                parts.append(typed)
+                if typed[1] is None:
                     return POISON
         finally:
             self.quantifier_depth -= 1
@@ -371,10 +372,6 @@ class Resolver:
             node.args[2].span or node.span,
             f"put the sum in parentheses: `(sum {node.value} in ... : ...) <= ...`",
         )
-
-    def indexed(self, scope: Scope, index: str, number: int) -> Scope:
-        """A scope in which the index has a value."""
-        return Scope(scope, {index: Binding(constant(number), INT, Role.INDEX)})
 
     def integer(self, written: Expression, scope: Scope, what: str) -> int | None:
         """The value of an expression that must be a constant integer."""
