@@ -16,6 +16,9 @@ from models.automaton import primed
 from models.expression import Expression, variable
 from models.pattern import Pattern
 
+MAX_PAIRS = 1_000_000
+"""How many events one family may stand for."""
+
 
 class Event(Protocol):
     """An event between two partners."""

@@ -19,6 +19,7 @@ from models.automaton import (
     Variable,
     enumeration,
 )
+from models.families import Partner
 from models.interchange.json_door import Cursor, shortened
 from models.table import Interpolation, Table
 
@@ -39,6 +40,12 @@ def read_variable(cursor: Cursor) -> Variable:
     fields = cursor.members(("name",), ("type", "kind"))
     kind = fields.get("kind", read_kind, Kind.ANALOG)
     return Variable(fields["name"].name(), fields.get("type", _type, REAL), kind)
+
+
+def read_partner(cursor: Cursor) -> Partner:
+    """One who takes part in the events of a family."""
+    fields = cursor.members(("path", "variables"), ())
+    return Partner(fields["path"].name(), fields.items("variables", Cursor.name))
 
 
 def read_input(cursor: Cursor) -> Input:

@@ -1,13 +1,15 @@
 """Automata as versioned JSON, and the fingerprint that certificates refer to.
 
 A document holds one automaton (`"kind": "automaton"`) or one parallel composition
-(`"kind": "product"`, with its components and interactions). Expressions are text in the
+(`"kind": "product"`, with its components and interactions; those declared once for many pairs
+are written once, as a pattern with the partners that fill its slots). Expressions are text in the
 syntax of `models.expression_text`, where values of enumerations stand in double quotes;
 numbers are exact (`"1/10"`); lookup tables stand in a section of their own and are called
 by name. Source spans are left out: they are not part of what a model means.
 
 The canonical form has sorted keys, no blanks and only ASCII characters; `fingerprint` is
-its SHA-256. Equal automata have equal fingerprints in every process and Python version.
+its SHA-256. Automata that are written alike have equal fingerprints in every process and
+Python version.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from models.automaton import (
 from models.composition import Interaction, Product
 from models.dialect import FUNCTIONS
 from models.expression import Expression
+from models.families import Family, Partner, parts_of
 from models.interchange.json_door import Cursor, decode
 from models.interchange.json_reading import SCHEMA, read_document
 from models.literals import ExpressionTooLargeError
@@ -117,7 +120,8 @@ def _expressions(automaton: Automaton) -> Iterator[Expression]:
         yield from (claim.condition, claim.where)
     if isinstance(automaton, Product):
         yield automaton.initial_condition
-        for event in automaton.interactions:
+        for part in parts_of(automaton.interactions):
+            event = part.pattern if isinstance(part, Family) else part
             yield event.guard
             yield from _bounds(event.resets)
         for component in automaton.components:
@@ -152,7 +156,11 @@ def _product(product: Product) -> dict[str, Json]:
     return {
         "name": product.name,
         "components": [_automaton(c) for c in product.components],
-        "interactions": [_interaction(i) for i in product.interactions],
+        "interactions": [
+            _family(part) if isinstance(part, Family) else _interaction(part)
+            for part in parts_of(product.interactions)
+            if not isinstance(part, Family) or len(part) > 0
+        ],
         "initialCondition": _text(product.initial_condition),
         "parameters": [_signal(p) for p in product.parameters],
         **_claims(product),
@@ -232,6 +240,21 @@ def _interaction(event: Interaction) -> Json:
         "urgent": event.urgent,
         "event": event.event.value,
     }
+
+
+def _family(family: Family[Interaction]) -> Json:
+    """The events of many alike pairs, written once."""
+    second = family.second
+    return {
+        "pattern": _interaction(family.pattern),
+        "slots": [list[Json](names) for names in family.slots],
+        "first": [_partner(p) for p in family.first],
+        "second": None if second is None else [_partner(p) for p in second],
+    }
+
+
+def _partner(partner: Partner) -> Json:
+    return {"path": partner.path, "variables": list[Json](partner.variables)}
 
 
 def _initial(start: Initial) -> Json:

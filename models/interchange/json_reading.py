@@ -6,7 +6,7 @@ locations must exist. Fields that have a usual value may be left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
@@ -35,12 +35,14 @@ from models.composition import Interaction, Product
 from models.dialect import FUNCTIONS
 from models.expression import FALSE, TRUE, Expression
 from models.expression_text import parse_expression
+from models.families import MAX_PAIRS, Family, Partner, Unrolled
 from models.interchange.json_declarations import (
     read_declared,
     read_event,
     read_horizon,
     read_input,
     read_parameter,
+    read_partner,
     read_property_kind,
     read_tables,
     read_variable,
@@ -136,7 +138,7 @@ class _Reader:
         return Product(
             name=fields["name"].name(),
             components=tuple(self.automaton(part) for part in parts),
-            interactions=fields.items("interactions", self.interaction),
+            interactions=_as_written(fields.items("interactions", self.event)),
             properties=fields.items("properties", self.property),
             predicates=fields.items("predicates", self.truth),
             initial_condition=fields.get("initialCondition", self.truth, TRUE),
@@ -206,6 +208,44 @@ class _Reader:
             event=fields.get("event", read_event, EventKind.UNILATERAL),
             name=fields.get("name", Cursor.text, ""),
         )
+
+    def event(self, cursor: Cursor) -> Interaction | Family[Interaction]:
+        """An interaction, or a pattern with all the pairs that it is for."""
+        if isinstance(cursor.value, Mapping) and "pattern" in cursor.value:
+            return self.family(cursor)
+        return self.interaction(cursor)
+
+    def family(self, cursor: Cursor) -> Family[Interaction]:
+        fields = cursor.members(("pattern", "slots", "first"), ("second",))
+        slots = fields.items("slots", lambda c: c.items(Cursor.name))
+        first = fields.items("first", read_partner)
+        second = fields.optional("second", lambda c: c.items(read_partner))
+        if len(slots) != 2 or len({*slots[0], *slots[1]}) < len(slots[0]) + len(slots[1]):
+            fields["slots"].fail("two lists of distinct names are needed")
+        sorts: dict[str, Sort] = {}
+        for side, partners in ((0, first), (1, first if second is None else second)):
+            for partner in partners:
+                self._fill(cursor, slots[side], partner, sorts)
+        outside, self.sorts = self.sorts, self.sorts | sorts
+        pattern = self.interaction(fields["pattern"])
+        self.sorts = outside
+        family = Family(pattern, (slots[0], slots[1]), first, second)
+        if not family.is_proper:
+            cursor.fail("two partners have a variable in common")
+        if len(family) > MAX_PAIRS:
+            cursor.fail(f"{len(family)} pairs; the limit is {MAX_PAIRS}")
+        return family
+
+    def _fill(
+        self, cursor: Cursor, slots: tuple[str, ...], partner: Partner, sorts: dict[str, Sort]
+    ) -> None:
+        """Note the sorts of the slots; all partners must agree about them."""
+        if len(partner.variables) != len(slots):
+            cursor.fail(f"{shortened(partner.path)} does not fit the slots")
+        for slot, name in zip(slots, partner.variables, strict=True):
+            sort = self.sorts.get(name)
+            if sort is None or sorts.setdefault(slot, sort) is not sort:
+                cursor.fail(f"{shortened(name)} cannot stand for {shortened(slot)}")
 
     def interaction(self, cursor: Cursor) -> Interaction:
         fields = cursor.members(("name", "participants", "guard"), ("resets", "urgent", "event"))
@@ -370,3 +410,11 @@ def _unlike(
 
 def _clash(cursor: Cursor, name: str) -> NoReturn:
     cursor.fail(f"the name {shortened(name)} is declared twice")
+
+
+def _as_written(
+    parts: tuple[Interaction | Family[Interaction], ...],
+) -> Sequence[Interaction]:
+    """Single interactions as they are; with families among them, unrolled on demand."""
+    single = tuple(part for part in parts if isinstance(part, Interaction))
+    return single if len(single) == len(parts) else Unrolled(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from models.automaton import EventKind
-from models.families import Family, Partner
+from models.families import MAX_PAIRS, Family, Partner
 from models.hierarchy import AgentInstance, Interaction
 from models.language.actions import actions
 from models.language.claims import condition
@@ -17,9 +17,6 @@ from models.language.scope import Scope
 from models.language.syntax import Identifier, Instance, InteractionBlock
 from models.language.unrolling import indexed
 from models.traversal import free_variables
-
-MAX_PAIRS = 1_000_000
-"""How many pairs one interaction may stand for."""
 
 
 def copies(context: Context, instance: Instance, scope: Scope) -> Iterator[tuple[str, Scope]]:
