@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
@@ -33,6 +35,24 @@ def load(
     """
     path, named = _located(reference)
     agent = agent if agent is not None else named
+    with _uncollected():
+        return _load(path, agent, parameters)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without garbage collection: it looks through the growing model again and again, in which
+    there are no cycles to find."""
+    wanted = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if wanted:
+            gc.enable()
+
+
+def _load(path: Path, agent: str | None, parameters: Mapping[str, Fraction]) -> Model:
     if path.suffix == ".charon":
         return _load_charon(path, agent, parameters)
     if agent is not None or parameters:

@@ -30,16 +30,18 @@ from models.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
 def postorder(*roots: Expression) -> Iterator[Expression]:
     """Every distinct node below the roots once, arguments before the nodes that use them."""
     seen: set[int] = set()
-    stack = [(root, False) for root in reversed(roots)]
+    stack: list[Expression | None] = [*reversed(roots)]
     while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            yield node
+        node = stack.pop()
+        if node is None:  # a mark: the arguments of what lies beneath are done
+            finished = stack.pop()
+            assert finished is not None
+            yield finished
         elif id(node) not in seen:
             seen.add(id(node))
             if node.args:
-                stack.append((node, True))
-                stack.extend((arg, False) for arg in reversed(node.args))
+                stack += (node, None)
+                stack += node.args[::-1]
             else:
                 yield node
 
@@ -83,7 +85,17 @@ def substitute(root: Expression, values: Mapping[str, Expression]) -> Expression
 
 def free_variables(*roots: Expression) -> frozenset[str]:
     """The names of all variables that occur."""
-    return frozenset(n.name for n in postorder(*roots) if n.op is Op.VARIABLE)
+    found: set[str] = set()
+    seen: set[int] = set()
+    stack = [*roots]
+    while stack:
+        node = stack.pop()
+        if node.op is Op.VARIABLE:
+            found.add(node.name)
+        elif node.args and id(node) not in seen:
+            seen.add(id(node))
+            stack += node.args
+    return frozenset(found)
 
 
 def conjuncts(root: Expression) -> tuple[Expression, ...]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from models.automaton import Automaton, HybridAutomaton, Property, PropertyKind
-from models.expression import TRUE
-from models.hierarchy import Access, Agent, AgentInstance, Mode, ModeInstance
+from models.expression import TRUE, conjunction
+from models.hierarchy import Access, Agent, AgentInstance, Claim, Mode, ModeInstance
 from models.printing import to_text
+from models.traversal import conjuncts
 from reports import wording
 
 ALIKE_SHOWN = 1
 """How many of a group of replicated agents are written out."""
+
+CONDITIONS_SHOWN = 3
+"""How many of the conditions of a long claim are written out."""
 
 STARTS_SHOWN = 8
 """How many initial sets of a flat model are listed."""
@@ -66,7 +70,7 @@ def agent_outline(agent: Agent, *, everything: bool = False) -> Branch:
         branch.children += [Branch(wording.interaction(i)) for i in listed]
         if len(listed) < count:
             branch.children.append(Branch(f"and {count - 1} more interactions"))
-        branch.children += [Branch(wording.claim(c)) for c in current.claims]
+        branch.children += [Branch(_claim(c, everything)) for c in current.claims]
         if current.predicates:
             hints = "; ".join(map(str, current.predicates))
             branch.children.append(Branch(f"predicate {hints}"))
@@ -122,6 +126,15 @@ def property_text(claimed: Property) -> str:
     word = "assert" if claimed.kind is PropertyKind.ASSERTION else "forbid"
     where = "" if claimed.where == TRUE else f" while {to_text(claimed.where)}"
     return f'{word} "{claimed.name}": {to_text(claimed.condition)}{where}'
+
+
+def _claim(claim: Claim, everything: bool) -> str:
+    """A claim; of many conditions, such as those of all pairs, only the first few."""
+    parts = conjuncts(claim.condition)
+    if everything or len(parts) <= 2 * CONDITIONS_SHOWN:
+        return wording.claim(claim)
+    first = replace(claim, condition=conjunction(*parts[:CONDITIONS_SHOWN]))
+    return f"{wording.claim(first)} && ... ({len(parts) - CONDITIONS_SHOWN} more conditions)"
 
 
 def _alike(instances: Sequence[AgentInstance]) -> list[list[AgentInstance]]:
