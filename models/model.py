@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from models.automaton import Automaton
-from models.hierarchy import Agent
+from models.hierarchy import Access, Agent
 from models.source import Diagnostic
 
 
@@ -23,3 +23,15 @@ class Model:
     agent: Agent | None = None
     warnings: tuple[Diagnostic, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The `readwrite` variables of the whole: what surroundings might change at any time,
+        and what every engine takes to be left alone by them."""
+        declared = () if self.agent is None else self.agent.variables
+        return tuple(v.name for v in declared if v.access is Access.READ_WRITE)
+
+    @property
+    def closed_by(self) -> tuple[str, ...]:
+        """What has to be assumed about the surroundings of the whole, in words."""
+        return tuple(f"nothing outside the model changes {name}" for name in self.held)

@@ -154,6 +154,7 @@ def assumptions(findings: Findings) -> list[dict[str, Any]]:
             "given",
         )
     )
+    found += [("surroundings", text, "unproved") for text in findings.model.closed_by]
     found += [("meaning", text, "given") for text in about_sliding(automaton)]
     for verdict in findings.verdicts:
         found.append(_basis(verdict))

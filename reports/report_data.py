@@ -242,7 +242,7 @@ def _property(
         "words": claim_words.in_words(claim),
         "claimed": claim_words.claimed(verdict),
         "not_claimed": claim_words.not_claimed(verdict),
-        "verdict": verdict_data(automaton, findings.label, verdict, provenance),
+        "verdict": verdict_data(findings.model, findings.label, verdict, provenance),
         "suspicious": list(suspicious(findings, verdict)),
         "bad": bad_data(automaton, claim, places, box),
         "set": None,

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from models.automaton import Automaton, EventKind
+from models.model import Model
 from models.verdict import Effort, Falsified, Unknown, Verdict, Verified
 
 PACKAGES = (
@@ -42,19 +43,19 @@ def outcome_word(verdict: Verdict) -> str:
 
 
 def verdict_data(
-    automaton: Automaton, label: str, verdict: Verdict, provenance: Provenance
+    model: Model, label: str, verdict: Verdict, provenance: Provenance
 ) -> dict[str, Any]:
     """The fields of one verdict."""
     data: dict[str, Any] = {
         "model": label,
-        "model_sha256": automaton.sha256,
+        "model_sha256": model.automaton.sha256,
         "property": verdict.claim,
         "outcome": outcome_word(verdict),
         "scope": _scope(verdict),
         "method": verdict.method,
         "reason": verdict.reason if isinstance(verdict, Unknown) else None,
         "advice": verdict.advice if isinstance(verdict, Unknown) else None,
-        "assumptions": assumptions(automaton),
+        "assumptions": assumptions(model),
     }
     if isinstance(verdict, Verified):
         data["certificate"] = {
@@ -88,8 +89,9 @@ def statistics(effort: Effort) -> dict[str, Any]:
     return {"seconds": seconds, **effort.counts}
 
 
-def assumptions(automaton: Automaton) -> list[str]:
+def assumptions(model: Model) -> list[str]:
     """What every verdict about the model rests on, in words."""
+    automaton = model.automaton
     found = [f"{p.name} is a constant in [{p.low}, {p.high}]" for p in automaton.parameters]
     for given in automaton.inputs:
         low = "-inf" if given.low is None else given.low
@@ -98,7 +100,7 @@ def assumptions(automaton: Automaton) -> list[str]:
     if automaton.assumption.op != "boolean":
         found.append(f"always {automaton.assumption}")
     found.append("a mode is entered only where its invariant holds")
-    return [*found, *about_sliding(automaton)]
+    return [*found, *model.closed_by, *about_sliding(automaton)]
 
 
 def about_sliding(automaton: Automaton) -> list[str]:

@@ -66,6 +66,7 @@ def command(console: Console, chosen: Chosen, certificate: Path, against: str | 
             obligations=judgement.obligations if isinstance(judgement, Accepted) else None,
             failed=judgement.obligation if isinstance(judgement, Rejected) else None,
             why=judgement.why if isinstance(judgement, Rejected) else None,
+            assumptions=list(model.closed_by),
             seconds=round(seconds, 4),
         )
     elif isinstance(judgement, Accepted):
@@ -74,6 +75,8 @@ def command(console: Console, chosen: Chosen, certificate: Path, against: str | 
             f"{chosen.label}: {claim!r} {scope}: ACCEPTED "
             f"({counted(judgement.obligations, 'obligation')}, {seconds:.2f} s)"
         )
+        for assumed in model.closed_by:
+            console.result(f"  assuming that {assumed}")
     else:
         console.result(f"{chosen.label}: REJECTED at {judgement.obligation}: {judgement.why}")
     return ExitCode.OK if accepted else ExitCode.FALSIFIED

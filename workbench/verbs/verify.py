@@ -22,6 +22,7 @@ from workbench.progress import Progress
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
+    from models.model import Model
     from models.verdict import Verdict
     from reports.verdict_data import Provenance
 
@@ -177,9 +178,9 @@ def command(
             break
         verdicts.append((verdict, _recorded(verdict, certificate, trace_file, seed)))
         if not console.as_json:
-            console.result(_in_words(chosen.label, *verdicts[-1]))
+            console.result(_in_words(chosen.label, model, *verdicts[-1]))
     if console.as_json:
-        _print_data(console, model.automaton, chosen.label, verdicts, interrupted)
+        _print_data(console, model, chosen.label, verdicts, interrupted)
     if interrupted is not None:
         return ExitCode.INTERRUPTED
     return _worst(verdict for verdict, _ in verdicts)
@@ -249,7 +250,7 @@ def _recorded(
     return Provenance(command_line, seed, str(path), len(text))
 
 
-def _in_words(label: str, verdict: Verdict, provenance: Provenance) -> str:
+def _in_words(label: str, model: Model, verdict: Verdict, provenance: Provenance) -> str:
     from models.verdict import Falsified, Verified
 
     head = f"{label}: {verdict.claim!r}"
@@ -261,6 +262,7 @@ def _in_words(label: str, verdict: Verdict, provenance: Provenance) -> str:
             f"  {verdict.certificate.kind} certificate: "
             f"{counted(verdict.judgement.obligations, 'obligation')}, "
             "accepted by the trusted checker",
+            *(f"  assuming that {text}" for text in model.closed_by),
         ]
         if provenance.certificate_path:
             lines.append(f"  written to {provenance.certificate_path}")
@@ -284,7 +286,7 @@ def _broken_off(claim: str, progress: Progress, decided: int, claims: int) -> st
 
 def _print_data(
     console: Console,
-    automaton: Automaton,
+    model: Model,
     label: str,
     verdicts: list[tuple[Verdict, Provenance]],
     interrupted: str | None,
@@ -292,7 +294,7 @@ def _print_data(
     from reports.verdict_data import verdict_data
 
     found: list[dict[str, Any]] = [
-        verdict_data(automaton, label, verdict, provenance) for verdict, provenance in verdicts
+        verdict_data(model, label, verdict, provenance) for verdict, provenance in verdicts
     ]
     if interrupted is not None:
         console.data(results=found, interrupted=interrupted)
