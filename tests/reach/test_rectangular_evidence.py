@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import reach.rectangular_evidence as module
 from abstraction.rectangular_strategy import RectangularStrategy
 from abstraction.strategy import Task
+from abstraction.verification import deadline, verify
 from models.automaton import (
     INT,
     Automaton,
@@ -34,7 +35,7 @@ from models.proof.checker import Accepted, Rejected, check
 from models.proof.linear import Form, Row
 from models.proof.polyhedral import Evidence, Impossible, InCell, Kept
 from models.proof.problem import linear_problem
-from models.verdict import Falsified, Verified
+from models.verdict import Falsified, Unknown, Verified
 from reach.double_description import Vector, coprime
 from reach.polyhedron import Polyhedron
 from reach.rectangular import Node, explore_hulls
@@ -301,3 +302,41 @@ def test_initial_states_are_projections_of_all_rows(rows: tuple[Row, ...]) -> No
             expected = Polyhedron.generated(len(pack), points)
             seen = Polyhedron.generated(len(pack), entry.points, entry.lines)
             assert expected.contains(seen) and seen.contains(expected)
+
+
+# Time
+
+
+def many_directions(count: int) -> HybridAutomaton:
+    """Rates in ranges and an invariant that mixes all variables: sets with many corners."""
+    x = [variable(f"x{i}") for i in range(count)]
+    rates = tuple(
+        Constraint(f"x{i}", Range(constant(i % 5 - 2), constant(i % 5 - 1))) for i in range(count)
+    )
+    mixed = [
+        x[i] + x[(i + 1) % count] - constant(i % 3 + 1) * x[(i + 3) % count] <= 20 + i
+        for i in range(count)
+    ]
+    starts = [conjunction(x[i] >= i, x[i] <= i + 1) for i in range(count)]
+    total = x[0]
+    for one in x[1:]:
+        total = total + one
+    return HybridAutomaton(
+        "corners",
+        tuple(Variable(f"x{i}") for i in range(count)),
+        (Location("a", rates, invariant=conjunction(*mixed)),),
+        (Edge("a", "a", x[0] + x[1] - x[2] >= 0, name="again"),),
+        (Initial("a", conjunction(*starts)),),
+        properties=(Property("low", total <= 300),),
+    )
+
+
+def test_an_operation_that_takes_too_long_ends_with_a_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("reach.double_description.MAX_PAIRS", 10**9)
+    model = many_directions(11)
+    task = Task(model, model.properties[0], deadline(0.3))
+    verdict = verify(task, "rectangular")
+    assert isinstance(verdict, Unknown)
+    assert "time limit" in verdict.reason
