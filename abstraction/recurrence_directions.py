@@ -197,11 +197,14 @@ def inherit(
             jumped[key] = min(low, link.step), max(high, link.step + 1)
             if link.source not in ways.setdefault(key[1], []):
                 ways[key[1]].append(link.source)
+    fixing = {id(entry): _fixing(entry, entries) for entry in entries}
     added = 0
 
     def offer(entry: EntrySet, row: Array, first: float) -> None:
         nonlocal added
         known = rows[id(entry)]
+        if (matrix := fixing[id(entry)]) is not None:
+            row = row @ matrix
         if np.abs(row * scale).max() < DECAYED * first or len(known) >= MOST_NORMALS:
             return
         sized = _scaled(row, scale)
@@ -234,6 +237,17 @@ def inherit(
                 move = matrix_exponential(source.view.matrix * (source.step * moment))
                 offer(source, back @ move, first)
     return added
+
+
+def _fixing(entry: EntrySet, entries: Sequence[EntrySet]) -> Array | None:
+    """R of the jump by which a set is entered, if it sets variables from those that stay:
+    R R = R. Then R'd is the same on the set as d, and one of all that are."""
+    for source in entries:
+        for jump in source.view.jumps:
+            if (jump.source, jump.number) == entry.origin and jump.reset:
+                matrix = floats(list(jump.reset))
+                return matrix if np.allclose(matrix @ matrix, matrix) else None
+    return None
 
 
 def _pulled_back(source: EntrySet, target: EntrySet, row: Array) -> Array | None:

@@ -40,13 +40,15 @@ from reach.reduced_rows import Bounded, ReducedRows, add_weights
 from reach.step_choice import FIRST_LEVEL, choose
 from reach.step_evidence import Key, key_of, keyed, quick_refutation
 
-OFFSET_GRID = 10**7
+OFFSET_GRID = 1 << 24
+"""A power of two: bounds of what does not change are then computed without rounding."""
 FACTOR_GRID = 1 << 20
 LEAST_BITS = 64
 FURTHER_DEGREE = 3
 """Terms of the series beyond those that are necessary."""
 WORTHWHILE = 1e-7
 MOST_DERIVED = 300
+NO_CHARGE = 1e-12
 CHARGED = 1.05
 """Charges are expected to grow by this when sets do."""
 
@@ -99,7 +101,7 @@ def charge(nodes: Sequence[ExactNode]) -> None:
                 exactly = np.array([_bound_at(row, moment) for row in rows])
                 with np.errstate(invalid="ignore"):
                     over = np.nan_to_num(exactly - values[k + side], nan=0.0, posinf=0.0)
-                entry.charges[k, side] = np.maximum(over, 0.0) * CHARGED
+                entry.charges[k, side] = np.where(over > NO_CHARGE, over * CHARGED, 0.0)
         # Further steps, should there be any, are charged like the last.
         entry.charges[len(exact.steps) :] = entry.charges[len(exact.steps) - 1]
 
@@ -116,6 +118,7 @@ def _exact_node(stays: Stays, entry: EntrySet, followed: Followed) -> ExactNode:
     rows = [int(q) for q in np.flatnonzero(np.isfinite(entry.offsets))]
     levels = dict(entry.slab)
     offsets = [_rational(levels.get(q, float(entry.offsets[q]))) for q in rows]
+    entry.offsets[rows] = [float(offset) for offset in offsets]
     vectors = [entry.normals[q] for q in rows]
     derived, helpers = _derived(entry, followed, rows, vectors)
     forms = [_form(names, v, h) for v, h in zip(vectors, offsets, strict=True)]
