@@ -1,20 +1,29 @@
-"""The reachable abstract states, on the fly: switches before flow, stopping at a bad state."""
+"""The reachable abstract states, on the fly: switches before flow, the states that are nearest to
+bad ones first, stopping at a bad state."""
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import count
 from typing import TYPE_CHECKING
 
 from abstraction.abstract_cells import AbstractState, Cells
 from abstraction.predicates import in_words
-from abstraction.refinement_history import PathStep
+from abstraction.refinement_history import PathStep, comparison
 from abstraction.slices import CellSlicer
 
 if TYPE_CHECKING:
     import networkx
+
+    from models.proof.linear import Form
+
+
+Distance = Callable[[AbstractState], tuple[int, float]]
+"""How far a state is from bad ones: smaller is nearer."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,8 @@ class AbstractGraph:
     steps: list[Step] = field(default_factory=list)
     bad: AbstractState | None = None
     complete: bool = False
+    expanded: int = 0
+    """How many states were left by flow; the others were found, and the search was over."""
 
     def path(self, state: AbstractState) -> list[Step]:
         """The steps that first reached a state."""
@@ -79,9 +90,12 @@ class AbstractGraph:
         sides = [in_words(h, s) for h, s in zip(forms, state.signs, strict=True)]
         return f"{state.location}: {', '.join(sides)}"
 
-    def to_networkx(self) -> networkx.MultiDiGraph:
-        """Nodes are numbers in order of discovery, with `location`, `cell` (comparisons),
-        `initial` and `bad`; edges carry `kind` (flow or switch) and `over`."""
+    def to_networkx(
+        self, parts: Mapping[AbstractState, tuple[Form, ...]] | None = None
+    ) -> networkx.MultiDiGraph:
+        """Nodes are numbers in order of discovery, with `location`, `cell` and `part`
+        (comparisons), `reached`, `initial` and `bad`; edges carry `kind` (flow or switch) and
+        `over`. With the parts of a proof, only those states are reached that have one."""
         import networkx
 
         graph = networkx.MultiDiGraph()
@@ -89,9 +103,15 @@ class AbstractGraph:
         for state, k in number.items():
             forms = self.cells.predicates[state.location]
             cell = [in_words(h, s) for h, s in zip(forms, state.signs, strict=True)]
-            initial = self.found[state].source is None
+            reached = parts is None or state in parts
             graph.add_node(
-                k, location=state.location, cell=cell, initial=initial, bad=state == self.bad
+                k,
+                location=state.location,
+                cell=cell,
+                part=[comparison(h) for h in (parts or {}).get(state, ())],
+                reached=reached,
+                initial=reached and self.found[state].source is None,
+                bad=parts is None and state == self.bad,
             )
         for step in self.steps:
             if step.source is None:
@@ -111,15 +131,19 @@ def explore(
     *,
     stop_at_bad: bool = True,
     slicer: CellSlicer | None = None,
+    distance: Distance | None = None,
 ) -> AbstractGraph:
     """The abstract states reachable from the initial ones, at most that many.
 
     With `stop_at_bad` the search ends at the first bad state. Switches are followed before
-    flow: they cost less and often lead further. Flow is followed over facets, or by slices.
+    flow: they cost less and often lead further. Of the states to be left by flow the nearest to
+    bad ones, as `distance` tells, is the next; without it the first that was found. Flow is
+    followed over facets, or by slices.
     """
     graph = AbstractGraph(cells)
     discrete: deque[AbstractState] = deque()
-    flowing: deque[AbstractState] = deque()
+    flowing: list[tuple[tuple[int, float], int, AbstractState]] = []
+    turns = count()
 
     def reach(step: Step) -> bool:
         """Note a step; whether the search shall end."""
@@ -142,12 +166,14 @@ def explore(
             return graph
         if discrete:
             state = discrete.popleft()
-            flowing.append(state)
+            near = (0, 0.0) if distance is None else distance(state)
+            heapq.heappush(flowing, (near, next(turns), state))
             for target, k in cells.switched(state):
                 if reach(Step(state, target, switch=k)):
                     return graph
             continue
-        state = flowing.popleft()
+        _, _, state = heapq.heappop(flowing)
+        graph.expanded += 1
         if any(reach(step) for step in _flown(cells, state, slicer)):
             return graph
     graph.complete = True

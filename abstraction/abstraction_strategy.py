@@ -86,7 +86,9 @@ class AbstractionStrategy:
     def _show(self, task: Task, result: AbstractionResult) -> None:
         reader = task.options.get(GRAPH_READER)
         if reader is not None and result.graph is not None:
-            cast("Callable[[networkx.MultiDiGraph], None]", reader)(result.graph.to_networkx())
+            cast("Callable[[networkx.MultiDiGraph], None]", reader)(
+                result.graph.to_networkx(result.parts)
+            )
         listener = task.options.get(HISTORY_READER)
         if listener is not None:
             cast("Callable[[tuple[RefinementRound, ...]], None]", listener)(result.history)
@@ -110,6 +112,7 @@ def _counts(result: AbstractionResult) -> dict[str, int]:
         "predicates refined": result.count(Origin.REFINED),
         "rounds": len(result.history),
         "abstract states": result.states,
+        "cells expanded": result.expanded,
         "lp_calls": result.effort.programs,
         "smt_calls": result.effort.exact,
     }

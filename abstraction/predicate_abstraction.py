@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from abstraction import simple_rationals
-from abstraction.abstract_cells import Cells, Effort
+from abstraction.abstract_cells import AbstractState, Cells, Effort
 from abstraction.abstract_search import AbstractGraph, explore
 from abstraction.directions import (
     SHORT,
@@ -30,6 +30,7 @@ from abstraction.directions import (
     model_normals,
     template,
 )
+from abstraction.distance_to_bad import DistanceToBad
 from abstraction.eigen_directions import eigen_directions
 from abstraction.hull_directions import outline_normals
 from abstraction.part_proof import proved_parts, rational_parts
@@ -39,6 +40,7 @@ from abstraction.predicates import (
     Predicate,
     distinct,
     given_predicates,
+    initial_predicates,
     mined_predicates,
     normalised,
 )
@@ -95,11 +97,23 @@ class AbstractionResult:
     seconds: dict[str, float] = field(default_factory=dict)
     effort: Effort = field(default_factory=Effort)
     states: int = 0
+    expanded: int = 0
 
     @property
     def suspicion(self) -> tuple[PathStep, ...]:
         """The last abstract path to a bad state, if the last round found one."""
         return self.history[-1].path if self.history else ()
+
+    @property
+    def parts(self) -> dict[AbstractState, tuple[Form, ...]] | None:
+        """What the proof says about every abstract state that it has: forms that are <= 0."""
+        if self.proof is None:
+            return None
+        return {
+            AbstractState(region.location, cell): region.part(number)
+            for region in self.proof.regions
+            for number, cell in enumerate(region.cells)
+        }
 
     def count(self, origin: Origin) -> int:
         """How many predicates came from there."""
@@ -126,6 +140,7 @@ def abstract(
         return AbstractionResult(None, (*given, *mined), None, "there are no initial states")
     if method.refine:
         mined.extend(_margins(system, runs))
+        mined.extend(initial_predicates(problem) if method.mine else ())
     predicates = distinct([*given, *mined])
     search = _Search(problem, system, runs, predicates, stop, progress)
     search.seconds["sampling"] = time.perf_counter() - begun
@@ -153,6 +168,7 @@ class _Search:
     learned: list[Predicate] = field(default_factory=list)
     reason: str = ""
     states: int = 0
+    expanded: int = 0
 
     def result(self, proof: PolyhedralProof | None, reason: str = "") -> AbstractionResult:
         return AbstractionResult(
@@ -164,6 +180,7 @@ class _Search:
             self.seconds,
             self.effort,
             self.states,
+            self.expanded,
         )
 
     # Whole cells
@@ -176,9 +193,20 @@ class _Search:
         slicer = None
         if method.slices is not None:
             slicer = CellSlicer(cells, method.slices, stop=self.stop)
-        graph = explore(cells, method.states, self.stop, stop_at_bad=method.refine, slicer=slicer)
+        points = self.runs.points(self.system.locations)
+        extents = None if points is None else np.ptp(points, axis=0)
+        distance = DistanceToBad(cells, extents) if method.refine else None
+        graph = explore(
+            cells,
+            method.states,
+            self.stop,
+            stop_at_bad=method.refine,
+            slicer=slicer,
+            distance=distance,
+        )
         self.graph = graph
-        self.effort += cells.effort
+        self.expanded = graph.expanded
+        self.effort += cells.effort + Effort(0 if distance is None else distance.programs)
         self.states = len(graph.found)
         path = () if graph.bad is None else graph.path_steps(graph.bad)
         self.history.append(RefinementRound(1, len(graph.found), path))

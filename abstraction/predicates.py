@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from models.automaton import primed
 from models.expression import Expression
-from models.proof.linear import Form, Row, alternatives
+from models.proof.linear import Form, Row, alternatives, of_variable
 from models.proof.problem import LinearProblem
 
 
@@ -86,8 +86,8 @@ def given_predicates(
 
 
 def mined_predicates(problem: LinearProblem, locations: Iterable[str]) -> Iterator[Predicate]:
-    """For each location the rows of its bad sets, its invariant, the guards that leave it and
-    the initial states there, as far as they are over the variables alone."""
+    """For each location the rows of its bad sets, its invariant and the guards that leave it,
+    as far as they are over the variables alone."""
     places = list(locations)
     for location in places:
         for rows in problem.bad(location):
@@ -97,11 +97,19 @@ def mined_predicates(problem: LinearProblem, locations: Iterable[str]) -> Iterat
         for jump in problem.jumps(location):
             for rows in jump.cases:
                 yield from _rows(problem, rows, location)
+
+
+def initial_predicates(problem: LinearProblem) -> Iterator[Predicate]:
+    """The rows of the initial states, as far as they are over the variables alone: what entry
+    transitions set, and what they leave as it was."""
     plain = {primed(name): name for name in problem.names}
     for location, cases in problem.starts():
         for rows in cases:
-            after = [r for r in rows if r.form.coefficients.keys() <= plain.keys()]
-            yield from _rows(problem, [row.renamed(plain) for row in after], location)
+            forms = [row.form for row in rows]
+            kept = {n for n in problem.names if of_variable(primed(n)) - of_variable(n) in forms}
+            before = [row for row in rows if row.form.coefficients.keys() <= kept]
+            after = [row for row in rows if row.form.coefficients.keys() <= plain.keys()]
+            yield from _rows(problem, [*before, *(r.renamed(plain) for r in after)], location)
 
 
 def _rows(problem: LinearProblem, rows: Iterable[Row], location: str) -> Iterator[Predicate]:

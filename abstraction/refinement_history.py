@@ -25,7 +25,7 @@ class PathStep:
     @property
     def comparisons(self) -> tuple[str, ...]:
         """The cell in words."""
-        return tuple(map(_comparison, self.cell))
+        return tuple(map(comparison, self.cell))
 
     def __str__(self) -> str:
         return f"{self.location}: {', '.join(self.comparisons)}"
@@ -54,7 +54,7 @@ def in_path(path: tuple[PathStep, ...]) -> str:
     return f"by the path {' -> '.join(ways)}{cell}"
 
 
-def _comparison(form: Form) -> str:
+def comparison(form: Form) -> str:
     """form <= 0, the first coefficient positive."""
     first = min(form.coefficients, default=None)
     if first is not None and form.coefficients[first] < 0:

@@ -1,4 +1,8 @@
-"""An abstract graph as a picture (SVG), for Graphviz (DOT), or as data (JSON)."""
+"""An abstract graph as a picture (SVG), for Graphviz (DOT), or as data (JSON).
+
+A state has its cell and, where a proof found one, the part of the cell that is reached. States
+without a part in such a proof are not reached after all.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "charon-workbench/abstract-graph/1"
 CELL_WIDTH = 44
+PART_LINES = 8
+"""So many comparisons of a part are shown; the data (JSON) has all."""
 MOST_DRAWN = 150
 """Pictures of larger graphs would help nobody: they say so and show the first states."""
 
@@ -27,11 +33,14 @@ def to_json(graph: networkx.MultiDiGraph) -> str:
 
 
 def to_dot(graph: networkx.MultiDiGraph) -> str:
-    """The graph in Graphviz's language; initial states bold, bad ones red, switches dashed."""
+    """The graph in Graphviz's language; initial states bold, bad ones red, states that are not
+    reached dotted, switches dashed."""
     lines = ["digraph abstract {", "  node [shape=box];"]
     for k, data in graph.nodes(data=True):
-        label = "\\n".join([_quoted(f"{k}: {data['location']}"), *map(_quoted, data["cell"])])
+        lines_of = [f"{k}: {data['location']}", *_shown(data)]
+        label = "\\n".join(map(_quoted, lines_of))
         style = ", penwidth=2" if data["initial"] else ""
+        style += "" if data["reached"] else ", style=dotted"
         style += ", color=red" if data["bad"] else ""
         lines.append(f'  s{k} [label="{label}"{style}];')
     for (a, b), (over, switch) in _joined(graph).items():
@@ -47,7 +56,8 @@ def to_svg(graph: networkx.MultiDiGraph) -> str:
     for k in drawn:
         data: Mapping[str, Any] = graph.nodes[k]
         kind = " ".join(word for word in ("initial", "bad") if data[word])
-        lines = [cut(text, CELL_WIDTH) for text in data["cell"]]
+        kind = kind if data["reached"] else "not reached"
+        lines = [cut(text, CELL_WIDTH) for text in _shown(data)]
         figures.append(box(Line(f"{k}: {data['location']}"), kind, lines, None, "mode"))
     if len(drawn) < len(graph):
         rest = Line(f"{counted(len(graph) - len(drawn), 'more state')}")
@@ -66,6 +76,13 @@ WRITERS: Mapping[str, Callable[[networkx.MultiDiGraph], str]] = {
     ".svg": to_svg,
 }
 """By the ending of the file."""
+
+
+def _shown(data: Mapping[str, Any]) -> list[str]:
+    """The comparisons of a state: its cell, then its part as far as that fits."""
+    part = data["part"]
+    rest = [f"and {len(part) - PART_LINES} more"] if len(part) > PART_LINES else []
+    return [*data["cell"], *part[:PART_LINES], *rest]
 
 
 def _joined(graph: networkx.MultiDiGraph) -> dict[tuple[int, int], tuple[str, bool]]:

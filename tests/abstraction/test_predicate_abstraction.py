@@ -7,18 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import networkx
-import numpy as np
 import pytest
-from numpy.random import Generator
-from numpy.typing import NDArray
 
-from abstraction.abstract_cells import AbstractState, Cells
-from abstraction.abstract_search import explore
 from abstraction.predicate_abstraction import PredicateAbstraction, abstract
 from abstraction.predicates import Origin, Predicate, distinct, in_words, normalised
 from abstraction.refinement_history import RefinementRound
 from abstraction.strategy import GRAPH_READER, HISTORY_READER, PREDICATES, Task
-from abstraction.template_system import template_system
 from abstraction.verification import deadline, strategy
 from models.automaton import (
     Constraint,
@@ -32,12 +26,11 @@ from models.automaton import (
 )
 from models.expression_text import parse_expression
 from models.load import load
+from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
 from models.verdict import Falsified, Verified
 from reports.abstract_graph import WRITERS
-
-Array = NDArray[np.float64]
 
 
 def rectangle_walker() -> HybridAutomaton:
@@ -121,6 +114,27 @@ def test_predicates_of_the_user_count_and_the_graph_is_handed_out() -> None:
     assert WRITERS[".svg"](graph).startswith("<svg")
 
 
+def test_the_graph_shows_the_parts_of_the_proof() -> None:
+    """Every comparison of the certificate is in the data; pictures have the first ones."""
+    model = load("thermostat_timer").automaton
+    graphs: list[networkx.MultiDiGraph] = []
+    task = Task(model, model.properties[0], deadline(60), options={GRAPH_READER: graphs.append})
+    verdict = strategy("abstraction").attempt(task)
+    assert isinstance(verdict, Verified)
+    proof = verdict.certificate.proof
+    assert isinstance(proof, PolyhedralProof)
+    (graph,) = graphs
+    states = json.loads(WRITERS[".json"](graph))["states"]
+    reached = [state for state in states if state["reached"]]
+    assert len(reached) == sum(len(region.cells) for region in proof.regions)
+    wanted = sorted(len(part) for region in proof.regions for part in region.parts)
+    assert sorted(len(state["part"]) for state in reached) == wanted
+    assert any("temp" in text for state in reached for text in state["part"])
+    assert not any(state["bad"] for state in states)
+    for ending in (".dot", ".svg"):
+        assert "temp" in WRITERS[ending](graph)
+
+
 def test_leaky_tank_is_proved() -> None:
     model = load("leaky_tank").automaton
     task = Task(model, model.properties[0], deadline(60))
@@ -134,103 +148,6 @@ def test_words_of_predicates() -> None:
     assert in_words(form, -1) == "x - 1/2*y >= 2"
     twice = Predicate(form, Origin.MINED), Predicate(form, Origin.GIVEN)
     assert distinct(twice) == (twice[0],)
-
-
-# Over-approximation
-
-
-def random_automaton(generator: Generator) -> HybridAutomaton:
-    """Two variables, two locations, affine flows, a switch each way over random lines."""
-
-    def number() -> str:
-        return str(Fraction(int(generator.integers(-8, 9)), 4))
-
-    def flow(name: str) -> Constraint:
-        text = f"({number()})*x + ({number()})*y + ({number()})"
-        return Constraint(name, Range.exactly(parse_expression(text)))
-
-    box = parse_expression("x >= -3 && x <= 3 && y >= -3 && y <= 3")
-    guards = [parse_expression(f"({number()})*x + y >= {number()}") for _ in range(2)]
-    reset = Constraint("x", Range.exactly(parse_expression(f"1/2*x + ({number()})*1/4")))
-    return HybridAutomaton(
-        name="random",
-        variables=(Variable("x"), Variable("y")),
-        locations=tuple(Location(n, (flow("x"), flow("y")), (), box) for n in ("a", "b")),
-        edges=(Edge("a", "b", guards[0]), Edge("b", "a", guards[1], (reset,))),
-        initial=(Initial("a", parse_expression("x >= -1 && x <= 1 && y >= -1 && y <= 1")),),
-        properties=(Property("true", parse_expression("x <= 100")),),
-    )
-
-
-def runs_of(model: HybridAutomaton, generator: Generator) -> list[list[tuple[str, Array]]]:
-    """Runs by small Euler steps of an integrator of this test's own, with early and late
-    switches; states outside the box end a run."""
-    from models.evaluation import evaluate
-
-    def value(expression: object, point: Array) -> Fraction | bool:
-        values = {"x": Fraction(float(point[0])), "y": Fraction(float(point[1]))}
-        return evaluate(expression, values)  # type: ignore[arg-type,return-value]
-
-    def affine(location: str) -> tuple[Array, Array]:
-        flows = [model.location(location).flow_of(v).exact for v in ("x", "y")]
-        zero, e1, e2 = np.zeros(2), np.array([1.0, 0.0]), np.array([0.0, 1.0])
-        rate = [np.array([float(value(f, p)) for f in flows]) for p in (zero, e1, e2)]
-        return np.column_stack([rate[1] - rate[0], rate[2] - rate[0]]), rate[0]
-
-    laws = {name: affine(name) for name in ("a", "b")}
-    runs = []
-    for _ in range(12):
-        place, point = "a", generator.uniform(-1, 1, 2)
-        run = [(place, point)]
-        for _ in range(300):
-            matrix, push = laws[place]
-            point = point + 0.004 * (matrix @ point + push)
-            if np.abs(point).max() > 3:
-                break
-            run.append((place, point))
-            (edge,) = model.edges_from(place)
-            if generator.random() < 0.05 and value(edge.guard, point):
-                for reset in edge.resets:
-                    assert reset.range.exact is not None
-                    point = np.array([float(value(reset.range.exact, point)), point[1]])
-                if np.abs(point).max() > 3:
-                    break
-                place = edge.target
-                run.append((place, point))
-        runs.append(run)
-    return runs
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_abstract_graph_contains_what_runs_visit(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    model = random_automaton(generator)
-    problem = linear_problem(model, model.properties[0])
-    system = template_system(problem)
-    predicates = tuple(
-        Predicate(form, Origin.GIVEN)
-        for _ in range(5)
-        if (form := normalised(_random_form(generator))) is not None
-    )
-    cells = Cells(system, distinct(predicates))
-    graph = explore(cells, 10_000, lambda: False, stop_at_bad=False)
-    assert graph.complete
-    reached = set(graph.found)
-    linked = {(s.source, s.target) for s in graph.steps if s.source is not None}
-    for run in runs_of(model, generator):
-        before: AbstractState | None = None
-        for place, point in run:
-            state = AbstractState(place, cells.containing(place, point))
-            assert state in reached
-            if before is not None and before != state and before.location == state.location:
-                changed = sum(a != b for a, b in zip(before.signs, state.signs, strict=True))
-                assert changed > 1 or (before, state) in linked
-            before = state
-
-
-def _random_form(generator: Generator) -> Form:
-    a, b, c = (Fraction(int(k), 4) for k in generator.integers(-8, 9, 3))
-    return Form({"x": a or Fraction(1), "y": b or Fraction(1)}, c)
 
 
 # The published run on the platoon

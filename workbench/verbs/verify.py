@@ -178,7 +178,7 @@ def command(
             break
         verdicts.append((verdict, _recorded(verdict, certificate, trace_file, seed)))
         if not console.as_json:
-            console.result(_in_words(chosen.label, model, *verdicts[-1]))
+            console.result(_in_words(chosen.label, model, *verdicts[-1], brief=console.quiet))
     if console.as_json:
         _print_data(console, model, chosen.label, verdicts, interrupted)
     if interrupted is not None:
@@ -250,8 +250,11 @@ def _recorded(
     return Provenance(command_line, seed, str(path), len(text))
 
 
-def _in_words(label: str, model: Model, verdict: Verdict, provenance: Provenance) -> str:
+def _in_words(
+    label: str, model: Model, verdict: Verdict, provenance: Provenance, *, brief: bool = False
+) -> str:
     from models.verdict import Falsified, Verified
+    from reports.invariant_text import invariant_lines
 
     head = f"{label}: {verdict.claim!r}"
     seconds = sum(verdict.effort.seconds.values())
@@ -266,6 +269,9 @@ def _in_words(label: str, model: Model, verdict: Verdict, provenance: Provenance
         ]
         if provenance.certificate_path:
             lines.append(f"  written to {provenance.certificate_path}")
+        found = [] if brief else invariant_lines(verdict.certificate.proof)
+        lines += ["  every reachable state satisfies, in"] if found else []
+        lines += [f"    {line}" for line in found]
         return "\n".join(lines)
     if isinstance(verdict, Falsified):
         lines = [f"{head}: FALSIFIED at time {verdict.trace.outcome.time:g} ({verdict.method})"]
