@@ -42,10 +42,10 @@ from abstraction.predicates import (
     given_predicates,
     initial_predicates,
     mined_predicates,
-    normalised,
 )
 from abstraction.refinement_history import PathStep, RefinementRound, in_path
 from abstraction.sampled_runs import SampledRuns, sampled_runs
+from abstraction.seen_states import margins, seen_bad
 from abstraction.slices import CellSlicer
 from abstraction.split_system import SplitSystem, split_system
 from abstraction.template_system import (
@@ -54,6 +54,9 @@ from abstraction.template_system import (
     TooManyLocationsError,
     template_system,
 )
+from abstraction.tracked_slices import TrackedSearch
+from abstraction.transient_search import Found as FollowedProof
+from abstraction.transient_search import search_transient
 from models.counting import counted
 from models.expression import Expression
 from models.proof.certificate import PolyhedralProof
@@ -67,7 +70,6 @@ PLANS = (PartPlan(2.0), PartPlan(0.2), PartPlan(0.05))
 """Growth of parts is first accepted, then questioned, then questioned in small matters too."""
 MOST_PARTS = 120
 """Abstract states whose parts are sought together."""
-CLEARLY = 1e-6
 OUTLINE_EDGES, OUTLINE_VARIABLES = 12, 4
 
 
@@ -107,7 +109,10 @@ class AbstractionResult:
     @property
     def parts(self) -> dict[AbstractState, tuple[Form, ...]] | None:
         """What the proof says about every abstract state that it has: forms that are <= 0."""
-        if self.proof is None:
+        if self.proof is None or self.graph is None:
+            return None
+        divided = self.graph.cells.predicates
+        if any(region.predicates != divided[region.location] for region in self.proof.regions):
             return None
         return {
             AbstractState(region.location, cell): region.part(number)
@@ -139,15 +144,17 @@ def abstract(
     if runs is None:
         return AbstractionResult(None, (*given, *mined), None, "there are no initial states")
     if method.refine:
-        mined.extend(_margins(system, runs))
+        mined.extend(margins(system, runs))
         mined.extend(initial_predicates(problem) if method.mine else ())
     predicates = distinct([*given, *mined])
     search = _Search(problem, system, runs, predicates, stop, progress)
     search.seconds["sampling"] = time.perf_counter() - begun
     found = search.whole_cells(method)
-    if found is None and (where := _seen_bad(system, runs)) is not None:
+    if found is None and (where := seen_bad(system, runs)) is not None:
         path = in_path(search.history[0].path)
         return search.result(None, f"a sampled run seems to reach a bad state in {where} {path}")
+    if found is None and method.slices is not None:
+        found = search.tracked(method.slices)
     return found or search.parts(distinct(given))
 
 
@@ -229,6 +236,33 @@ class _Search:
                 f"{why} ended the search with {counted(len(graph.found), 'abstract state')}"
             )
         return None if method.refine else self.result(None, self.reason)
+
+    # Slices of what is reached
+
+    def tracked(self, length: float) -> AbstractionResult | None:
+        """A result if slices of what is reached, cell by cell, miss the bad states, and
+        polyhedra that move in stretches of that length prove it."""
+        begun = time.perf_counter()
+        self.progress(f"slices of {length:.3g} of what is reached")
+        cells = Cells(self.system, self.predicates, self.runs)
+        search = TrackedSearch(cells, CellSlicer(cells, length, stop=self.stop))
+        graph = search.explore(MOST_PARTS, self.stop)
+        self.effort += cells.effort + Effort(search.programs)
+        self.expanded += graph.expanded
+        path = () if graph.bad is None else graph.path_steps(graph.bad)
+        self.history.append(RefinementRound(len(self.history) + 1, len(graph.found), path))
+        self._spend("slices", time.perf_counter() - begun)
+        if graph.bad is not None or not graph.complete:
+            return None
+        self.graph, self.states = graph, len(graph.found)
+        begun = time.perf_counter()
+        exact = Fraction(length).limit_denominator(10**12)
+        found = search_transient(self.problem, self.stop, self.progress, exact)
+        self._spend("proof", time.perf_counter() - begun)
+        if isinstance(found, FollowedProof):
+            return self.result(found.proof)
+        self.reason = f"slices of what is reached miss the bad states, but {found.reason}"
+        return None
 
     # Reached parts
 
@@ -366,22 +400,6 @@ class _Search:
         self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
 
 
-def _seen_bad(system: TemplateSystem, runs: SampledRuns) -> str | None:
-    """A location where sampled points lie clearly inside a bad set that speaks about the
-    variables alone."""
-    n = len(system.names)
-    for location, bad in system.bad:
-        points = runs.points([location])
-        rows = np.any(bad.matrix[:, :n], axis=1)
-        if points is None or np.any(bad.matrix[rows, n:-1]):
-            continue
-        room = CLEARLY * np.maximum(1.0, np.abs(bad.bound[rows]))
-        beyond = points @ bad.matrix[rows, :n].T - bad.bound[rows]
-        if np.any(np.all(beyond < -room, axis=1)):
-            return location
-    return None
-
-
 def _whole(graph: AbstractGraph) -> tuple[Region, ...]:
     return tuple(
         Region(location, graph.cells.predicates[location], tuple(cells))
@@ -395,30 +413,3 @@ def _normal(system: TemplateSystem, form: Form, sign: int) -> Array:
 
 def _in_words(system: TemplateSystem, state: Array) -> str:
     return ", ".join(f"{v} = {x:.4g}" for v, x in zip(system.names, state, strict=True))
-
-
-def _margins(system: TemplateSystem, runs: SampledRuns) -> Iterator[Predicate]:
-    """Half-way between each side of a bad set and the sampled states: a bad set is closed as
-    a rule, and cells that only touch it would count as bad."""
-    n = len(system.names)
-    for location, bad in system.bad:
-        points = runs.points([location])
-        if points is None:
-            continue
-        for row, bound in zip(bad.matrix[:-1], bad.bound[:-1], strict=True):
-            if np.any(row[n:-1]) or not np.any(row[:n]):
-                continue
-            nearest = float((points @ row[:n]).min())
-            if nearest > bound + 1e-6:
-                level = simple_rationals.between(float(bound), nearest)
-                form = Form(
-                    {
-                        v: Fraction(a).limit_denominator(10**6)
-                        for v, a in zip(system.names, row[:n], strict=True)
-                        if a
-                    },
-                    -level,
-                )
-                scaled = normalised(form)
-                if scaled is not None:
-                    yield Predicate(scaled, Origin.MINED, location)

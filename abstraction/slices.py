@@ -17,8 +17,9 @@ Slices over-approximate, up to rounding, for which e and n get a little more. Un
 have unbounded e where their second derivatives are unbounded. A location of several cases is
 x' = A x + u with the A of the first and a box of u that holds them all.
 
-Slices never exclude what the facet test of `abstract_cells` allows: where that finds a way over a
-facet, slice 0 is on both sides. They tell what is met how soon, and repeat the published run.
+Slices of whole cells never exclude what the facet test of `abstract_cells` allows: where that finds
+a way over a facet, slice 0 is on both sides. They tell what is met how soon, and repeat the
+published run. Slices of the part of a cell that is reached exclude more (`tracked_slices`).
 """
 
 from __future__ import annotations
@@ -124,11 +125,17 @@ class CellSlicer:
             if not ended:
                 self.cut.add(state)
 
-    def slices(self, state: AbstractState) -> Iterator[Slices]:
-        """The slices of a cell, for every case of its location's invariant."""
+    def slices(
+        self, state: AbstractState, part: tuple[Array, Array] | None = None
+    ) -> Iterator[Slices]:
+        """The slices of a cell, or of the part of it where further rows hold, for every case of
+        its location's invariant."""
+        normals, levels = self.cells.half_spaces(state)
+        if part is not None:
+            normals, levels = np.vstack([normals, part[0]]), np.concatenate([levels, part[1]])
         if (motion := self._motions.get(state.location)) is not None:
             for flow in motion.flows:
-                start = _within(self.cells, state, flow.domain)
+                start = _within(normals, levels, flow.domain)
                 yield Slices(motion, start, self.cells, state)
 
     def _all_cells(self, location: str) -> set[AbstractState | None]:
@@ -177,7 +184,10 @@ class Slices:
     def returned(self) -> bool:
         """Whether all that is left at the beginning of this slice lies in the cell again:
         then all that follows has been seen."""
-        normals, levels = self._cells.half_spaces(self._state)
+        return self.begins_in(*self._cells.half_spaces(self._state))
+
+    def begins_in(self, normals: Array, levels: Array) -> bool:
+        """Whether all that is left at the beginning of this slice satisfies the rows."""
         for normal, level in zip(normals, levels, strict=True):
             most = self._highest(normal @ self._power) + normal @ self._shift
             if not most + _times(np.abs(normal)[None], self._noise)[0] <= level:
@@ -239,8 +249,7 @@ class Slices:
         return Polyhedron(names, np.vstack(rows), np.concatenate(bounds), exact)
 
 
-def _within(cells: Cells, state: AbstractState, domain: Polyhedron) -> Polyhedron:
-    normals, levels = cells.half_spaces(state)
+def _within(normals: Array, levels: Array, domain: Polyhedron) -> Polyhedron:
     rest = np.zeros((len(normals), len(domain.names) - normals.shape[1]))
     matrix = np.vstack([np.hstack([normals, rest]), domain.matrix])
     return Polyhedron(domain.names, matrix, np.concatenate([levels, domain.bound]))

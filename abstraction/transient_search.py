@@ -64,8 +64,10 @@ def search_transient(
     problem: LinearProblem,
     stop: Callable[[], bool],
     progress: Callable[[str], None] = lambda text: None,
+    length: Fraction | None = None,
 ) -> Found | NotFound:
-    """The first chain of stretches with exact evidence for all its obligations."""
+    """The first chain of stretches with exact evidence for all its obligations; they are of
+    the given length, or of such as suit the dynamics."""
     clocked = problem.with_clock
     if TIME not in clocked.names:
         return NotFound("the model uses the name `time` for an input")
@@ -74,9 +76,9 @@ def search_transient(
     except TooManyLocationsError as error:
         return NotFound(f"the model has {error}")
     reason = "no stretch of time was followed"
-    for directions, length in _plans(plain, system):
-        progress(f"stretches of time of {float(length):.3g}, {len(directions.rows)} directions")
-        for found in _Chain(clocked, system, directions, length).grown(stop):
+    for directions, size in _plans(plain, system, length):
+        progress(f"stretches of time of {float(size):.3g}, {len(directions.rows)} directions")
+        for found in _Chain(clocked, system, directions, size).grown(stop):
             if isinstance(found, Found):
                 return found
             reason = found.reason
@@ -85,7 +87,9 @@ def search_transient(
     return NotFound(reason)
 
 
-def _plans(plain: TemplateSystem, system: TemplateSystem) -> Iterator[tuple[Template, Fraction]]:
+def _plans(
+    plain: TemplateSystem, system: TemplateSystem, given: Fraction | None
+) -> Iterator[tuple[Template, Fraction]]:
     """Directions without a part in time, and lengths of stretches."""
     dynamics = list(plain.flows)
     unit = Fraction(1 / fastest_rate(plain)).limit_denominator(100)
@@ -94,10 +98,10 @@ def _plans(plain: TemplateSystem, system: TemplateSystem) -> Iterator[tuple[Temp
         chain_template(plain, dynamics, SHORT),
         decaying_template(plain, dynamics, 0.5),
     ]
-    for part in LENGTHS:
+    for length in [part * unit for part in LENGTHS] if given is None else [given]:
         for base in bases:
             whole = template([*base.matrix, *normals], MERGE, base.step)
-            yield _with_time(whole, plain, system), part * unit
+            yield _with_time(whole, plain, system), length
 
 
 def _with_time(base: Template, plain: TemplateSystem, system: TemplateSystem) -> Template:

@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from abstraction.abstract_cells import AbstractState, Cells
 from abstraction.abstract_search import AbstractGraph, explore
 from abstraction.predicates import Origin, Predicate, distinct, normalised
+from abstraction.slices import CellSlicer
 from abstraction.template_system import template_system
+from abstraction.tracked_slices import TrackedSearch
 from models.automaton import (
     INT,
     Constraint,
@@ -250,6 +252,30 @@ def test_runs_are_in_the_graph(seed: int) -> None:
     witnessed = Witnessed(graph)
     for _ in range(10):
         witnessed.follow(machine.run(generator))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_runs_are_in_what_tracked_slices_visit(seed: int) -> None:
+    """Not only the cells, but the visited part of each holds every state of a run in it; some
+    parts are smaller than their cells."""
+    generator = np.random.default_rng(seed)
+    machine = random_machine(generator)
+    model = machine.automaton()
+    system = template_system(linear_problem(model, model.properties[0]))
+    cells = Cells(system, random_predicates(generator)[:3])
+    search = TrackedSearch(cells, CellSlicer(cells, 0.3, most=8))
+    graph = search.explore(10_000, lambda: False)
+    assert graph.complete
+    witnessed = Witnessed(graph)
+    for _ in range(6):
+        for place, point, n, _ in machine.run(generator):
+            state = witnessed.strictly_in(place, point, n)
+            if state is not None:
+                values = {"x": point[0], "y": point[1], "n": float(n)}
+                x = np.array([values[name] for name in cells.system.names])
+                assert state in witnessed.reached
+                assert np.all(search.directions @ x <= search.visited[state] + 1e-6)
 
 
 def test_the_oracle_visits_enough_to_fail() -> None:
