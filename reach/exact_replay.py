@@ -19,8 +19,12 @@ from models.evaluation import EvaluationError, Scalar, evaluate
 from models.expression import Expression, conjunction, constant
 from models.operators import COMPARISONS
 from models.proof.linear import affine
+from models.ranges import bounds
 from models.traversal import free_variables, postorder
 from reach.rectangular_witness import Run, Stay, decoded
+
+MAX_CHOICES = 1000
+"""Steps of the search for what the resets of one jump chose."""
 
 
 class _NotLinearError(Exception):
@@ -174,21 +178,66 @@ def _jump(automaton: Automaton, stay: Stay, following: Stay) -> str | None:
 def _reset(
     resets: tuple[Constraint, ...], before: Mapping[str, Scalar], after: Mapping[str, Scalar]
 ) -> bool:
-    """Whether resets and what they leave alone lead from one state to the other."""
-    values: dict[str, Scalar] = dict(before)
-    changed = set()
-    for reset in resets:
-        changed.add(reset.variable)
-        if reset.variable in after:
-            new = after[reset.variable]
-            if not _within(new, reset.range, values):
-                return False
-        elif reset.range.exact is not None:
-            new = evaluate(reset.range.exact, values)
-        else:
+    """Whether resets and what they leave alone lead from one state to the other.
+
+    What a reset chooses for an auxiliary name is not part of a state: a few values are tried
+    (the ends of the range, and what later resets say it must be), so that a "no" may be wrong.
+    """
+    changed = {reset.variable for reset in resets}
+    if any(after[name] != value for name, value in before.items() if name not in changed):
+        return False
+    pending: list[tuple[int, dict[str, Scalar]]] = [(0, dict(before))]
+    for _ in range(MAX_CHOICES):
+        if not pending:
             return False
-        values[primed(reset.variable)] = new
-    return all(after[name] == value for name, value in before.items() if name not in changed)
+        k, values = pending.pop()
+        if k == len(resets):
+            return True
+        options = _options(resets[k], resets[k + 1 :], values, after)
+        pending += [
+            (k + 1, {**values, primed(resets[k].variable): new})
+            for new in options
+            if _within(new, resets[k].range, values)
+        ]
+    return False
+
+
+def _options(
+    reset: Constraint,
+    later: tuple[Constraint, ...],
+    values: Mapping[str, Scalar],
+    after: Mapping[str, Scalar],
+) -> Iterator[Scalar]:
+    """Values that a reset may have given its name."""
+    if reset.variable in after:
+        yield after[reset.variable]
+    elif reset.range.exact is not None:
+        yield evaluate(reset.range.exact, values)
+    else:
+        for end in bounds(reset):
+            yield evaluate(end, values)
+        for reading in later:
+            if reading.variable in after:
+                goal = after[reading.variable]
+                yield from _solutions(bounds(reading), primed(reset.variable), goal, values)
+
+
+def _solutions(
+    sides: tuple[Expression, ...], name: str, goal: Scalar, values: Mapping[str, Scalar]
+) -> Iterator[Fraction]:
+    """Values of the name for which one of the sides is the goal."""
+    for side in sides:
+        form = affine(side)
+        if form is None or name not in form.coefficients or not isinstance(goal, Fraction):
+            continue
+        rest = goal - form.constant
+        for other, a in form.coefficients.items():
+            value = values.get(other) if other != name else Fraction(0)
+            if not isinstance(value, Fraction):
+                break
+            rest -= a * value
+        else:
+            yield rest / form.coefficients[name]
 
 
 def _within(value: Scalar, allowed: Range, values: Mapping[str, Scalar]) -> bool:

@@ -13,8 +13,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.automaton import BOOL, Automaton
-from models.expression import Expression, add, compare, conjunction, multiply, variable
+from models.automaton import BOOL, Automaton, primed
+from models.expression import (
+    Expression,
+    add,
+    compare,
+    conjunction,
+    disjunction,
+    multiply,
+    variable,
+)
 from models.operators import Op
 from models.proof.linear import Form, Row, Rows
 from models.proof.problem import LinearProblem
@@ -118,10 +126,25 @@ def _moves(problem: LinearProblem, path: Path) -> Iterator[Expression]:
         cases = problem.invariant(location)
         if len(cases) == 1:
             yield from _rows(cases[0], k, problem)
+        if problem.idle(location) != ((),):
+            yield _while_flowing(problem, location, k)
         if k < len(path.edges):
             edge, case = path.edges[k]
             jump = list(problem.jumps(location))[edge]
             yield from _rows(jump.cases[case], k, problem)
+
+
+def _while_flowing(problem: LinearProblem, location: str, k: int) -> Expression:
+    """That a stay takes no time, or is within one case of where time passes: a straight line
+    whose begin satisfies the rows of a case, and whose end does so up to strictness, satisfies
+    them before its end."""
+    primes = {name: primed(name) for name in problem.names}
+    options = [compare(Op.EQUAL, variable(_delay(k)), 0)]
+    for case in problem.flowing(location):
+        begin = _rows([row.renamed(primes) for row in case], k - 1, problem)
+        end = _rows([Row(row.form) for row in case], k, problem)
+        options.append(conjunction(*begin, *end))
+    return disjunction(*options)
 
 
 def _flow(problem: LinearProblem, location: str, k: int) -> Iterator[Expression]:
