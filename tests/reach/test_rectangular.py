@@ -54,7 +54,7 @@ from reach.polyhedron import point_vector
 from reach.rectangular import Node, explore_exactly, explore_hulls
 from reach.rectangular_evidence import prove_nodes
 from reach.rectangular_system import Packing, RectangularSystem
-from reach.rectangular_witness import Path, run_along
+from reach.rectangular_witness import Path, Run, Stay, run_along
 
 CLOCKS = ("x", "y")
 CAP = 5  # constants are at most 3
@@ -337,7 +337,7 @@ def test_strict_guards_are_respected() -> None:
 
 
 def test_urgent_edges_forbid_the_delay_that_a_violation_needs() -> None:
-    """The view ignores urgency, so a violation may be found; its replay must object."""
+    """Sets ignore urgency, so bad states are met; no run is suggested, and a replay objects."""
     x = variable("x")
     model = HybridAutomaton(
         "urgent",
@@ -349,7 +349,11 @@ def test_urgent_edges_forbid_the_delay_that_a_violation_needs() -> None:
     )
     verdict = RectangularStrategy().attempt(Task(model, model.properties[0]))
     assert isinstance(verdict, Unknown)
-    assert "urgent" in verdict.reason
+    assert "on no run along the same edges" in verdict.reason
+    rates = {"x": Fraction(1)}
+    late = Run((Stay("run", {"x": Fraction(0)}, Fraction(2), rates),))
+    why = objection(model, model.properties[0], late)
+    assert why is not None and "urgent" in why
 
 
 def test_violations_after_the_horizon_do_not_count() -> None:
