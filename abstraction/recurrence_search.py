@@ -91,14 +91,15 @@ class RecurrenceSearch:
 
     def search(self) -> Outcome:
         """The first attempt that succeeds."""
-        reason = "the time limit ended the search"
+        reason = ""
         try:
             for proof in self._proofs():
                 if isinstance(proof, FlowpipeProof):
                     return Outcome(proof, "", self.attempts, self.entries)
                 reason = proof
         except Interrupted:
-            reason = f"the time limit ended attempt {self.attempts}; before, {reason}"
+            before = f"; before, {reason}" if reason else ""
+            reason = f"the time limit ended attempt {self.attempts}{before}"
         return Outcome(None, reason, self.attempts, self.entries)
 
     def _proofs(self) -> Iterator[FlowpipeProof | str]:

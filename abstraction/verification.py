@@ -36,7 +36,14 @@ QUICK_SECONDS = {"simulation": 1.5, "recurrence": 6.0}
 fifth of the time), and again later if that was not enough: simulation at the end, recurrence
 after templates and transients."""
 QUICK_PART = 0.2
-LONG_SEARCHES = {"template": 2, "transient": 2, "recurrence": 2, "abstraction": 1, "simulation": 1}
+LONG_SEARCHES = {
+    "quadratic": 3,
+    "template": 2,
+    "transient": 2,
+    "recurrence": 2,
+    "abstraction": 1,
+    "simulation": 1,
+}
 """Methods that may use all the time they get. The time that is left is shared among those that
 are still to come, in these proportions; what one does not use is left to the others."""
 UNBOUNDED_LATE = frozenset({"flowpipe", "nonlinear"})
