@@ -109,6 +109,20 @@ def read_text(raw: Any, where: str) -> str:
     return raw
 
 
+def read_whole(raw: Any, where: str) -> int:
+    """A whole number."""
+    if not isinstance(raw, int) or isinstance(raw, bool):
+        raise MalformedCertificateError(f"{where}: not a whole number")
+    return raw
+
+
+def read_row(raw: Any, where: str) -> tuple[Fraction, ...]:
+    """A row of a matrix."""
+    if not isinstance(raw, list):
+        raise MalformedCertificateError(f"{where}: a row of a matrix is a list")
+    return tuple(read_number(entry, where) for entry in raw)
+
+
 def multipliers_json(multipliers: Multipliers) -> dict[str, str]:
     """Multipliers as JSON, without zeros."""
     return {str(index): str(factor) for index, factor in multipliers if factor != 0}

@@ -12,6 +12,7 @@ from models.proof.json_reader import (
     read_multipliers,
     read_number,
     read_text,
+    read_whole,
 )
 from models.proof.quadratic_function import Function, Polynomial, QuadraticFunctions, Witness
 
@@ -86,15 +87,9 @@ def _witness(raw: Any, where: str) -> Witness:
 
 def _product(raw: Any, where: str) -> tuple[int, int, Fraction]:
     reader = Reader(raw, where)
-    rows = reader.each("of", _row_number)
+    rows = reader.each("of", read_whole)
     if len(rows) != 2:
         raise MalformedCertificateError(f"{where}: a product is of two rows")
     factor = reader.number("factor")
     reader.finish()
     return rows[0], rows[1], factor
-
-
-def _row_number(raw: Any, where: str) -> int:
-    if not isinstance(raw, int) or isinstance(raw, bool):
-        raise MalformedCertificateError(f"{where}: not a row number")
-    return raw

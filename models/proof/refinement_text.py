@@ -9,6 +9,7 @@ from models.proof import certificate as plain
 from models.proof import json_reader
 from models.proof.certificate import MAX_BYTES
 from models.proof.json_reader import MalformedCertificateError
+from models.proof.polyhedral_text import form_json, read_form
 from models.proof.refinement import Assumed, RefinementCertificate, Refuted, Support
 
 SCHEMA = "charon-workbench/refinement/1"
@@ -25,7 +26,7 @@ def encode_refinement(certificate: RefinementCertificate) -> str:
         "abstract_sha256": certificate.abstract_sha256,
         "observed": list(certificate.observed),
         "places": dict(certificate.places),
-        "witness": {n: plain.form_json(form) for n, form in certificate.witness.items()},
+        "witness": {n: form_json(form) for n, form in certificate.witness.items()},
         "reach": None if reach is None else plain.polyhedral_json(reach),
         "evidence": [_support_json(piece) for piece in certificate.evidence],
     }
@@ -58,7 +59,7 @@ def decode_refinement(text: str | bytes) -> RefinementCertificate:
         top.text("abstract_sha256"),
         top.each("observed", json_reader.read_text),
         top.mapped("places", json_reader.read_text),
-        top.mapped("witness", plain.read_form),
+        top.mapped("witness", read_form),
         _reach(top.field("reach")),
         top.each("evidence", _support),
     )
