@@ -30,8 +30,9 @@ from models.proof.linear import Form
 from models.proof.quadratic import Ellipsoid, QuadraticInvariant
 from models.proof.quadratic_function import Polynomial, QuadraticFunctions
 from models.trace import Scalar
+from reports.condition_tree import Condition, condition_tree
 from reports.inequalities import readable
-from reports.piecewise import Condition, Pieces, condition_tree, largest
+from reports.piecewise import Pieces, largest
 from reports.quadratic_data import is_always
 
 Cell: TypeAlias = tuple[Expression, ...]

@@ -21,9 +21,10 @@ from functools import cached_property
 from models.automaton import Automaton, Property
 from models.expression import FALSE
 from models.printing import to_text
-from models.trace import Scalar, Trace
+from models.trace import Scalar, Segment, Trace
 from reports.claimed_set import ClaimedSet, Stay, Worst
-from reports.piecewise import Condition, Extreme, Pieces, condition_tree, largest, pieces_of
+from reports.condition_tree import Condition, condition_tree
+from reports.piecewise import Extreme, Pieces, joined, largest, pieces_of
 
 ALLOWANCE = 1e-6
 
@@ -124,25 +125,26 @@ class Checker:
         """The margins of one run."""
         pieces = [pieces_of(s, trace.parameters, self._symbols) for s in trace.segments]
         stays = list(stays_of(trace, pieces))
+        tables = joined(pieces)
         return RunCheck(
             number,
-            {p.name: self._property(p, trace, pieces) for p in self.automaton.properties},
+            {p.name: self._property(p, trace, tables) for p in self.automaton.properties},
             {claim: _set_margin(found, trace, stays) for claim, found in self.sets.items()},
         )
 
     def _property(self, claim: Property, trace: Trace, pieces: Sequence[Pieces]) -> Margin:
-        worst: tuple[Extreme, Pieces] | None = None
+        worst: Extreme | None = None
         exact = True
         for part in pieces:
             tree = self._bad_tree(claim, part.segment.location)
-            floor = -math.inf if worst is None else worst[0].value
+            floor = -math.inf if worst is None else worst.value
             found = None if tree is None else largest(tree, part, floor=floor)
             if found is not None:
-                worst, exact = (found, part), exact and found.exact
+                worst, exact = found, exact and found.exact
         if worst is None:
             return Margin(None)
-        place = _place(trace, worst[1], worst[0].time, to_text(claim.condition))
-        return Margin(-worst[0].value, place, exact, ALLOWANCE * _size(place))
+        place = _place(trace, worst.segment, worst.time, to_text(claim.condition))
+        return Margin(-worst.value, place, exact, ALLOWANCE * _size(place))
 
     def _bad_tree(self, claim: Property, location: str) -> Condition | None:
         key = (claim.name, location)
@@ -194,15 +196,15 @@ def _set_margin(claimed: ClaimedSet, trace: Trace, stays: Sequence[Stay]) -> Mar
         return Margin(None)
     found, stay = worst
     part = next((p for p in stay.pieces if p.segment.end >= found.time), stay.pieces[-1])
-    place = _place(trace, part, found.time, found.predicate())
+    place = _place(trace, part.segment, found.time, found.predicate())
     return Margin(-found.value, place, exact, ALLOWANCE * _size(place))
 
 
-def _place(trace: Trace, part: Pieces, time: float, predicate: str) -> Place:
-    known = part.segment.valuation(time)
+def _place(trace: Trace, segment: Segment, time: float, predicate: str) -> Place:
+    known = segment.valuation(time)
     names = [*trace.variables, *trace.parameters]
     values = {n: known.get(n, trace.parameters.get(n, math.nan)) for n in names}
-    return Place(time, part.segment.location, values, predicate)
+    return Place(time, segment.location, values, predicate)
 
 
 def cross_check(

@@ -12,10 +12,9 @@ polynomials are interpolated, which `Condition.exact` tells.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -23,11 +22,11 @@ from numpy.typing import NDArray
 
 from models.automaton import TIME
 from models.evaluation import EvaluationError, evaluate
-from models.expression import Expression, add, multiply
+from models.expression import Expression
 from models.operators import Op
-from models.proof.linear import affine
 from models.trace import Scalar, Segment
 from models.traversal import postorder
+from reports.condition_tree import Condition
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -39,19 +38,23 @@ HALVINGS = 48
 RESOLUTION = 1e-10
 """Extremes are found to this share of their size."""
 
-HALF = Fraction(1, 2)
-
 
 @dataclass(frozen=True)
 class Pieces:
-    """A segment's pieces: where they start, how long they last, and every known name as
-    power coefficients in u = (t - start)/length, one row for each piece."""
+    """Pieces of a segment, or of several of one location: the segment that each belongs to,
+    where they start, how long they last, and every known name as power coefficients in
+    u = (t - start)/length, one row for each piece."""
 
-    segment: Segment
+    segments: tuple[Segment, ...]
     starts: Array
     lengths: Array
     known: Mapping[str, Array]
     symbols: Mapping[str, float]
+
+    @property
+    def segment(self) -> Segment:
+        """The first segment: the only one, if the pieces were not joined."""
+        return self.segments[0]
 
     def time(self, piece: int, u: float) -> float:
         """The time at a place of a piece."""
@@ -94,15 +97,15 @@ class Pieces:
         nodes = 0.5 - 0.5 * np.cos(np.pi * np.arange(order + 1) / order)
         values = np.array(
             [
-                [self._value(expression, self.time(i, float(u))) for u in nodes]
+                [self._value(expression, i, self.time(i, float(u))) for u in nodes]
                 for i in range(len(self.starts))
             ]
         ).reshape(len(self.starts), order + 1)
         return values @ _interpolation(order).T
 
-    def _value(self, expression: Expression, t: float) -> float:
+    def _value(self, expression: Expression, piece: int, t: float) -> float:
         try:
-            return float(evaluate(expression, self.segment.valuation(t)))
+            return float(evaluate(expression, self.segments[piece].valuation(t)))
         except (EvaluationError, TypeError, ValueError, OverflowError):
             return math.nan
 
@@ -135,13 +138,51 @@ def pieces_of(
         table = np.zeros((count, degree))
         for i, (_, _, rows) in enumerate(spans):
             table[i, : len(rows[j])] = rows[j]
-        known[name] = table * scale
+        known[name] = _trimmed(table) * scale[:, : _degree(table) + 1]
     known[TIME] = np.stack([starts, lengths], axis=1)
-    made = Pieces(segment, starts, lengths, known, symbols)
+    made = Pieces((segment,) * count, starts, lengths, known, symbols)
     for name, definition in segment.derived.items():
         row = made.polynomial(definition)
         known[name] = made.interpolated(definition) if row is None else row
     return made
+
+
+def joined(parts: Sequence[Pieces]) -> list[Pieces]:
+    """The pieces of segments of one location as few large tables; those that know the same
+    names together."""
+    groups: dict[tuple[str, frozenset[str]], list[Pieces]] = {}
+    for part in parts:
+        groups.setdefault((part.segment.location, frozenset(part.known)), []).append(part)
+    return [_joined(group) for group in groups.values()]
+
+
+def _joined(group: Sequence[Pieces]) -> Pieces:
+    if len(group) == 1:
+        return group[0]
+    known = {}
+    for name in group[0].known:
+        tables = [part.known[name] for part in group]
+        degree = max(t.shape[1] for t in tables)
+        padded = [np.pad(t, ((0, 0), (0, degree - t.shape[1]))) for t in tables]
+        known[name] = np.concatenate(padded)
+    return Pieces(
+        tuple(segment for part in group for segment in part.segments),
+        np.concatenate([part.starts for part in group]),
+        np.concatenate([part.lengths for part in group]),
+        known,
+        group[0].symbols,
+    )
+
+
+def _degree(table: Array) -> int:
+    """The largest power that some piece has."""
+    used = np.flatnonzero(table.any(axis=0))
+    return int(used[-1]) if len(used) else 0
+
+
+def _trimmed(table: Array) -> Array:
+    """Without the powers that no piece has: most of the work is in them."""
+    return table[:, : _degree(table) + 1]
 
 
 def _sum(parts: list[Array]) -> Array:
@@ -165,136 +206,7 @@ def _product(parts: list[Array]) -> Array | None:
     return result
 
 
-# Conditions
-
-
-@dataclass(frozen=True)
-class _Step:
-    """One node of a tree: a number, an atom, or the least or largest of earlier nodes."""
-
-    what: str
-    number: float = 0.0
-    of: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A condition's robustness as a tree over atoms (numeric expressions, positive where the
-    comparison holds)."""
-
-    atoms: tuple[Expression, ...]
-    steps: tuple[_Step, ...]
-
-    @cached_property
-    def forms(self) -> tuple[tuple[float, tuple[tuple[str, float], ...]] | None, ...]:
-        """The atoms that are affine: constant and coefficients."""
-        found = map(affine, self.atoms)
-        return tuple(
-            None
-            if f is None
-            else (float(f.constant), tuple((n, float(a)) for n, a in f.coefficients.items()))
-            for f in found
-        )
-
-    def combine(self, values: Array) -> Array:
-        """The tree's value from those of its atoms (first axis); monotone in each atom."""
-        shape = values.shape[1:]
-        found: list[Array] = []
-        for step in self.steps:
-            if step.what == "number":
-                found.append(np.full(shape, step.number))
-            elif step.what == "atom":
-                found.append(values[step.of[0]])
-            else:
-                least = step.what == "min"
-                table = np.stack([found[i] for i in step.of])
-                found.append(table.min(axis=0) if least else table.max(axis=0))
-        return found[-1]
-
-
-class _Compiler:
-    """Builds the tree of a condition: for every node the places where it and its negation are."""
-
-    def __init__(self) -> None:
-        self.atoms: list[Expression] = []
-        self.steps: list[_Step] = []
-
-    def emit(self, step: _Step) -> int:
-        self.steps.append(step)
-        return len(self.steps) - 1
-
-    def both(self, value: float) -> tuple[int, int]:
-        return self.emit(_Step("number", value)), self.emit(_Step("number", -value))
-
-    def atom(self, expression: Expression) -> int:
-        self.atoms.append(expression)
-        return self.emit(_Step("atom", of=(len(self.atoms) - 1,)))
-
-    def least(self, *of: int) -> int:
-        return self.emit(_Step("min", of=of))
-
-    def largest(self, *of: int) -> int:
-        return self.emit(_Step("max", of=of))
-
-    def node(self, node: Expression, args: list[tuple[int, int]]) -> tuple[int, int]:
-        if node.op is Op.BOOLEAN:
-            return self.both(math.inf if node.value else -math.inf)
-        if node.op is Op.VARIABLE:
-            return self.atom(add(node, -HALF)), self.atom(add(HALF, multiply(-1, node)))
-        if node.op is Op.NOT:
-            return args[0][1], args[0][0]
-        if node.op is Op.AND:
-            return self.least(*(a for a, _ in args)), self.largest(*(b for _, b in args))
-        if node.op is Op.OR:
-            return self.largest(*(a for a, _ in args)), self.least(*(b for _, b in args))
-        if node.op is Op.IF:
-            (c, not_c), (a, not_a), (b, not_b) = args
-            true = self.largest(self.least(c, a), self.least(not_c, b))
-            return true, self.largest(self.least(c, not_a), self.least(not_c, not_b))
-        return self.comparison(node)
-
-    def comparison(self, node: Expression) -> tuple[int, int]:
-        left, right = node.args
-        below = self.atom(add(right, multiply(-1, left)))
-        above = self.atom(add(left, multiply(-1, right)))
-        if node.op in (Op.LESS, Op.LESS_EQUAL):
-            return below, above
-        if node.op in (Op.GREATER, Op.GREATER_EQUAL):
-            return above, below
-        equal, different = self.least(below, above), self.largest(below, above)
-        if Op.SYMBOL in (left.op, right.op):
-            equal, different = self.symbols(left, right)
-        return (equal, different) if node.op is Op.EQUAL else (different, equal)
-
-    def symbols(self, left: Expression, right: Expression) -> tuple[int, int]:
-        """Equal values of an enumeration, or different ones: by 1/2, since they are numbered."""
-        gap = add(right, multiply(-1, left))
-        near = (add(gap, HALF), add(multiply(-1, gap), HALF))
-        far = (add(gap, -HALF), add(multiply(-1, gap), -HALF))
-        return self.least(*map(self.atom, near)), self.largest(*map(self.atom, far))
-
-
-_LOGICAL = (Op.AND, Op.OR, Op.NOT, Op.IF, Op.BOOLEAN)
-
-
-def condition_tree(condition: Expression) -> Condition:
-    """The robustness of a condition: in the units of its comparisons, 1/2 for a Boolean
-    and for values of enumerations."""
-    compiler = _Compiler()
-    places: dict[int, tuple[int, int]] = {}
-    pending: list[tuple[Expression, bool]] = [(condition, False)]
-    while pending:
-        node, ready = pending.pop()
-        if id(node) in places:
-            continue
-        below = node.args if node.op in _LOGICAL else ()
-        if ready or not below:
-            places[id(node)] = compiler.node(node, [places[id(a)] for a in below])
-        else:
-            pending.append((node, True))
-            pending.extend((a, False) for a in below)
-    compiler.largest(places[id(condition)][0])
-    return Condition(tuple(compiler.atoms), tuple(compiler.steps))
+# Extremes
 
 
 @dataclass(frozen=True)
@@ -305,6 +217,7 @@ class Extreme:
     value: float
     time: float
     exact: bool
+    segment: Segment
 
 
 def largest(
@@ -323,7 +236,9 @@ def largest(
     low, high = low[piece], high[piece]
     bernstein = restricted(table[:, piece], low, high)
     found = bisect(condition.combine, bernstein, Places(piece, low, high), floor)
-    return None if found is None else Extreme(found[0], pieces.time(*found[1:]), exact)
+    if found is None:
+        return None
+    return Extreme(found[0], pieces.time(*found[1:]), exact, pieces.segments[found[1]])
 
 
 @dataclass(frozen=True)

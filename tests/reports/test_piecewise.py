@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.expression import constant, disjunction, multiply, negation, variable
+from models.expression_text import parse_expression
 from models.operators import Op
 from models.trace import Segment
-from reports.piecewise import condition_tree, largest, pieces_of
+from reports.condition_tree import condition_tree
+from reports.piecewise import joined, largest, pieces_of
 from tests.support.report_models import compare
 
 COEFFICIENT = st.floats(-10, 10, allow_nan=False)
@@ -80,3 +82,40 @@ def test_products_of_polynomials_are_exact() -> None:
     tree = condition_tree(compare(Op.GREATER, multiply(variable("x"), variable("y")), 0))
     found = largest(tree, pieces)
     assert found is not None and found.exact and found.value == pytest.approx(1)
+
+
+@given(st.lists(st.lists(COEFFICIENT, min_size=4, max_size=4), min_size=2, max_size=2))
+def test_absolute_values_and_extremes_are_exact(rows: list[list[float]]) -> None:
+    text = "abs(x - 1) - 2*max(y, x, -3) + min(x, 4) <= 3*abs(abs(y) - 1)"
+    pieces = pieces_of(segment(rows), {}, {})
+    found = largest(condition_tree(parse_expression(text)), pieces)
+    times = np.linspace(0, 2, 2001)
+    x, y = (sum(c * times**j for j, c in enumerate(row)) for row in rows)
+    left = abs(x - 1) - 2 * np.maximum(np.maximum(y, x), -3) + np.minimum(x, 4)
+    robustness = 3 * abs(abs(y) - 1) - left
+    assert found is not None and found.exact
+    scale = 1 + np.abs(x).max() + np.abs(y).max()
+    assert found.value >= robustness.max() - 1e-8 * scale
+    assert found.value <= robustness.max() + 0.05 * scale
+
+
+@given(
+    st.lists(
+        st.lists(st.lists(COEFFICIENT, min_size=3, max_size=5), min_size=2, max_size=2),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_joined_pieces_have_the_extremes_of_their_parts(runs: list[list[list[float]]]) -> None:
+    padded = [[[*row, 0.0, 0.0][:5] for row in rows] for rows in runs]
+    parts = [pieces_of(segment(rows), {}, {}) for rows in padded]
+    tree = condition_tree(parse_expression("x*y > 1 || x - y < -2"))
+    (table,) = joined(parts)
+    whole = largest(tree, table)
+    single = [found for part in parts if (found := largest(tree, part)) is not None]
+    assert whole is not None
+    best = max(single, key=lambda found: found.value)
+    assert whole.value == pytest.approx(best.value, rel=1e-8, abs=1e-8)
+    values = whole.segment.valuation(whole.time)
+    robustness = max(values["x"] * values["y"] - 1, values["y"] - values["x"] - 2)
+    assert robustness == pytest.approx(whole.value, rel=1e-6, abs=1e-6)
