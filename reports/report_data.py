@@ -39,7 +39,7 @@ from reports.trace_data import Transitions, sizes_of, trace_data
 from reports.verdict_data import Provenance, verdict_data
 
 SCHEMA = "charon-workbench/report/2"
-MAX_PLOTTED = 24
+MIN_PLOTTED, MAX_PLOTTED = 6, 24
 """So many variables are offered as axes, those of the properties first."""
 
 MAX_NUMBERS = 60_000
@@ -54,7 +54,7 @@ _UNSPOKEN = re.compile(r'//.*|"(?:[^"\\]|\\.)*"')
 def report_data(findings: Findings) -> dict[str, Any]:
     """The document of one model."""
     automaton = findings.automaton
-    names = _plotted(automaton)
+    names = _plotted(automaton)[: _room(findings)]
     points = max(40, min(260, MAX_NUMBERS // max(1, len(findings.runs) * (len(names) + 1))))
     transitions = Transitions(automaton)
     sizes = sizes_of([run.trace for run in findings.runs], names)
@@ -68,6 +68,7 @@ def report_data(findings: Findings) -> dict[str, Any]:
         "schema": SCHEMA,
         "model": _model(findings),
         "variables": [_variable(automaton, name) for name in names],
+        "variables_left_out": len(_plotted(automaton)) - len(names),
         "locations": _locations(findings),
         "properties": [_property(findings, v, box) for v in findings.verdicts],
         "assumptions": claim_words.assumptions(findings),
@@ -107,7 +108,13 @@ def _plotted(automaton: Automaton) -> list[str]:
     used = {n for p in automaton.properties for n in _mentioned(p)}
     first = [v.name for v in declared if v.name in used]
     rest = [v.name for v in declared if v.name not in used]
-    return (first + rest)[:MAX_PLOTTED]
+    return first + rest
+
+
+def _room(findings: Findings) -> int:
+    """How many variables can be plotted: fewer where runs consist of very many stretches."""
+    stretches = sum(len(run.trace.segments) for run in findings.runs)
+    return max(MIN_PLOTTED, min(MAX_PLOTTED, MAX_NUMBERS // (2 * max(1, stretches))))
 
 
 def _mentioned(claim: Property) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -71,7 +72,11 @@ def verdict_data(
             "path": provenance.trace_path,
             "time": verdict.trace.outcome.time,
             "confirmations": [
-                {"how": c.how, "violation": c.violation, "rigorous": c.rigorous}
+                {
+                    "how": c.how,
+                    "violation": c.violation if math.isfinite(c.violation) else None,
+                    "rigorous": c.rigorous,
+                }
                 for c in verdict.confirmations
             ],
         }

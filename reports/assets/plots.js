@@ -226,6 +226,8 @@ function makeLegend() {
   }
   const rest = Object.keys(DATA.locations).length - places.length;
   if (rest > 0) legend.append(element('span', { class: 'key' }, `and ${rest} more modes`));
+  const { variables_left_out: hidden } = DATA;
+  if (hidden > 0) legend.append(element('span', { class: 'key' }, `${hidden} more variable${hidden > 1 ? 's' : ''} not plotted`));
   legend.append(element('span', { class: 'key' }, '◆ transition'), element('span', { class: 'key' }, element('span', { class: 'swatch bad-key' }), 'bad states'));
   if (DATA.properties.length > 1) {
     const choice = element('select', { id: 'claim', 'aria-label': 'Property' });

@@ -54,8 +54,8 @@ def command(
 
     \b
     Example:
-      workbench abstract heater.charon --interval temp -o simple.charon
-      workbench abstract cars.charon:Follower --drop acc -o loose.charon
+      workbench abstract leaky_tank --interval level -o simple.charon
+      workbench abstract adaptive_cruise --drop "x[1]" -o loose.charon
     """
     from abstraction.refinement.flat import Settings, refine
     from abstraction.refinement.outcome import Refines

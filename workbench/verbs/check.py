@@ -27,8 +27,8 @@ def command(console: Console, chosen: Chosen) -> None:
 
     \b
     Example:
-      workbench check platoon.charon
-      workbench check platoon.charon:Front -P amin=-8
+      workbench check platoon
+      workbench check platoon -P amin=-8
     """
     model = chosen.load()
     facts = summary(model.automaton)

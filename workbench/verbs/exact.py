@@ -68,9 +68,9 @@ def command(
 
     \b
     Example:
-      workbench exact cars.charon --target 'd <= 0'
-      workbench exact cars.charon --target 'd <= 0' --time 5 --at d=10 --at v=3
-      workbench exact cars.charon --plot-region 'd=0:9,v=-5:5' --at ap=0 --plot region.svg
+      workbench exact bouncing_ball --target "height >= 11"
+      workbench exact bouncing_ball --target "height >= 11" --at height=10 --at velocity=0
+      workbench exact bouncing_ball --plot-region "height=0:12,velocity=-20:20" --plot ball.svg
     """
     from models.expression import TRUE
     from models.printing import to_text

@@ -42,7 +42,7 @@ def command(console: Console, chosen: Chosen, target: str, output: Path | None) 
 
     \b
     Example:
-      workbench export ball.charon --to spaceex -o ball.xml
+      workbench export bouncing_ball --to spaceex -o ball.xml
       workbench export platoon --to json
     """
     automaton = chosen.load().automaton

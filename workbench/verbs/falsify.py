@@ -104,7 +104,7 @@ def command(
       workbench falsify platoon_saturated
       workbench falsify platoon_saturated -p "no collision" --budget 2000 --seed 1 --trace bad.json
       workbench simulate platoon_saturated --replay bad.json
-      workbench falsify powertrain --formula "always[0,20](speed < 35)"
+      workbench falsify powertrain_revving --formula "always[0,20](speed < 30)"
     """
     model = chosen.load()
     claims = _claims(model.automaton, names, options["formula"])

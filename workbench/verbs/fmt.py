@@ -34,8 +34,9 @@ def command(console: Console, files: tuple[str, ...], check: bool, to_stdout: bo
 
     \b
     Example:
+      workbench export platoon --to charon -o platoon.charon
       workbench fmt platoon.charon
-      workbench fmt --check models/*.charon
+      workbench fmt --check platoon.charon
     """
     if check and to_stdout:
         raise click.UsageError("--check and --stdout exclude each other")

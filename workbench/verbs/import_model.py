@@ -39,6 +39,7 @@ def command(console: Console, source: Path, config: Path | None, output: Path | 
 
     \b
     Example:
+      workbench export bouncing_ball --to spaceex -o ball.xml
       workbench import ball.xml --config ball.cfg -o ball.charon
       workbench import ball.xml -o ball.json
     """

@@ -102,7 +102,7 @@ def command(
     \b
     Example:
       workbench refine heater.charon:Controlled --against heater.charon:Bounded
-      workbench refine cars.charon:Car --against cars.charon:Any --map on=ON
+      workbench refine heater.charon:Controlled --against heater.charon:Any --map on=ON
       workbench refine platoon_any_length:Step --against platoon_any_length:Vehicle --inductive
     """
     from abstraction.refinement.flat import Settings

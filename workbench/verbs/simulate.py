@@ -143,9 +143,10 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
 
     \b
     Example:
-      workbench simulate platoon --until 20 --init "dist=20, velOther=25"
-      workbench simulate platoon --runs 50 --seed 7 --csv runs.csv
-      workbench simulate platoon --plot run.svg --plot-vars dist,velOther
+      workbench simulate bouncing_ball --until 6 --init "height=10"
+      workbench simulate thermostat_timer --runs 50 --seed 7 --csv runs.csv
+      workbench simulate thermostat_timer --plot run.svg --plot-vars temp,timer
+      workbench falsify platoon_saturated --trace bad.json
       workbench simulate platoon_saturated --replay bad.json
     """
     from workbench.simulation_options import plotted, read_recipe, read_trace, replayed_recipe
