@@ -41,7 +41,7 @@ bench: $(INSTALLED) ## measure beside other tools; prints tables, writes docs/be
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/pytest tests/benchmarks -s
 	$(BIN)/python tests/benchmarks/simulation/measure.py
-	$(BIN)/python tests/benchmarks/falsification/measure.py
+	$(BIN)/python -m tests.benchmarks.falsification.measure
 	$(BIN)/python -m tests.benchmarks.reachability.measure
 
 demo: $(INSTALLED) ## prove the platoon safe, break its saturated twin; reports in out/demo

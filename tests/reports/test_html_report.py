@@ -30,7 +30,7 @@ def page(found: Findings) -> str:
 
 @pytest.fixture(scope="module")
 def verified() -> Findings:
-    return findings(heater())
+    return findings(heater(), method="template")
 
 
 @pytest.fixture(scope="module")
