@@ -282,7 +282,8 @@ class _Search:
             proof = self._parts_of(graph, outlines)
             if proof is not None:
                 return self.result(proof)
-        ended = "the time limit ended the search; at last " if self.stop() else ""
+        told = self.reason.startswith("the time limit ended")
+        ended = "the time limit ended the search; at last " if self.stop() and not told else ""
         return self.result(None, f"{ended}{self.reason}")
 
     def _divisions(
