@@ -48,6 +48,7 @@ class Ending(StrEnum):
     CHATTERING = "chattering"
     LIVELOCK = "livelock"
     BLOCKED = "blocked"
+    ASSUMPTION = "assumption"
     NOT_FINITE = "not-finite"
     STEP_TOO_SMALL = "step-too-small"
     STEP_LIMIT = "step-limit"
@@ -61,6 +62,7 @@ class Ending(StrEnum):
         return self in (
             Ending.CHATTERING,
             Ending.LIVELOCK,
+            Ending.ASSUMPTION,
             Ending.NOT_FINITE,
             Ending.STEP_TOO_SMALL,
             Ending.STEP_LIMIT,

@@ -48,6 +48,7 @@ class Role(Enum):
     """What a watch is for."""
 
     BAD = auto()
+    OUTSIDE = auto()  # the assumption is broken
     RISE = auto()
     EXIT = auto()
     FALL = auto()
@@ -386,6 +387,7 @@ class Prepared:
         for i, claim in enumerate(self.view.properties):
             bad = self.formed(claim.bad_states(occupied))
             watch(Role.BAD, i, bad, EventKind.CROSSING)
+        watch(Role.OUTSIDE, 0, self.formed(negation(self.view.assumption)), EventKind.CROSSING)
         guards = [self.formed(e.guard) for e in edges]
         for i, edge in enumerate(edges):
             watch(Role.RISE, i, guards[i], edge.event)

@@ -54,6 +54,8 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
         residual = residual_of(place, result, (role, j))
         if role is Role.BAD:
             violated(run, place, j, result, together)
+        elif role is Role.OUTSIDE:
+            raise outside(run, place)
         elif role is Role.RISE:
             edge, name = place.edges[j], place.edge_names[j]
             wait = 0.0 if edge.urgent else run.decisions.wait(run.until)
@@ -171,6 +173,8 @@ def name_of(run: Execution, place: Place, role: tuple[Role, int]) -> str:
     kind, j = role
     if kind is Role.BAD:
         return run.prepared.properties[j]
+    if kind is Role.OUTSIDE:
+        return to_text(run.prepared.base.assumption)
     if kind in (Role.RISE, Role.FALL):
         return place.edge_names[j]
     if kind is Role.SWITCH:
@@ -227,6 +231,17 @@ def violated(
             + (f", sliding along `{place.slide.text}`." if place.slide is not None else "."),
             name,
         )
+
+
+def outside(run: Execution, place: Place) -> RunEnded:
+    """The end of a run whose inputs, parameters or values are not what the model assumes."""
+    assumed = to_text(run.prepared.base.assumption)
+    return run.end(
+        Ending.ASSUMPTION,
+        f"The assumption `{assumed}` is broken at t = {run.t:.10g} in `{place.name}`: the model"
+        " says nothing about what follows.",
+        assumed,
+    )
 
 
 def leave(

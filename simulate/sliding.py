@@ -259,6 +259,7 @@ class Slides:
         for i, claim in enumerate(p.view.properties):
             bad = {p.formed(claim.bad_states(p.view.occupied(name))) for name in sides}
             watch(Role.BAD, i, disjunction(*sorted(bad, key=to_text)), EventKind.CROSSING)
+        watch(Role.OUTSIDE, 0, p.formed(negation(p.view.assumption)), EventKind.CROSSING)
         for i, (name, j) in enumerate(self.away(surface)):
             guard = p.formed(p.place(name).edges[j].guard)
             watch(Role.AWAY, i, guard, EventKind.UNILATERAL)

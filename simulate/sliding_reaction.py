@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from models.trace import Ending, EventType
 from simulate.place import Place, Role
-from simulate.reaction import residual_of, switched, take, violated
+from simulate.reaction import outside, residual_of, switched, take, violated
 from simulate.stretch import Stretch
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ def react_sliding(run: Execution, place: Place, surface: Surface, result: Stretc
         residual = residual_of(place, result, (role, j))
         if role is Role.BAD:
             violated(run, place, j, result, ())
+        elif role is Role.OUTSIDE:
+            raise outside(run, place)
         elif role is Role.AWAY:
             if _taken(run, surface, j, residual):
                 return

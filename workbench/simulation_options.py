@@ -267,9 +267,11 @@ def _inclusions(automaton: Automaton) -> list[str]:
 
 
 def _check_bounds(name: str, signal: Signal, low: Fraction | None, high: Fraction | None) -> None:
-    """Refuse a signal with points outside what the model assumes of its input."""
+    """Refuse a signal with points outside what the model assumes of its input; a bound is as
+    exact as the nearest double to it."""
     for value in getattr(signal, "values", ()):
-        if (low is not None and value < low) or (high is not None and value > high):
+        below = low is not None and value < float(low)
+        if below or (high is not None and value > float(high)):
             least, most = ("" if b is None else f"{float(b):g}" for b in (low, high))
             raise click.UsageError(
                 f"--input {name}: {value:g} is outside [{least}, {most}], which the model assumes"
