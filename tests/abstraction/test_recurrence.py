@@ -82,7 +82,7 @@ PROVED: tuple[tuple[Family, int, int], ...] = (
 )
 
 
-@pytest.mark.parametrize(("family", "number", "seed"), PROVED, ids=lambda v: str(v)[:30])
+@pytest.mark.parametrize(("family", "number", "seed"), PROVED)
 def test_stays_return_and_hold_fresh_runs(family: Family, number: int, seed: int) -> None:
     automaton = automaton_of(plant_of(family, number, seed))
     _, proof = proof_of(automaton)
@@ -201,7 +201,7 @@ def test_a_broken_bound_is_not_proved(bound: str) -> None:
     assert isinstance(attempted(decay(bound), 4.0), Unknown)
 
 
-@pytest.mark.parametrize(("family", "number", "seed"), PROVED, ids=lambda v: str(v)[:30])
+@pytest.mark.parametrize(("family", "number", "seed"), PROVED)
 def test_bounds_that_runs_break_are_not_proved(family: Family, number: int, seed: int) -> None:
     """The largest value that a simulation of its own saw, less a hundredth."""
     plant = plant_of(family, number, seed)
