@@ -281,9 +281,22 @@ class Prepared:
             return True
         kept = [(name, source.exits[i]) for name, i in source.holds]
         holds = tuple((name, exits.index(other)) for name, other in kept if other in exits)
-        key = (target, part, holds)
+        rate = self._inward_rate(target, part, holds)
+        return rate is None or rate(values)[0] >= 0.0
+
+    def leads_inward(self, place: Place, part: Expression, values: Mapping[str, float]) -> bool:
+        """Whether the flow of a place leads away from the boundary of a part of its invariant,
+        to the inside."""
+        rate = self._inward_rate(place.name, part, place.holds)
+        return rate is not None and rate(values)[0] > 0.0
+
+    def _inward_rate(
+        self, location: str, part: Expression, holds: tuple[Hold, ...]
+    ) -> Calculator | None:
+        """How fast a part of an invariant is fulfilled better; None if that has no rate."""
+        key = (location, part, holds)
         if key not in self._rates:
-            flows = self.flows(target, holds)
+            flows = self.flows(location, holds)
             try:
                 g = inward(part)
                 rate = differentiate(g, TIME)
@@ -292,8 +305,7 @@ class Prepared:
                 self._rates[key] = Calculator([rate], self.symbols, self.externals)
             except (NotDifferentiableError, ValueError):
                 self._rates[key] = None
-        calculate = self._rates[key]
-        return calculate is None or calculate(values)[0] >= 0.0
+        return self._rates[key]
 
     def projected(self, location: str, hold: Hold, values: Mapping[str, float]) -> float:
         """The held variable moved back onto its boundary g = 0, from which integration

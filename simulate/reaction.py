@@ -75,10 +75,10 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
             run.last_chance = run.chance(j)
             run.log(EventType.DISABLED, place.edge_names[j], "", residual, side)
         elif role is Role.EXIT:
-            name = place.exit_names[j]
-            kind = EventType.GRAZING if side == "grazing" else EventType.BOUNDARY
-            run.log(kind, name, "", residual, side, together)
-            (touched if side == "grazing" else forced).append(j)
+            passing = side == "grazing" or _starts_on(run, place, j)
+            kind = EventType.GRAZING if passing else EventType.BOUNDARY
+            run.log(kind, place.exit_names[j], "", residual, side, together)
+            (touched if passing else forced).append(j)
         elif role is Role.RELEASE:
             release(run, place, j)
             return
@@ -92,6 +92,13 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
     if touched or missed:
         pass_by(run, touched, missed)
     leave(run, place, due, forced, must)
+
+
+def _starts_on(run: Execution, place: Place, j: int) -> bool:
+    """Whether the state lies on the boundary of a part of the invariant, or beyond it by no
+    more than the tolerance, while the flow leads to the inside."""
+    inside = run.inside(run.method.rtol, run.method.atol)
+    return inside and run.prepared.leads_inward(place, place.exits[j], run.env)
 
 
 def pass_by(run: Execution, parts: list[int], edges: list[int]) -> None:

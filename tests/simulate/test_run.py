@@ -505,6 +505,14 @@ def test_platoon_switches_when_the_figure_says() -> None:
     assert trace.jumps[0].time == pytest.approx(8.20, abs=0.01)
 
 
+def test_a_boundary_that_the_flow_leaves_to_the_inside_is_no_exit() -> None:
+    """`previous` is entered on a boundary of its invariant; whether rounding puts the state a
+    trifle beyond it must not decide how the run goes on."""
+    model = load("platoon_gentle").automaton
+    ends = [simulate(model, until=20.0, method=m).outcome.time for m in (Adams(), Taylor())]
+    assert ends == [pytest.approx(16.53224, abs=1e-4)] * 2
+
+
 @pytest.mark.parametrize("name", ["platoon", "thermostat_timer", "bouncing_ball", "fischer"])
 def test_whole_runs_equal_the_reference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fallback without the extension makes the same run, bit for bit."""

@@ -270,7 +270,7 @@ def _in_words(
         if provenance.certificate_path:
             lines.append(f"  written to {provenance.certificate_path}")
         found = [] if brief else invariant_lines(verdict.certificate.proof)
-        lines += ["  every reachable state satisfies, in"] if found else []
+        lines += ["  every reachable state satisfies (numbers rounded), in"] if found else []
         lines += [f"    {line}" for line in found]
         return "\n".join(lines)
     if isinstance(verdict, Falsified):
