@@ -4,6 +4,8 @@ A node speaks about stays that begin in its entry set; after e units of time the
 satisfies d x <= alpha + beta e on the step that e belongs to, for each of its directions d.
 A stay that begins in several entry sets must stay within each of them; since a run computed
 in floating point may miss an entry set by a rounding error, being within one is enough here.
+When the steps of a node are over, the stay is over, or it goes on as one that begins in an entry
+set at that moment: a stay is cut into such *stretches*.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ Array: TypeAlias = NDArray[np.float64]
 ENTRY_ALLOWANCE = 1e-7
 """The share of a state's size by which a stay may begin outside an entry set."""
 
+TOO_LONG = "no stay is claimed to last longer: "
 GROUPS = 160
 """About so many pieces of a flowpipe are drawn."""
 
@@ -72,22 +75,33 @@ class FlowpipeSet:
         return self._tubes[number]
 
     def worst(self, stay: Stay) -> Worst | None:
-        """The least of the worst distances from the nodes that the stay begins in."""
-        if stay.start > self.horizon:
-            return None
+        """The worst distance over all stretches of the stay."""
+        worst: Worst | None = None
+        rest: Stay | None = stay
+        while rest is not None and rest.start <= self.horizon:
+            found, tube = self._worst_stretch(rest, "" if rest is stay else TOO_LONG)
+            if worst is None or found.value > worst.value:
+                worst = found
+            rest = None if tube is None else _continued(tube, rest, self.horizon)
+        return worst
+
+    def _worst_stretch(self, stay: Stay, note: str) -> tuple[Worst, Tube | None]:
+        """The least of the worst distances from the nodes that a stretch begins in, and that
+        node; none if the stretch begins in no entry set, which the note goes with."""
         near: tuple[float, str] = (math.inf, NEVER)
-        best: Worst | None = None
+        best: tuple[Worst, Tube] | None = None
         for number, node in enumerate(self.proof.nodes):
             if node.location != stay.location:
                 continue
             outside, predicate = _outside_entry(node, stay.entry)
             near = min(near, (outside, predicate))
             if outside <= ENTRY_ALLOWANCE * _size(stay.entry):
-                found = _along(self.tube(number), stay, self.horizon)
-                if found is not None and (best is None or found.value < best.value):
-                    best = found
-        text = f"no entry set contains the state: {near[1]}"
-        return best or Worst(near[0], stay.start, lambda: text)
+                tube = self.tube(number)
+                found = _along(tube, stay, self.horizon)
+                if found is not None and (best is None or found.value < best[0].value):
+                    best = found, tube
+        text = f"{note}no entry set contains the state: {near[1]}"
+        return best or (Worst(near[0], stay.start, lambda: text), None)
 
     def node_of(self, location: str, entry: Mapping[str, Scalar]) -> int | None:
         """The first node whose entry set a stay begins in."""
@@ -169,7 +183,7 @@ def _outside_entry(node: AnyNode, entry: Mapping[str, Scalar]) -> tuple[float, s
 
 
 def _along(tube: Tube, stay: Stay, horizon: float) -> Worst | None:
-    """The largest distance beyond a row of the tube along a stay."""
+    """The largest distance beyond a row of the tube along a stretch."""
     found: Worst | None = None
     for part in stay.pieces:
         table = _projected(tube.directions, part)
@@ -193,20 +207,26 @@ def _along(tube: Tube, stay: Stay, horizon: float) -> Worst | None:
             time = part.time(one[1], one[2])
             explain = partial(_row_text, tube, values, time - stay.start)
             found = Worst(one[0], time, explain)
-    return _overstay(tube, stay, horizon) or found
+    return found
 
 
 def _unit(share: Array) -> Array:
     return np.clip(share, 0.0, 1.0)
 
 
-def _overstay(tube: Tube, stay: Stay, horizon: float) -> Worst | None:
-    """A stay that goes on when the steps are over, which the flowpipe excludes."""
-    end = min(stay.pieces[-1].segment.end, horizon) - stay.start
-    last = float(tube.end[-1])
-    if end <= last + ENTRY_ALLOWANCE * (1 + abs(last) + abs(stay.start)):
+def _continued(tube: Tube, stay: Stay, horizon: float) -> Stay | None:
+    """What is left of a stay when the steps of a node are over; None if it is over as well."""
+    segments = [segment for part in stay.pieces for segment in part.segments]
+    time = stay.start + float(tube.end[-1])
+    if not outlasts(min(segments[-1].end, horizon), time):
         return None
-    return Worst(math.inf, stay.start + last, lambda: "no stay is claimed to last longer")
+    segment = next(s for s in segments if s.end >= time)
+    return Stay(stay.location, time, {**stay.entry, **segment.valuation(time)}, stay.pieces)
+
+
+def outlasts(end: float, time: float) -> bool:
+    """Whether a stay with that end goes on after a time, by more than rounding explains."""
+    return end > time + ENTRY_ALLOWANCE * (1 + abs(time))
 
 
 def _row_text(tube: Tube, values: Array, elapsed: float) -> str:

@@ -17,12 +17,13 @@ from models.proof.quadratic_function import QuadraticFunctions
 from models.trace import Trace
 from reports.claimed_set import ClaimedSet
 from reports.crosscheck import stay_times
-from reports.flowpipe_set import FlowpipeSet
+from reports.flowpipe_set import FlowpipeSet, outlasts
 from reports.projection import Box, Point, Shadow
 from reports.quadratic_data import ellipsoid_intervals, ellipsoid_pairs, function_data
 from reports.trace_data import short
 
 MAX_PAIRS = 45
+MOST_STRETCHES = 400
 CUT = 1e-6
 """An end this close to the box, as a share of it, is the box's."""
 
@@ -116,12 +117,16 @@ def _tubes(
 
 
 def _stays(claimed: FlowpipeSet, trace: Trace) -> list[list[Any]]:
-    """The stays of a run, each with the node that speaks about it."""
+    """The stretches of a run's stays, each with the node that speaks about it."""
     found = []
     for location, start, end, entry in stay_times(trace):
-        node = claimed.node_of(location, entry)
-        if node is not None and start <= claimed.horizon:
-            found.append([short(start, 8), short(min(end, claimed.horizon), 8), node, location])
+        end = min(end, claimed.horizon)
+        while start <= end and (node := claimed.node_of(location, entry)) is not None:
+            over = start + float(claimed.tube(node).end[-1])
+            found.append([short(start, 8), short(min(end, over), 8), node, location])
+            if not outlasts(end, over) or len(found) >= MOST_STRETCHES:
+                break
+            start, entry = over, {**entry, **trace.at(over)}
     return found
 
 

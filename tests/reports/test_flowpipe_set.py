@@ -9,6 +9,16 @@ import pytest
 
 from abstraction.strategy import Task
 from abstraction.verification import strategy
+from models.automaton import (
+    Constraint,
+    HybridAutomaton,
+    Initial,
+    Location,
+    Property,
+    Range,
+    Variable,
+)
+from models.expression_text import parse_expression
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
@@ -24,6 +34,7 @@ from tests.support.report_models import heater
 AUTOMATON = replace(heater().automaton, horizon=Fraction(6))
 CLAIM = AUTOMATON.properties[0]
 PROBLEM = linear_problem(AUTOMATON, CLAIM)
+BOUNDS = ("-x - 1/4", "-x + 1/4")
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +86,9 @@ def test_stays_that_last_too_long_are_caught(proof: FlowpipeProof, traces: list[
     claimed = FlowpipeSet(PROBLEM, proof)
     for number in range(len(proof.nodes)):
         tube = claimed.tube(number)
+        half = len(tube.begin) // 2
         claimed._tubes[number] = replace(
-            tube, begin=tube.begin[:1], end=tube.end[:1] / 50, low=tube.low[:1], high=tube.high[:1]
+            tube, begin=tube.begin[:half], end=tube.end[:half], low=tube.low[:half]
         )
     found = checked(claimed, traces)
     assert "no stay is claimed to last longer" in found.contradictions[0].sentence
@@ -105,3 +117,28 @@ def beyond(form: Form, values: dict[str, Scalar]) -> float:
     return float(form.constant) + sum(
         float(a) * float(values[n]) for n, a in form.coefficients.items()
     )
+
+
+def test_a_stay_goes_on_in_the_entry_set_that_it_returns_to() -> None:
+    """x' = -x + [-1/4, 1/4] is followed for a while and is then where it began."""
+    decay = HybridAutomaton(
+        "decay",
+        (Variable("x"),),
+        (Location("run", (Constraint("x", Range(*map(parse_expression, BOUNDS))),)),),
+        (),
+        (Initial("run", parse_expression("x >= -1 && x <= 1")),),
+        properties=(Property("bound", parse_expression("x <= 5/4")),),
+    )
+    verdict = strategy("recurrence").attempt(Task(decay, decay.properties[0]))
+    assert isinstance(verdict, Verified), verdict
+    proof = verdict.certificate.proof
+    assert isinstance(proof, FlowpipeProof)
+    claimed = FlowpipeSet(linear_problem(decay, decay.properties[0]), proof)
+    runs = [simulate(decay, until=60, policy=Policy.random(), seed=i) for i in range(4)]
+    assert cross_check(decay, runs, {"bound": claimed}, {}).consistent
+    for number in range(len(proof.nodes)):
+        tube = claimed.tube(number)
+        high = tube.high.copy()
+        high[len(high) // 2 :] -= 2
+        claimed._tubes[number] = replace(tube, high=high)
+    assert not cross_check(decay, runs, {"bound": claimed}, {}).consistent
