@@ -79,4 +79,4 @@ agent Relay() { private analog real x = 1; mode top = Top(); assert "near" { x <
     path = tmp_path / "relay.charon"
     for word, said in (("sliding", True), ("urgent", False)):
         path.write_text(text.replace("WORD", word))
-        assert any("sliding" in a for a in assumptions(load(path).automaton)) == said
+        assert any("sliding" in a for a in assumptions(load(path))) == said
