@@ -22,8 +22,8 @@ STRATEGIES: dict[str, tuple[str, str]] = {
     "quadratic": ("abstraction.quadratic_strategy", "QuadraticStrategy"),
     "flowpipe": ("abstraction.flowpipe_strategy", "FlowpipeStrategy"),
     "nonlinear": ("abstraction.nonlinear_strategy", "NonlinearStrategy"),
-    "recurrence": ("abstraction.recurrence_strategy", "RecurrenceStrategy"),
     "template": ("abstraction.template_strategy", "TemplateStrategy"),
+    "recurrence": ("abstraction.recurrence_strategy", "RecurrenceStrategy"),
     "transient": ("abstraction.transient_strategy", "TransientStrategy"),
     "abstraction": ("abstraction.abstraction_strategy", "AbstractionStrategy"),
     "exact": ("abstraction.exact_strategy", "ExactStrategy"),
@@ -31,10 +31,9 @@ STRATEGIES: dict[str, tuple[str, str]] = {
 """Every method, in the order in which `auto` tries those that suit: module and class."""
 
 QUICK_SIMULATIONS = 300
-QUICK_SECONDS = {"simulation": 1.5, "recurrence": 6.0}
-"""Methods that `auto` tries twice: at their place in the order for at most so long (and a
-fifth of the time), and again later if that was not enough: simulation at the end, recurrence
-after templates and transients."""
+QUICK_SECONDS = {"simulation": 1.5, "template": 6.0, "recurrence": 6.0, "abstraction": 6.0}
+"""Methods that `auto` tries twice: for at most so long (and a fifth of the time that is left),
+and again later if that was not enough, in the same order, simulation last."""
 QUICK_PART = 0.2
 LONG_SEARCHES = {
     "quadratic": 3,
@@ -46,6 +45,7 @@ LONG_SEARCHES = {
 }
 """Methods that may use all the time they get. The time that is left is shared among those that
 are still to come, in these proportions; what one does not use is left to the others."""
+LAST = ("abstraction", "simulation")
 UNBOUNDED_LATE = frozenset({"flowpipe", "nonlinear"})
 """Methods that without a horizon follow runs until nothing new comes. That may never be, so
 they are tried after templates then, and as long searches (with a share of 1)."""
@@ -72,7 +72,7 @@ def verify(task: Task, method: str = "auto") -> Verdict:
     while coming and not task.expired:
         (name, quick, why), *coming = coming
         task.progress(f"{name}: {why}")
-        share = _quick(task, name) if quick else _share(task, name, [n for n, _, _ in coming])
+        share = _quick(task, name) if quick else _share(task, name, _long(coming))
         given = share.deadline - time.monotonic()
         verdict = _attempt(strategy(name), _seeded(share, name, rounds))
         if not isinstance(verdict, Unknown):
@@ -87,15 +87,19 @@ def verify(task: Task, method: str = "auto") -> Verdict:
 def _order(task: Task) -> Iterator[tuple[str, bool, str]]:
     """The methods that suit the task, one after the other: whether it is for a short time
     only, and why."""
-    names = list(STRATEGIES)
-    if task.horizon is None:
-        names.sort(key=lambda name: (name == "abstraction") * 2 + (name in UNBOUNDED_LATE))
-    planned = [(name, name in QUICK_SECONDS) for name in names]
-    planned.insert(1 + names.index("transient"), ("recurrence", False))
-    for name, quick in (*planned, ("simulation", False)):
+    late = {*LONG_SEARCHES} - {"quadratic"} | (UNBOUNDED_LATE if task.horizon is None else set())
+    first = [name for name in STRATEGIES if name not in late or name in QUICK_SECONDS]
+    rest = [name for name in STRATEGIES if name in late and name not in LAST]
+    planned = [(name, name in QUICK_SECONDS) for name in first]
+    for name, quick in (*planned, *((name, False) for name in (*rest, *LAST))):
         why = strategy(name).suits(task)
         if why is not None:
             yield name, quick, why
+
+
+def _long(planned: list[tuple[str, bool, str]]) -> list[str]:
+    """The methods that are not only tried for a short time."""
+    return [name for name, quick, _ in planned if not quick]
 
 
 def _with_share(verdict: Unknown, seconds: float) -> Unknown:
