@@ -80,4 +80,6 @@ def resolved(name: str, given: Range) -> Expression:
     if given.low is not None and given.high is not None:
         width = simplify(subtract(given.high, given.low))
         return add(given.low, multiply(variable(inclusion_share(name)), width))
-    return given.low if given.low is not None else (given.high or ZERO)
+    if given.low is not None:
+        return given.low
+    return ZERO if given.high is None else given.high

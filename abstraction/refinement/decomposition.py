@@ -3,8 +3,12 @@
 - *unchanged*: equal parts refine each other; nothing is asked about them.
 - *parallel composition*, *hiding*, *renaming*: agents with the same parts, joined in the same
   way, refine each other if their parts do, each alone and with unconstrained inputs; nothing
-  but a part itself may speak about its private variables.
-- *submode*: modes that differ only in submodes refine each other if these do.
+  but a part itself may speak about its private variables, and no interaction of the whole,
+  which changes variables without asking the part that they belong to.
+- *submode*: modes that differ only in submodes refine each other if these do. An atomic mode is
+  compared alone only if it has the same algebraic equations, without private variables (what
+  they define jumps with what they read, also where the mode is only entered), and no transition
+  between control points that the other has not.
 - otherwise the two are flattened, and a forward simulation is asked for.
 
 An assumption of an agent about its inputs restricts nothing inside a composition (it is a
@@ -30,7 +34,7 @@ from models.automaton import (
 from models.expression import TRUE, conjunction
 from models.flatten import placed_agents
 from models.hierarchy import Access, Agent, AgentInstance, Mode, ModeInstance
-from models.ranges import value_in
+from models.ranges import bounds, value_in
 from models.resets import simultaneous
 from models.traversal import free_variables
 
@@ -113,7 +117,7 @@ def _parallel(
         inner = plan_of(own.agent, other.agent, _inner(path, own.name), whole)
         changed = not (isinstance(inner, Rules) and inner.rule is Rule.UNCHANGED)
         inside = any(name.startswith(f"{own.name}.") for name in joints(detailed))
-        if changed and (inside or assumes(own.agent)):
+        if changed and (inside or detailed.interactions or assumes(own.agent)):
             return AgentPair(path, detailed, abstract)
         if own.renaming and changed:
             note = ", ".join(f"{a} := {b}" for a, b in own.renaming)
@@ -167,6 +171,8 @@ def _modes(detailed: Mode, abstract: Mode, path: str) -> Plan | None:
             return None
         if _mode_interface(detailed) != _mode_interface(abstract):
             return None
+        if not _defines_alike(detailed, abstract) or not _steps(detailed) <= _steps(abstract):
+            return None
         return ModePair(path, detailed, abstract)
     plain = replace(detailed, submodes=(), definition="", claims=())
     if plain != replace(abstract, submodes=(), definition="", claims=()):
@@ -180,6 +186,19 @@ def _modes(detailed: Mode, abstract: Mode, path: str) -> Plan | None:
             return None
         below.append(inner)
     return Rules(path, Rule.SUBMODE, tuple(below))
+
+
+def _defines_alike(detailed: Mode, abstract: Mode) -> bool:
+    """Whether both have the same algebraic equations, and these read no private variables."""
+    private = {d.name for d in detailed.variables if d.access is Access.PRIVATE}
+    mentioned = free_variables(*bounds(*detailed.algebraic))
+    mentioned |= {c.variable for c in detailed.algebraic}
+    return detailed.algebraic == abstract.algebraic and not private & mentioned
+
+
+def _steps(mode: Mode) -> set[str]:
+    """The control points that its transitions lead from and to."""
+    return {f"{t.source} -> {t.target}" for t in mode.transitions}
 
 
 def _placed(instance: ModeInstance) -> tuple[str, list[tuple[str, str]]]:
@@ -235,7 +254,7 @@ def mode_automaton(mode: Mode) -> HybridAutomaton:
         edges,
         (Initial("active"), Initial("entered"), Initial("first", first)),
         inputs,
-        alphabet=frozenset(f"{t.source} -> {t.target}" for t in mode.transitions),
+        alphabet=frozenset(_steps(mode)),
     )
 
 

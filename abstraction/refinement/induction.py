@@ -5,9 +5,10 @@ vehicle".
 
 Theorem. Let S be a step with the contract C as its part `place`, such that S refines C, such
 that nothing outside that part (joints and properties of S) speaks about the part's private
-variables, and such that neither makes assumptions about inputs. Let P(0) be any agent that
-refines C, and P(n+1) the step with P(n) in the place of C. Then every P(n) refines C, and
-every property of S holds of every P(n+1).
+variables, that S has no interactions, which might change what the part shows, and such that
+neither makes assumptions about inputs. Let P(0) be any agent that refines C, and P(n+1) the
+step with P(n) in the place of C. Then every P(n) refines C, and every property of S holds of
+every P(n+1).
 Proof by induction on n. P(0) refines C. If P(n) refines C, then P(n+1) refines S (parallel
 composition, renaming and hiding keep refinement, since P(n) and C show the same variables),
 which refines C. And every run of P(n+1), seen without the inside of P(n), is one of S, so that
@@ -95,6 +96,8 @@ def place_of(step: Model, contract: Model) -> str:
         raise _refusal("an assumption about inputs need not hold behind another step")
     if shared := changed_by_others(wanted):
         raise _refusal(f"{min(shared)} may be changed by others")
+    if whole.interactions:
+        raise _refusal("an interaction may change what the contract's part does alone")
     mentioned = set(joints(whole))
     for claim in step.automaton.properties:
         mentioned |= free_variables(claim.condition, claim.where)

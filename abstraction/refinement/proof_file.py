@@ -91,6 +91,8 @@ def _check_parts(detailed: Model, abstract: Model, given: list[_Leaf]) -> Refine
             settings = Settings(reach=False, refute=False)
             helped = helped_part(part, other, settings) if isinstance(part, AgentPair) else None
             automata = None if helped is None else (helped.automaton, helped.abstract)
+        elif leaf.rule != Rule.SIMULATION:
+            return Rejected(part.path, f"there is no rule {leaf.rule[:40]!r}")
         if automata is None:
             return Rejected(part.path, "its siblings' invariants cannot be used")
         certificate = decode_refinement(leaf.text)

@@ -125,7 +125,7 @@ def _by_parts(own: Agent, other: Agent, claim: str, settings: Settings) -> Step 
     return None
 
 
-def _proved(plan: Plan, own: Agent, other: Agent, settings: Settings, claim: str = "") -> Step:
+def _proved(plan: Plan, own: Agent, other: Agent, settings: Settings, claim: str) -> Step:
     """The steps of a plan, built from the leaves upwards."""
     done: dict[int, Step] = {}
     order: list[Plan] = []
@@ -142,7 +142,9 @@ def _proved(plan: Plan, own: Agent, other: Agent, settings: Settings, claim: str
         else:
             done[id(part)] = _leaf(part, own, other, settings)
     top = done[id(plan)]
-    return replace(top, claim=claim) if claim else top
+    if isinstance(plan, Rules):
+        return replace(top, claim=claim)
+    return Step(claim, Rule.SUBMODE, (top,), None)
 
 
 def _leaf(part: AgentPair | ModePair, own: Agent, other: Agent, settings: Settings) -> Step:

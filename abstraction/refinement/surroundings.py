@@ -3,12 +3,14 @@
 A variable that is `readwrite` and not private may be changed by others at any moment. The
 obligations of a simulation hold for all states that the invariants allow, so such changes do
 them no harm; but reachable sets of the agent alone do not know of them, and a witness that
-depends on such a variable would jump where the abstract system does not.
+depends on such a variable would jump where the abstract system does not; and so would what an
+algebraic equation of the agent defines.
 """
 
 from __future__ import annotations
 
 from abstraction.refinement.outcome import Failure, NotProved, Outcome, Refines
+from models.flatten import placed_agents
 from models.hierarchy import Access, Agent
 from models.proof.refinement import RefinementCertificate
 
@@ -26,12 +28,26 @@ def isolation_fault(certificate: RefinementCertificate, agent: Agent | None) -> 
     names = changed_by_others(agent)
     if not names:
         return None
+    if agent is not None and _has_equations(agent):
+        return f"its algebraic equations follow what others may change, like {min(names)}"
     if certificate.reach is not None:
         return f"its reachable sets ignore that others may change {min(names)}"
     for name, form in certificate.witness.items():
         if both := names & form.coefficients.keys():
             return f"the witness of {name} depends on {min(both)}, which others may change"
     return None
+
+
+def _has_equations(agent: Agent) -> bool:
+    """Whether a mode of the agent, or of a part of it, has algebraic equations."""
+    tops = (placed.agent.top for placed in placed_agents(agent))
+    pending = [top for top in tops if top is not None]
+    while pending:
+        mode = pending.pop()
+        if mode.algebraic:
+            return True
+        pending.extend(instance.mode for instance in mode.submodes)
+    return False
 
 
 def among_others(outcome: Outcome, agent: Agent | None) -> Outcome:

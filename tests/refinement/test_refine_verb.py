@@ -98,7 +98,9 @@ def test_inputs_refute_only_as_far_as_they_are_assumed(
     assert verdict("Any") == 10
     assert "cannot be matched after time 0" in capsys.readouterr().out
     assert verdict("Small") == 10
+    capsys.readouterr()
     assert verdict("Small", "Loose") == 0
+    assert "in surroundings that keep what it assumes: u <= 10" in capsys.readouterr().out
     assert verdict("Resting") == 0
 
 

@@ -140,6 +140,9 @@ def command(
     else:
         sources = {**detailed.sources, **abstract.sources}
         console.result(_in_words(chosen.label, other.label, proof, sources))
+        assumed = "true" if detailed.agent is None else str(detailed.agent.assumption)
+        if proof.holds and assumed != "true":
+            console.result(f"  in surroundings that keep what it assumes: {assumed}")
         if certificate is not None and proof.holds:
             console.result(f"  certificate written to {certificate}")
     return _exit_code(proof)
