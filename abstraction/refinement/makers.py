@@ -37,25 +37,42 @@ from models.normal_form import negation_normal_form
 from models.operators import COMPARISONS, Op
 from models.proof.conditions import expression_of
 from models.proof.linear import affine
+from models.ranges import value_in
 from models.source import Diagnostic, ModelError
 from models.traversal import free_variables, substitute
 
 
 def with_interval_flows(automaton: HybridAutomaton, names: Iterable[str]) -> HybridAutomaton:
     """The derivative of each named variable anywhere between its least and greatest value in
-    the location's invariant: a rectangular differential inclusion."""
+    the location's invariant: a rectangular differential inclusion. A derivative without any
+    bound is refused: nothing would be left of it."""
     wanted = _known(automaton, names)
 
     def loose(place: Location) -> Location:
-        inside = conjunction(place.invariant, *_signals(automaton))
-        flows = (
-            replace(c, range=constant_range(c.range, inside)) if c.variable in wanted else c
-            for c in place.flows
-        )
-        kept = tuple(c for c in flows if c.range.low is not None or c.range.high is not None)
-        return replace(place, flows=kept)
+        equations = (value_in(c.variable, c.range) for c in place.algebraic)
+        inside = conjunction(place.invariant, *equations, *_signals(automaton))
+        flows = []
+        for given in place.flows:
+            flow = given
+            if given.variable in wanted:
+                flow = replace(given, range=constant_range(given.range, inside))
+                if flow.range.low is None and flow.range.high is None:
+                    raise _unbounded(given.variable, place)
+            flows.append(flow)
+        return replace(place, flows=tuple(flows))
 
     return _bare(automaton, locations=tuple(map(loose, automaton.locations)))
+
+
+def _unbounded(name: str, place: Location) -> ModelError:
+    return ModelError(
+        Diagnostic(
+            "no-bounds",
+            f"d({name}) has no bounds over the invariant of `{place.name}`",
+            place.span,
+            hint="bound what it depends on in the invariant, or leave the variable out (--drop)",
+        )
+    )
 
 
 def without_variables(automaton: HybridAutomaton, names: Iterable[str]) -> HybridAutomaton:

@@ -84,7 +84,8 @@ class _Writer:
             name: definitions.choose(place[:1].upper() + place[1:])
             for name, place in self.places.items()
         }
-        self.top = definitions.choose(f"{self.agent}Top")
+        used = Names(taken=(self.agent, *self.definitions.values()))
+        self.top = used.choose(f"{self.agent}Top")
         self.everywhere, self.local = self._claims()
 
     # What there is to write
