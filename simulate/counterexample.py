@@ -303,8 +303,24 @@ def counterexample(
     for candidate in _simplified(objective, sound):
         confirmations = confirm(objective, candidate)
         if confirmations:
-            return _shown(objective, candidate, confirmations, rigorous)
+            found = _shown(objective, candidate, confirmations, rigorous)
+            if _stands(objective, found):
+                return found
     return None
+
+
+def _stands(objective: Objective, found: Counterexample) -> bool:
+    """Whether the violation is proved, or all jumps on the way to it are clear."""
+    if objective.violation_time(found.recipe, found.trace) is None:
+        return False
+    if any(c.rigorous for c in found.confirmations):
+        return True
+    if objective.unclear_jump(found.recipe, found.trace) is None:
+        return True
+    claim = objective.claim
+    return isinstance(claim, Property) and (
+        enclosed_at_length(objective.automaton, claim, found.recipe, found.trace) is not None
+    )
 
 
 def _ended(objective: Objective, recipe: Recipe) -> Iterator[Recipe]:

@@ -11,6 +11,7 @@ from models.composition import Product
 from models.expression import TRUE
 from models.trace import Ending, EventType, Trace
 from simulate.approach import Approach
+from simulate.clear_jumps import ClearJumps
 from simulate.place import Prepared
 from simulate.recipe import Recipe, repeat
 from simulate.robustness import Closest, Robustness
@@ -72,6 +73,7 @@ class Objective:
         )
         self._spaces: dict[Shape, SearchSpace] = {}
         self._check: RunCheck | None = None
+        self._clear_jumps: ClearJumps | None = None
         self._approach = Approach(plain, claim) if isinstance(claim, Property) else None
 
     def prepared(self, linear: frozenset[str] = frozenset()) -> Prepared:
@@ -145,6 +147,12 @@ class Objective:
         if self._check is None:
             self._check = RunCheck(self.prepared())
         return self._check.problems(trace, recipe.inputs)
+
+    def unclear_jump(self, recipe: Recipe, trace: Trace) -> str | None:
+        """A jump of the trace that small errors may have made, in words."""
+        if self._clear_jumps is None:
+            self._clear_jumps = ClearJumps(self.prepared())
+        return self._clear_jumps.unclear(trace, recipe.inputs)
 
     def evaluate(self, recipe: Recipe) -> Score:
         """Run and score."""

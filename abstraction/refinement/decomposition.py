@@ -7,8 +7,9 @@
   which changes variables without asking the part that they belong to.
 - *submode*: modes that differ only in submodes refine each other if these do. An atomic mode is
   compared alone only if it has the same algebraic equations, without private variables (what
-  they define jumps with what they read, also where the mode is only entered), and no transition
-  between control points that the other has not.
+  they define jumps with what they read, also where the mode is only entered), the same urgent
+  transitions, and no transition between control points that the other has not.
+- Parts are paired by name, and a renaming that makes two variables one is not looked into.
 - otherwise the two are flattened, and a forward simulation is asked for.
 
 An assumption of an agent about its inputs restricts nothing inside a composition (it is a
@@ -17,7 +18,7 @@ claim about the surroundings), so an agent with an assumption is not compared al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -33,7 +34,15 @@ from models.automaton import (
 )
 from models.expression import TRUE, conjunction
 from models.flatten import placed_agents
-from models.hierarchy import Access, Agent, AgentInstance, Mode, ModeInstance
+from models.hierarchy import (
+    Access,
+    Agent,
+    AgentInstance,
+    Declaration,
+    Mode,
+    ModeInstance,
+    Transition,
+)
 from models.ranges import bounds, value_in
 from models.resets import simultaneous
 from models.traversal import free_variables
@@ -151,14 +160,22 @@ def assumes(agent: Agent) -> bool:
 def _paired(
     own: tuple[AgentInstance, ...], other: tuple[AgentInstance, ...]
 ) -> Iterator[tuple[AgentInstance, AgentInstance]]:
-    """Parts that stand in the same place: of the same name, or, where the names are others,
-    in the same order; joined to the rest by the same renaming."""
+    """Parts that stand in the same place: of the same name, joined to the rest by the same
+    renaming, which keeps different variables different."""
     known = {i.name: i for i in other}
-    named = all(i.name in known for i in own)
-    matches = [known[i.name] for i in own] if named else list(other)
-    for instance, match in zip(own, matches, strict=False):
-        if sorted(match.renaming) == sorted(instance.renaming):
+    for instance in own:
+        match = known.get(instance.name)
+        if match is None or sorted(match.renaming) != sorted(instance.renaming):
+            continue
+        if all(_tells_apart(x.agent.variables, x.renaming) for x in (instance, match)):
             yield instance, match
+
+
+def _tells_apart(declared: Iterable[Declaration], renaming: Iterable[tuple[str, str]]) -> bool:
+    """Whether no two variables that others see get the same name."""
+    new = dict(renaming)
+    shown = [new.get(d.name, d.name) for d in declared if d.access is not Access.PRIVATE]
+    return len(set(shown)) == len(shown)
 
 
 def _modes(detailed: Mode, abstract: Mode, path: str) -> Plan | None:
@@ -173,6 +190,8 @@ def _modes(detailed: Mode, abstract: Mode, path: str) -> Plan | None:
             return None
         if not _defines_alike(detailed, abstract) or not _steps(detailed) <= _steps(abstract):
             return None
+        if _urgent(detailed) != _urgent(abstract):
+            return None
         return ModePair(path, detailed, abstract)
     plain = replace(detailed, submodes=(), definition="", claims=())
     if plain != replace(abstract, submodes=(), definition="", claims=()):
@@ -181,6 +200,8 @@ def _modes(detailed: Mode, abstract: Mode, path: str) -> Plan | None:
         return None
     below: list[Plan] = []
     for own, other in zip(detailed.submodes, abstract.submodes, strict=True):
+        if not all(_tells_apart(x.mode.variables, x.renaming) for x in (own, other)):
+            return None
         inner = _modes(own.mode, other.mode, _inner(path, own.name))
         if inner is None:
             return None
@@ -199,6 +220,11 @@ def _defines_alike(detailed: Mode, abstract: Mode) -> bool:
 def _steps(mode: Mode) -> set[str]:
     """The control points that its transitions lead from and to."""
     return {f"{t.source} -> {t.target}" for t in mode.transitions}
+
+
+def _urgent(mode: Mode) -> list[Transition]:
+    """The urgent ones: how long time may pass depends on the whole way that they begin."""
+    return [replace(t, span=None) for t in mode.transitions if t.urgent]
 
 
 def _placed(instance: ModeInstance) -> tuple[str, list[tuple[str, str]]]:

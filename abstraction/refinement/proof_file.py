@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstraction.refinement.assume_guarantee import helped_part
-from abstraction.refinement.decomposition import AgentPair, leaves, plan_of
+from abstraction.refinement.decomposition import AgentPair, ModePair, leaves, plan_of
 from abstraction.refinement.flat import Settings
 from abstraction.refinement.interface import compare_interfaces
 from abstraction.refinement.outcome import Refines, Rule
@@ -96,6 +96,12 @@ def _check_parts(detailed: Model, abstract: Model, given: list[_Leaf]) -> Refine
         if automata is None:
             return Rejected(part.path, "its siblings' invariants cannot be used")
         certificate = decode_refinement(leaf.text)
+        if isinstance(part, ModePair) and any(a != b for a, b in certificate.places.items()):
+            return Rejected(part.path, "a mode's places stand for themselves")
+        if isinstance(part, AgentPair):
+            compared = compare_interfaces(*leaf_automata(part), part.detailed, part.abstract)
+            if compared.failures:
+                return Rejected(part.path, compared.failures[0].why)
         if isinstance(part, AgentPair) and (why := isolation_fault(certificate, part.detailed)):
             return Rejected(part.path, why)
         judgement = check_refinement(*automata, certificate)

@@ -26,15 +26,16 @@ def isolation_fault(certificate: RefinementCertificate, agent: Agent | None) -> 
     """Why a certificate about the agent alone says nothing about it among others; None if it
     holds in all surroundings."""
     names = changed_by_others(agent)
+    read = set() if agent is None else {d.name for d in agent.variables if d.access is Access.READ}
+    for name, form in certificate.witness.items():
+        if both := (names | read) & form.coefficients.keys():
+            return f"the witness of {name} depends on {min(both)}, which others may change"
     if not names:
         return None
     if agent is not None and _has_equations(agent):
         return f"its algebraic equations follow what others may change, like {min(names)}"
     if certificate.reach is not None:
         return f"its reachable sets ignore that others may change {min(names)}"
-    for name, form in certificate.witness.items():
-        if both := names & form.coefficients.keys():
-            return f"the witness of {name} depends on {min(both)}, which others may change"
     return None
 
 
