@@ -160,11 +160,12 @@ def assumes(agent: Agent) -> bool:
 def _paired(
     own: tuple[AgentInstance, ...], other: tuple[AgentInstance, ...]
 ) -> Iterator[tuple[AgentInstance, AgentInstance]]:
-    """Parts that stand in the same place: of the same name, joined to the rest by the same
-    renaming, which keeps different variables different."""
+    """Parts that stand in the same place: of the same name (or the only ones), joined to the
+    rest by the same renaming, which keeps different variables different."""
     known = {i.name: i for i in other}
+    only = other[0] if len(own) == len(other) == 1 else None
     for instance in own:
-        match = known.get(instance.name)
+        match = known.get(instance.name, only)
         if match is None or sorted(match.renaming) != sorted(instance.renaming):
             continue
         if all(_tells_apart(x.agent.variables, x.renaming) for x in (instance, match)):
