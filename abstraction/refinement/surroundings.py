@@ -30,10 +30,10 @@ def isolation_fault(certificate: RefinementCertificate, agent: Agent | None) -> 
     for name, form in certificate.witness.items():
         if both := (names | read) & form.coefficients.keys():
             return f"the witness of {name} depends on {min(both)}, which others may change"
+    if agent is not None and names | read and _has_equations(agent):
+        return f"its algebraic equations follow what others may change, like {min(names | read)}"
     if not names:
         return None
-    if agent is not None and _has_equations(agent):
-        return f"its algebraic equations follow what others may change, like {min(names)}"
     if certificate.reach is not None:
         return f"its reachable sets ignore that others may change {min(names)}"
     return None

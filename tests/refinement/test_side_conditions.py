@@ -105,6 +105,70 @@ def test_a_way_out_that_the_other_mode_does_not_have(tmp_path: Path) -> None:
     assert verdict(tmp_path, EXITS, "diff { d(x) == 1; }", "diff { d(x) in [0, 2]; }") == 0
 
 
+SWAPPED = """
+mode Top() { write analog real x, z; diff { d(x) == z; d(z) == 0; } }
+agent Part() {
+  write analog real x; private analog real z; init { x = 0; z in [0, 1]; } mode top = Top();
+}
+agent System() {
+  write analog real x, y;
+  PART
+  init { where q.z == 0; }
+}
+system System();
+"""
+
+URGENT = """
+mode Sub() { write analog real x; exit a; diff { d(x) == 1; } PART }
+mode Back() { write analog real x; diff { d(x) == 0; } }
+mode Top() {
+  write analog real x;
+  mode s = Sub();
+  mode r = Back();
+  trans from init to s;
+  trans from s.a to r when x >= 10;
+}
+agent System() { write analog real x; init { x = 0; } mode top = Top(); }
+"""
+
+SAME_NAME = """
+mode Sub() {
+  write discrete real a, b; write analog real t; entry e; diff { d(t) == 1; }
+  trans from e to default do { PART }
+}
+mode Wait() { write analog real t; diff { d(t) == 1; } inv { t <= 1 } }
+mode Top() {
+  write discrete real x; write analog real t;
+  mode w = Wait();
+  mode s = Sub() [a, b := x, x];
+  trans from init to w;
+  trans from w to s.e when t >= 1;
+}
+agent System() {
+  write discrete real x; write analog real t; init { x = 0; t = 0; } mode top = Top();
+}
+"""
+
+
+def test_parts_are_paired_by_name(tmp_path: Path) -> None:
+    """The whole fixes z of another part."""
+    own = "agent p = Part() [x := x]; agent q = Part() [x := y];"
+    other = "agent q = Part() [x := x]; agent r = Part() [x := y];"
+    assert verdict(tmp_path, SWAPPED, own, other) == 10
+
+
+def test_urgency_of_the_whole_way_out(tmp_path: Path) -> None:
+    """The surroundings let only those leave that arrive with 10 or more."""
+    own = "urgent trans from default to a when x >= 3 do { x = 0; }"
+    other = "trans from default to a when x >= 3 do { x = 0; }"
+    stopped = f"{own.replace('x = 0', 'x = 20')} {other}"
+    assert verdict(tmp_path, URGENT, own, stopped) == 10
+
+
+def test_two_names_for_one_variable(tmp_path: Path) -> None:
+    assert verdict(tmp_path, SAME_NAME, "a = 1; b = 2;", "b = 2; a = 1;") == 10
+
+
 def test_agents_of_one_mode_have_certificates_that_are_accepted(tmp_path: Path) -> None:
     assert verdict(tmp_path, ALONE, "d(x) == 1;", "d(x) in [0, 2];") == 0
     assert verdict(tmp_path, ALONE, "d(x) <= 1;", "d(x) <= 2;") == 0
