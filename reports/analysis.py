@@ -114,7 +114,9 @@ def analyse(
     progress("cross-checking")
     sets = {v.claim: _claimed_set(automaton, v) for v in verdicts if isinstance(v, Verified)}
     traces = [run.trace for run in runs]
-    checked = cross_check(automaton, traces, sets, _horizons(verdicts), _claimed(runs))
+    claimed = _claimed(runs)
+    doubtful = _doubtful(automaton, traces) - claimed.keys()
+    checked = cross_check(automaton, traces, sets, _horizons(verdicts), claimed, doubtful)
     clock.lap("cross-check")
     reached = coverage(automaton, traces)
     return Findings(
@@ -132,6 +134,15 @@ def analyse(
         command,
         rounds,
     )
+
+
+def _doubtful(automaton: Automaton, traces: Sequence[Trace]) -> set[int]:
+    """The runs with a jump that may only touch its guard."""
+    from simulate.clear_jumps import ClearJumps
+    from simulate.run import prepare
+
+    clear = ClearJumps(prepare(automaton))
+    return {i for i, trace in enumerate(traces) if clear.unclear(trace, {}) is not None}
 
 
 class _Clock:
