@@ -34,7 +34,7 @@ EXTENSIONS: list[Extension] = [
         sources=[f"reach/core/{part}.c" for part in CONE],
         depends=["reach/core/cone.h", "reach/core/vectors.h"],
         extra_compile_args=["-O2", "-std=gnu11"],  # gnu11: integers of 128 bits
-        optional=True,  # where a compiler has none, `reach/double_description.py` does without
+        optional=True,  # where a compiler has none, `reach/sets/double_description.py` does without
     ),
     simulation("simulate._core", "module"),
     simulation("simulate._fleet", *FLEET),

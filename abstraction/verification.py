@@ -9,24 +9,24 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from abstraction.strategy import HISTORY_READER, SEEDS, Strategy, Task
+from abstraction.strategies.strategy import HISTORY_READER, SEEDS, Strategy, Task
 from models.verdict import Effort, Unknown, Verdict
-from reach.double_description import OutOfTimeError, time_limit
+from reach.sets.double_description import OutOfTimeError, time_limit
 
 if TYPE_CHECKING:
-    from abstraction.refinement_history import RefinementRound
+    from abstraction.predicates.refinement_history import RefinementRound
 
 STRATEGIES: dict[str, tuple[str, str]] = {
-    "rectangular": ("abstraction.rectangular_strategy", "RectangularStrategy"),
-    "simulation": ("abstraction.falsification_strategy", "SimulationStrategy"),
-    "quadratic": ("abstraction.quadratic_strategy", "QuadraticStrategy"),
-    "flowpipe": ("abstraction.flowpipe_strategy", "FlowpipeStrategy"),
-    "nonlinear": ("abstraction.nonlinear_strategy", "NonlinearStrategy"),
-    "template": ("abstraction.template_strategy", "TemplateStrategy"),
-    "recurrence": ("abstraction.recurrence_strategy", "RecurrenceStrategy"),
-    "transient": ("abstraction.transient_strategy", "TransientStrategy"),
-    "abstraction": ("abstraction.abstraction_strategy", "AbstractionStrategy"),
-    "exact": ("abstraction.exact_strategy", "ExactStrategy"),
+    "rectangular": ("abstraction.strategies.rectangular", "RectangularStrategy"),
+    "simulation": ("abstraction.strategies.falsification", "SimulationStrategy"),
+    "quadratic": ("abstraction.strategies.quadratic", "QuadraticStrategy"),
+    "flowpipe": ("abstraction.strategies.flowpipe", "FlowpipeStrategy"),
+    "nonlinear": ("abstraction.strategies.nonlinear", "NonlinearStrategy"),
+    "template": ("abstraction.strategies.template", "TemplateStrategy"),
+    "recurrence": ("abstraction.strategies.recurrence", "RecurrenceStrategy"),
+    "transient": ("abstraction.strategies.transient", "TransientStrategy"),
+    "abstraction": ("abstraction.strategies.abstraction", "AbstractionStrategy"),
+    "exact": ("abstraction.strategies.exact", "ExactStrategy"),
 }
 """Every method, in the order in which `auto` tries those that suit: module and class."""
 
@@ -134,7 +134,7 @@ def _seeded(task: Task, name: str, rounds: list[RefinementRound]) -> Task:
     """The task for a search of violations that begins where abstract counterexamples do."""
     if name != "simulation" or not any(r.path for r in rounds):
         return task
-    from abstraction.abstract_seeds import seeds_of
+    from abstraction.predicates.seeds import seeds_of
 
     return replace(task, options={**task.options, SEEDS: seeds_of(task.automaton, rounds)})
 

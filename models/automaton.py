@@ -2,7 +2,7 @@
 
 An `Automaton` is read through five questions: which variables, where runs start, what
 holds in a location, which edges leave it, and which properties are claimed. There are two
-kinds: `HybridAutomaton` here lists its locations; `models.composition.Product` builds the
+kinds: `HybridAutomaton` here lists its locations; `models.agents.composition.Product` builds the
 locations of a parallel composition only when they are asked for.
 
 Semantics. A state is a location and a value of its type for every variable: an `int` is a
@@ -15,8 +15,8 @@ value after it of something reset earlier in the list; variables that are not me
 their values (one with an equation in the target takes the value that the equation gives,
 whatever was assigned to it). A reset may also bind an auxiliary name, which is no variable of
 the automaton, for later resets to read in primed form. (The language's sequential actions are
-brought into this form by `models.resets`.) An `urgent` edge lets no time pass while its guard
-holds. Where several things are possible, all of them are behaviours of the automaton.
+brought into this form by `models.agents.resets`.) An `urgent` edge lets no time pass while its
+guard holds. Where several things are possible, all of them are behaviours of the automaton.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
-from models.expression import FALSE, TRUE, Expression, boolean, negation, variable
-from models.operators import Op
+from models.expressions.expression import FALSE, TRUE, Expression, boolean, negation, variable
+from models.expressions.operators import Op
+from models.expressions.traversal import rebuild, substitute, with_arguments
 from models.source import Span
-from models.traversal import rebuild, substitute, with_arguments
 
 TIME = "time"
 """The reserved name of the time since the start of a run; it has slope 1 everywhere."""

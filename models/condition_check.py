@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from models.automaton import BOOL, REAL, TIME, Automaton, ValueType
-from models.expression import Expression
-from models.expression import symbol as symbol_of
-from models.operators import COMPARISONS, Op
-from models.traversal import free_variables, postorder, substitute
+from models.expressions.expression import Expression
+from models.expressions.expression import symbol as symbol_of
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.traversal import free_variables, postorder, substitute
 
 TRUTH, NUMBER, SYMBOL = "a truth value", "a number", "a value of an enumeration"
 

@@ -39,7 +39,7 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.expression import (
+from models.expressions.expression import (
     FALSE,
     ONE,
     TRUE,
@@ -54,10 +54,10 @@ from models.expression import (
     symbol,
     variable,
 )
-from models.operators import Op
-from models.ranges import bounds, value_in
+from models.expressions.operators import Op
+from models.expressions.ranges import bounds, value_in
+from models.expressions.traversal import free_variables, substitute
 from models.source import Diagnostic, ModelError, Span
-from models.traversal import free_variables, substitute
 
 SHARE, EXCESS, FREE, ASSIGNED = "share", "excess", "free", "assigned"
 """What an auxiliary input stands for: the place between two bounds, the distance from one

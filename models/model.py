@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from models.agents.hierarchy import Access, Agent
 from models.automaton import Automaton
-from models.hierarchy import Access, Agent
 from models.source import Diagnostic
 
 

@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import NoReturn
 
 from models.automaton import ValueType
-from models.expression import Expression
-from models.operators import BOOLEAN_OPERATORS, COMPARISONS, SURFACE, Op
+from models.expressions.expression import Expression
+from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, SURFACE, Op
+from models.expressions.traversal import postorder
 from models.source import Diagnostic, ModelError
-from models.traversal import postorder
 
 
 class Sort(StrEnum):

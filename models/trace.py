@@ -17,8 +17,8 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
 
-from models.evaluation import EvaluationError, evaluate
-from models.expression import Expression
+from models.expressions.evaluation import EvaluationError, evaluate
+from models.expressions.expression import Expression
 
 Scalar = float | bool | str
 

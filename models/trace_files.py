@@ -11,8 +11,8 @@ from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
-from models.expression_text import parse_expression
-from models.printing import to_text
+from models.expressions.printing import to_text
+from models.expressions.text import parse_expression
 from models.source import Diagnostic, ModelError
 from models.trace import Counts, Ending, Event, EventType, Outcome, Segment, Trace
 

@@ -35,7 +35,7 @@ from models.proof.polyhedral import (
     obligations,
 )
 from models.proof.problem import LinearProblem
-from reach.linear_program import ExactProgram
+from reach.programs.linear_program import ExactProgram
 
 CONSTANT = "1"
 """The row of a program that balances the constants (no variable has this name)."""

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from abstraction.refinement_history import RefinementRound
-from abstraction.strategy import HISTORY_READER, Task
+from abstraction.predicates.refinement_history import RefinementRound
+from abstraction.strategies.strategy import HISTORY_READER, Task
 from abstraction.verification import deadline, verify
 from models.automaton import Automaton, Property
 from models.model import Model
@@ -18,13 +18,13 @@ from models.proof.quadratic import QuadraticInvariant
 from models.proof.quadratic_function import QuadraticFunctions
 from models.trace import EventType, Trace
 from models.verdict import Falsified, Unknown, Verdict, Verified
-from reports.claimed_set import ClaimedSet, ellipsoid_set, function_set, polyhedral_set
-from reports.coverage import Coverage, coverage
-from reports.crosscheck import CrossCheck, cross_check
-from reports.flowpipe_set import FlowpipeSet
-from simulate.methods import Adams
+from reports.claims.claimed_set import ClaimedSet, ellipsoid_set, function_set, polyhedral_set
+from reports.claims.flowpipe_set import FlowpipeSet
+from reports.crosscheck.contradictions import CrossCheck, cross_check
+from reports.crosscheck.coverage import Coverage, coverage
 from simulate.policy import Level, Policy, Switching
 from simulate.run import prepare, simulate
+from simulate.stepping.methods import Adams
 
 DEFAULT_UNTIL = 20.0
 """How long runs are followed where the model sets no horizon."""
@@ -138,7 +138,7 @@ def analyse(
 
 def _doubtful(automaton: Automaton, traces: Sequence[Trace]) -> set[int]:
     """The runs with a jump that may only touch its guard."""
-    from simulate.clear_jumps import ClearJumps
+    from simulate.monitoring.clear_jumps import ClearJumps
     from simulate.run import prepare
 
     clear = ClearJumps(prepare(automaton))

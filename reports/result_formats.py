@@ -1,6 +1,6 @@
 """Verdicts in the formats of other tools: JUnit, SARIF 2.1.0, the CSV of ARCH competitions.
 
-All read the document of `reports.report_data`, so they can never disagree with the report.
+All read the document of `reports.data.report`, so they can never disagree with the report.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from reports.report_data import overall
+from reports.data.report import overall
 
 Data = Mapping[str, Any]
 

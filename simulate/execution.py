@@ -11,22 +11,22 @@ from models.automaton import TIME
 from models.source import Diagnostic, ModelError
 from models.trace import Counts, Ending, Event, EventType, Outcome, Scalar, Segment, Trace
 from simulate.accumulation import Accumulation
-from simulate.engine import advance
 from simulate.holding import inclusion_share
-from simulate.initial import NoStart, StartFinder
 from simulate.input_jump import change_inputs
+from simulate.inputs.signals import Formula, Signal, Steps, line_at, next_change
 from simulate.jump import LastChance
 from simulate.locking import branch_name
-from simulate.methods import Method
 from simulate.place import Place, Prepared, Role, slope_of
 from simulate.policy import Decisions
-from simulate.program import ExternalError, Program
 from simulate.reaction import on_time, react
-from simulate.signals import Formula, Signal, Steps, line_at, next_change
 from simulate.sliding import Surface
 from simulate.sliding_reaction import react_sliding
-from simulate.stretch import Stop, Stretch
-from simulate.tape import number
+from simulate.start.initial import NoStart, StartFinder
+from simulate.stepping.engine import advance
+from simulate.stepping.methods import Method
+from simulate.stepping.program import ExternalError, Program
+from simulate.stepping.stretch import Stop, Stretch
+from simulate.stepping.tape import number
 
 CHECKS = 1000
 """Guards that call functions of which nothing is known are looked at so often in a run."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from models.automaton import TIME, Range
-from models.differentiate import NotDifferentiableError, differentiate
-from models.expression import ZERO, Expression, add, multiply, subtract, variable
-from models.operators import COMPARISONS, Op
-from models.simplify import simplify
-from models.traversal import free_variables
+from models.expressions.differentiate import NotDifferentiableError, differentiate
+from models.expressions.expression import ZERO, Expression, add, multiply, subtract, variable
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.simplify import simplify
+from models.expressions.traversal import free_variables
 
 
 def inclusion_share(name: str) -> str:

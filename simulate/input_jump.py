@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from models.expressions.traversal import free_variables
 from models.trace import Ending, EventType
-from models.traversal import free_variables
 from simulate.place import Place
 from simulate.reaction import arrive, passed_by, rewind
 from simulate.sliding_reaction import leave_surface

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from models.automaton import Edge, Range, primed
-from models.expression import Expression, add, multiply, subtract, variable
-from simulate.calculator import Calculator, Externals
+from models.expressions.expression import Expression, add, multiply, subtract, variable
+from simulate.stepping.calculator import Calculator, Externals
 
 
 class Jump:

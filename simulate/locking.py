@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.automaton import TIME
-from models.expression import ONE, Expression, boolean, conditional, variable
-from models.operators import Op
-from models.traversal import free_variables, rebuild, with_arguments
+from models.expressions.expression import ONE, Expression, boolean, conditional, variable
+from models.expressions.operators import Op
+from models.expressions.traversal import free_variables, rebuild, with_arguments
 
 MAX_BRANCHES = 64
 """Flows with more branches than this are not locked."""

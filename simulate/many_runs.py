@@ -19,15 +19,15 @@ from typing import Any
 
 from models.automaton import Automaton
 from models.trace import Ending, EventType, Scalar, Trace
-from simulate.agent_merge import merged
-from simulate.agent_pairs import PreparedAgents
-from simulate.agent_traces import AgentTraces
-from simulate.agents import prepare_agents, simulate_agents
+from simulate.agents.asynchronous import prepare_agents, simulate_agents
+from simulate.agents.merge import merged
+from simulate.agents.pairs import PreparedAgents
+from simulate.agents.traces import AgentTraces
+from simulate.monitoring.monitor import Monitor
+from simulate.monitoring.stl import Formula, parse_formula
 from simulate.policy import Switching
 from simulate.recipe import Recipe, recipe_in, recipe_out, repeat
 from simulate.run import prepare
-from simulate.stl import Formula, parse_formula
-from simulate.stl_monitor import Monitor
 
 LARGEST_CHUNK = 250
 

@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from models.automaton import TIME, Automaton, Edge, EventKind, Initial, Kind, Range
-from models.differentiate import NotDifferentiableError, differentiate
 from models.dynamics import Eliminated, eliminate_algebraic
-from models.expression import (
+from models.expressions.differentiate import NotDifferentiableError, differentiate
+from models.expressions.expression import (
     FALSE,
     TRUE,
     ZERO,
@@ -27,18 +27,18 @@ from models.expression import (
     subtract,
     variable,
 )
-from models.printing import to_text
+from models.expressions.printing import to_text
+from models.expressions.traversal import conjuncts, free_variables, substitute
 from models.trace import Scalar
-from models.traversal import conjuncts, free_variables, substitute
-from simulate.calculator import Calculator, Externals, TolerantCondition
 from simulate.holding import inclusion_share as inclusion_share
 from simulate.holding import inward, joint_rates, may_hold, resolved
+from simulate.inputs.kinked_formula import KinkedFormula, kinked
+from simulate.inputs.signals import Formula, Lines, Signal
 from simulate.jump import Jump
 from simulate.jump import edge_name as edge_name
-from simulate.kinked_formula import KinkedFormula, kinked
 from simulate.locking import lock
-from simulate.program import Program, Watched, compile_program
-from simulate.signals import Formula, Lines, Signal
+from simulate.stepping.calculator import Calculator, Externals, TolerantCondition
+from simulate.stepping.program import Program, Watched, compile_program
 
 if TYPE_CHECKING:
     from simulate.sliding import Slides, Surface

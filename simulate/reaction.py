@@ -9,14 +9,14 @@ import math
 from typing import TYPE_CHECKING
 
 from models.automaton import TIME
-from models.printing import to_text
+from models.expressions.printing import to_text
 from models.trace import Ending, EventType
 from simulate.giving_way import hold, release
 from simulate.jump import edge_name
 from simulate.place import Place, Role
-from simulate.program import EQUALITY, FROZEN
-from simulate.reference_point import formula_truth
-from simulate.stretch import Stretch
+from simulate.stepping.program import EQUALITY, FROZEN
+from simulate.stepping.reference.point import formula_truth
+from simulate.stepping.stretch import Stretch
 
 if TYPE_CHECKING:
     from simulate.execution import Execution, RunEnded

@@ -15,11 +15,11 @@ from typing import Any
 from models.automaton import Automaton
 from models.source import Diagnostic, ModelError
 from models.trace import Trace
-from simulate.methods import Adams, Detection, Method, Multirate, Taylor
+from simulate.inputs.signals import Formula, Lines, Signal, Steps
 from simulate.place import Prepared
 from simulate.policy import Level, Policy, Switching
 from simulate.run import DEFAULT_METHOD, DEFAULT_POLICY, Given, simulate
-from simulate.signals import Formula, Lines, Signal, Steps
+from simulate.stepping.methods import Adams, Detection, Method, Multirate, Taylor
 
 RECIPE = "recipe"
 """The key of the recipe in a trace's document."""
@@ -190,7 +190,7 @@ def _text(value: object) -> str | None:
 def signal_out(signal: Signal) -> dict[str, Any]:
     """A signal as plain data."""
     if isinstance(signal, Formula):
-        from models.printing import to_text
+        from models.expressions.printing import to_text
 
         return {"form": "formula", "text": to_text(signal.expression)}
     form = "steps" if isinstance(signal, Steps) else "lines"
@@ -199,7 +199,7 @@ def signal_out(signal: Signal) -> dict[str, Any]:
 
 def _signal_in(given: Mapping[str, Any]) -> Signal:
     if given["form"] == "formula":
-        from models.expression_text import parse_expression
+        from models.expressions.text import parse_expression
 
         return Formula(parse_expression(str(given["text"])))
     times, values = tuple(map(float, given["times"])), tuple(map(float, given["values"]))

@@ -25,11 +25,11 @@ from models.source import Diagnostic, ModelError
 from models.trace import Trace
 from simulate.execution import Execution
 from simulate.execution import Given as Given
-from simulate.methods import Adams, Method, check_method
+from simulate.inputs.signals import Signal, constant_signal
 from simulate.place import Prepared
 from simulate.policy import Decisions, Policy
-from simulate.program import Lipschitz as Lipschitz
-from simulate.signals import Signal, constant_signal
+from simulate.stepping.methods import Adams, Method, check_method
+from simulate.stepping.program import Lipschitz as Lipschitz
 
 DEFAULT_METHOD = Adams()
 DEFAULT_POLICY = Policy()

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from models.automaton import TIME, EventKind, primed
-from models.differentiate import NotDifferentiableError, differentiate, lie_derivative
-from models.expression import (
+from models.expressions.differentiate import NotDifferentiableError, differentiate, lie_derivative
+from models.expressions.expression import (
     FALSE,
     ZERO,
     Expression,
@@ -35,15 +35,15 @@ from models.expression import (
     negation,
     subtract,
 )
-from models.operators import COMPARISONS, Op
-from models.printing import to_text
-from models.simplify import simplify
-from models.traversal import conjuncts, free_variables, substitute
-from simulate.calculator import Calculator, TolerantCondition
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.printing import to_text
+from models.expressions.simplify import simplify
+from models.expressions.traversal import conjuncts, free_variables, substitute
 from simulate.holding import inward
 from simulate.locking import fix, lock
 from simulate.place import UNDEFINED_HOLDS, Place, Role
-from simulate.program import Watched, compile_program
+from simulate.stepping.calculator import Calculator, TolerantCondition
+from simulate.stepping.program import Watched, compile_program
 
 if TYPE_CHECKING:
     from simulate.place import Prepared

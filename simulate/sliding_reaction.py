@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from models.trace import Ending, EventType
 from simulate.place import Place, Role
 from simulate.reaction import outside, residual_of, switched, take, violated
-from simulate.stretch import Stretch
+from simulate.stepping.stretch import Stretch
 
 if TYPE_CHECKING:
     from simulate.execution import Execution

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from models.agents.hierarchy import Access, Agent, AgentInstance, Claim, Mode, ModeInstance
 from models.automaton import Automaton, HybridAutomaton, Property, PropertyKind
-from models.expression import TRUE, conjunction
-from models.hierarchy import Access, Agent, AgentInstance, Claim, Mode, ModeInstance
-from models.printing import to_text
-from models.traversal import conjuncts
-from reports import wording
+from models.expressions.expression import TRUE, conjunction
+from models.expressions.printing import to_text
+from models.expressions.traversal import conjuncts
+from reports.words import wording
 
 ALIKE_SHOWN = 1
 """How many of a group of replicated agents are written out."""

@@ -18,12 +18,12 @@ from workbench.console import Console
 if TYPE_CHECKING:
     from models.automaton import Automaton
     from models.trace import Trace
-    from simulate.methods import Method
+    from simulate.inputs.signals import Signal
+    from simulate.monitoring.stl import Formula
     from simulate.policy import Policy
     from simulate.recipe import Recipe
     from simulate.run import Given
-    from simulate.signals import Signal
-    from simulate.stl import Formula
+    from simulate.stepping.methods import Method
 
 DEFAULT_UNTIL = 20.0
 _ASSIGNMENT = re.compile(r"\s*(?P<name>[^=]+?)\s*=\s*(?P<value>[^=]+?)\s*")
@@ -109,7 +109,7 @@ def _given(name: str) -> bool:
 
 def chosen_method(name: str, rtol: float, atol: float) -> Method:
     """The stepping method of that name."""
-    from simulate.methods import Adams, Detection, Multirate, Taylor
+    from simulate.stepping.methods import Adams, Detection, Multirate, Taylor
 
     if name == "taylor":
         return Taylor(rtol=rtol, atol=atol)
@@ -219,7 +219,7 @@ def _location(automaton: Automaton, name: str | None) -> str | None:
 
 def _signals(automaton: Automaton, given: Iterable[str]) -> dict[str, Signal]:
     from models.source import ModelError
-    from simulate.signal_text import parse_signal
+    from simulate.inputs.signal_text import parse_signal
 
     bounds = {i.name: (i.low, i.high) for i in automaton.inputs}
     bounds |= {f"{n}.inclusion": (Fraction(0), Fraction(1)) for n in _inclusions(automaton)}
@@ -305,8 +305,8 @@ def _script(text: str) -> tuple[float, ...]:
 def read_formula(automaton: Automaton, text: str) -> Formula:
     """A temporal formula over the model's names."""
     from models.condition_check import misfit, types_by_name, with_symbols
-    from models.traversal import free_variables
-    from simulate.stl import parse_formula
+    from models.expressions.traversal import free_variables
+    from simulate.monitoring.stl import parse_formula
 
     types = types_by_name(automaton)
     found = parse_formula(text).over(lambda condition: with_symbols(condition, types))

@@ -18,16 +18,16 @@ from abstraction.refinement.flat import Settings, own_places, refine
 from abstraction.refinement.interface import compare_interfaces
 from abstraction.refinement.outcome import Refines
 from abstraction.refinement.surroundings import among_others
+from models.agents.composition import Product
+from models.agents.flatten import flatten, placed_agents
+from models.agents.hierarchy import Agent
 from models.automaton import Automaton, HybridAutomaton
-from models.composition import Product
 from models.dynamics import eliminate_algebraic
-from models.expression import Expression, conjunction, disjunction, variable
-from models.flatten import flatten, placed_agents
-from models.hierarchy import Agent
+from models.expressions.expression import Expression, conjunction, disjunction, variable
+from models.expressions.ranges import value_in
+from models.expressions.traversal import conjuncts, free_variables, substitute
 from models.proof.conditions import names_of
-from models.ranges import value_in
 from models.source import ModelError
-from models.traversal import conjuncts, free_variables, substitute
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,12 @@ from dataclasses import dataclass, replace
 from abstraction.refinement.decomposition import assumes, behave_alike
 from abstraction.refinement.flat import MAX_LOCATIONS, Settings, refine
 from abstraction.refinement.outcome import Refines, Rule, Step
+from models.agents.composition import explicit
+from models.agents.flatten import flatten
+from models.agents.hierarchy import Access, Agent, AgentInstance, renamed
 from models.automaton import Automaton
-from models.composition import explicit
 from models.dynamics import eliminate_algebraic
-from models.expression import TRUE
-from models.flatten import flatten
-from models.hierarchy import Access, Agent, AgentInstance, renamed
+from models.expressions.expression import TRUE
 from models.proof.conditions import names_of
 from models.proof.linear import Form
 from models.proof.polyhedral import Region

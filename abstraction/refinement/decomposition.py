@@ -23,6 +23,17 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from abstraction.refinement.outcome import Rule
+from models.agents.flatten import placed_agents
+from models.agents.hierarchy import (
+    Access,
+    Agent,
+    AgentInstance,
+    Declaration,
+    Mode,
+    ModeInstance,
+    Transition,
+)
+from models.agents.resets import simultaneous
 from models.automaton import (
     UNCONSTRAINED,
     Edge,
@@ -32,20 +43,9 @@ from models.automaton import (
     Location,
     Variable,
 )
-from models.expression import TRUE, conjunction
-from models.flatten import placed_agents
-from models.hierarchy import (
-    Access,
-    Agent,
-    AgentInstance,
-    Declaration,
-    Mode,
-    ModeInstance,
-    Transition,
-)
-from models.ranges import bounds, value_in
-from models.resets import simultaneous
-from models.traversal import free_variables
+from models.expressions.expression import TRUE, conjunction
+from models.expressions.ranges import bounds, value_in
+from models.expressions.traversal import free_variables
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 
 from abstraction.refinement.subdivision import enclosed_over
 from models.automaton import Range
-from models.expression import Expression, constant
+from models.expressions.expression import Expression, constant
 from models.proof.linear import Form, Rows, affine, alternatives
-from reach.support import SupportOracle
+from reach.sets.support import SupportOracle
 
 GRID = 10**6
 

@@ -12,15 +12,15 @@ from abstraction.refinement.outcome import Failure, NotProved, Outcome, Refuted,
 from abstraction.refinement.questions import Fails, Open, Proved, decide, types_of
 from abstraction.refinement.reachable import reachable_sets
 from abstraction.refinement.refutation import FailingState, find_unmatched_run
+from models.agents.composition import explicit
 from models.automaton import Automaton, HybridAutomaton
-from models.composition import explicit
-from models.expression import conjunction, disjunction, negation
+from models.expressions.expression import conjunction, disjunction, negation
 from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.polyhedral import Region
 from models.proof.refinement import RefinementCertificate, interface_fault, reach_problem
 from models.proof.simulation_relation import Obligation, ObligationKind, Relation
-from models.solver import Scalar
+from models.smt.solver import Scalar
 from reach.evidence import prove
 
 MAX_LOCATIONS = 2_000

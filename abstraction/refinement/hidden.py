@@ -11,12 +11,12 @@ from fractions import Fraction
 from itertools import islice, product
 
 from models.automaton import Automaton
-from models.expression import variable
-from models.operators import Op
+from models.expressions.expression import variable
+from models.expressions.operators import Op
+from models.expressions.traversal import conjuncts
 from models.proof.conditions import names_of
 from models.proof.linear import Form, affine, of_variable
 from models.proof.simulation_relation import Relation
-from models.traversal import conjuncts
 
 MAX_CANDIDATES = 24
 

@@ -26,11 +26,11 @@ from abstraction.refinement.flat import Settings
 from abstraction.refinement.outcome import Rule, Step
 from abstraction.refinement.proof_tree import Proof, prove_refinement
 from abstraction.refinement.surroundings import changed_by_others
-from abstraction.strategy import Task
+from abstraction.strategies.strategy import Task
 from abstraction.verification import deadline, verify
+from models.expressions.traversal import free_variables
 from models.model import Model
 from models.source import Diagnostic, ModelError
-from models.traversal import free_variables
 from models.verdict import Verdict, Verified
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from abstraction.refinement.outcome import Failure
+from models.agents.hierarchy import Access, Agent
 from models.automaton import Automaton
-from models.hierarchy import Access, Agent
 from models.proof.conditions import names_of
 from models.source import Span
 

@@ -21,7 +21,7 @@ from models.automaton import (
     Parameter,
     Range,
 )
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -33,13 +33,13 @@ from models.expression import (
     multiply,
     variable,
 )
-from models.normal_form import negation_normal_form
-from models.operators import COMPARISONS, Op
+from models.expressions.normal_form import negation_normal_form
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.ranges import value_in
+from models.expressions.traversal import free_variables, substitute
 from models.proof.conditions import expression_of
 from models.proof.linear import affine
-from models.ranges import value_in
 from models.source import Diagnostic, ModelError
-from models.traversal import free_variables, substitute
 
 
 def with_interval_flows(automaton: HybridAutomaton, names: Iterable[str]) -> HybridAutomaton:

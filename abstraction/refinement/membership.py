@@ -28,8 +28,8 @@ from models.automaton import (
     ValueType,
     primed,
 )
-from models.evaluation import EvaluationError, evaluate
-from models.expression import (
+from models.expressions.evaluation import EvaluationError, evaluate
+from models.expressions.expression import (
     TRUE,
     Expression,
     conjunction,
@@ -39,10 +39,10 @@ from models.expression import (
     symbol,
     variable,
 )
-from models.ranges import value_in
-from models.solver import Limits, Unsatisfiable, satisfiable
+from models.expressions.ranges import value_in
+from models.expressions.traversal import free_variables, substitute
+from models.smt.solver import Limits, Unsatisfiable, satisfiable
 from models.trace import Segment, Trace
-from models.traversal import free_variables, substitute
 
 SAMPLES = 9
 MAX_FRONTIER = 64

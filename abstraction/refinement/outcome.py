@@ -16,7 +16,7 @@ from typing import TypeAlias
 from models.automaton import Automaton
 from models.proof.checker import Rejected
 from models.proof.refinement import RefinementCertificate, Simulated, check_refinement
-from models.solver import Scalar
+from models.smt.solver import Scalar
 from models.source import Span
 from models.trace import Trace
 

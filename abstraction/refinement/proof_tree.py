@@ -33,10 +33,10 @@ from abstraction.refinement.outcome import (
     Step,
 )
 from abstraction.refinement.surroundings import among_others, changed_by_others
+from models.agents.flatten import flatten
+from models.agents.hierarchy import Agent
 from models.automaton import Automaton
 from models.counting import counted
-from models.flatten import flatten
-from models.hierarchy import Agent
 from models.model import Model
 
 

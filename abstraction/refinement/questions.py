@@ -15,14 +15,14 @@ from typing import TypeAlias
 
 from abstraction.refinement.subdivision import has_no_solution
 from models.automaton import BOOL, REAL, Automaton, ValueType, primed
-from models.expression import Expression, boolean, symbol
-from models.operators import Op
+from models.expressions.expression import Expression, boolean, symbol
+from models.expressions.operators import Op
+from models.expressions.traversal import rebuild, substitute, with_arguments
 from models.proof.farkas import Multipliers
 from models.proof.linear import Alternatives, TooManyCasesError, alternatives
 from models.proof.refinement import Assumed, Refuted
 from models.proof.simulation_relation import Obligation
-from models.solver import Limits, Scalar, Unsatisfiable, Witness, satisfiable
-from models.traversal import rebuild, substitute, with_arguments
+from models.smt.solver import Limits, Scalar, Unsatisfiable, Witness, satisfiable
 from reach.evidence import refutation
 
 MAX_ENUMERATED = 512

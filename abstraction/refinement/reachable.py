@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 
-from abstraction.invariant_search import Found, TemplateInvariant, search_invariant
+from abstraction.templates.invariant_search import Found, TemplateInvariant, search_invariant
+from models.agents.composition import Product
 from models.automaton import (
     TIME,
     Automaton,
@@ -23,16 +24,22 @@ from models.automaton import (
     Range,
     primed,
 )
-from models.composition import Product
-from models.expression import ONE, ZERO, Expression, at_location, conjunction, disjunction
+from models.expressions.expression import (
+    ONE,
+    ZERO,
+    Expression,
+    at_location,
+    conjunction,
+    disjunction,
+)
+from models.expressions.simplify import simplify
+from models.expressions.traversal import free_variables, substitute
 from models.proof.certificate import PolyhedralProof
 from models.proof.conditions import names_of
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
 from models.proof.refinement import reach_problem
 from models.proof.simulation_relation import Obligation
-from models.simplify import simplify
-from models.traversal import free_variables, substitute
 from reach.evidence import Unproved, prove
 
 MAX_CORNERS = 64

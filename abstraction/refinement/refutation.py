@@ -3,7 +3,7 @@
 Runs are simulated under extreme and random choices, also from the states at which obligations
 fail; each is matched against the abstract automaton. A mismatch counts only if it is found
 again on a repetition of the run by another method of integration, and if nothing speaks against
-the repetition being a run of the detailed automaton (`simulate.run_check`).
+the repetition being a run of the detailed automaton (`simulate.monitoring.run_check`).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from random import Random
 from abstraction.refinement.membership import Matcher
 from abstraction.refinement.outcome import Refuted
 from models.automaton import INT, Automaton
-from models.solver import Scalar
+from models.smt.solver import Scalar
 from models.source import ModelError
 from models.trace import Trace
-from simulate.methods import Adams, Method, Taylor
+from simulate.inputs.signals import Signal, constant_signal
+from simulate.monitoring.run_check import RunCheck
 from simulate.place import Prepared
 from simulate.policy import Level, Policy, Switching
 from simulate.run import prepare, simulate
-from simulate.run_check import RunCheck
-from simulate.signals import Signal, constant_signal
+from simulate.stepping.methods import Adams, Method, Taylor
 
 HORIZON = 10.0
 RANDOM_RUNS = 5

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from models.affine import LinearConstraint, linear_constraint
-from models.expression import Expression
-from models.normal_form import (
+from models.expressions.affine import LinearConstraint, linear_constraint
+from models.expressions.expression import Expression
+from models.expressions.normal_form import (
     NormalFormTooLargeError,
     disjunctive_normal_form,
     without_piecewise,
 )
-from models.operators import COMPARISONS, Op
-from models.traversal import free_variables, postorder, substitute
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.traversal import free_variables, postorder, substitute
 
 MAX_PIECES = 4_000
 Interval = tuple[Fraction, Fraction]

@@ -10,8 +10,8 @@ algebraic equation of the agent defines.
 from __future__ import annotations
 
 from abstraction.refinement.outcome import Failure, NotProved, Outcome, Refines
-from models.flatten import placed_agents
-from models.hierarchy import Access, Agent
+from models.agents.flatten import placed_agents
+from models.agents.hierarchy import Access, Agent
 from models.proof.refinement import RefinementCertificate
 
 

@@ -24,10 +24,10 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.expression import ONE, ZERO, conjunction, equal, variable
+from models.expressions.expression import ONE, ZERO, conjunction, equal, variable
+from models.expressions.traversal import free_variables
 from models.proof.linear import Form
 from models.proof.polyhedral import Region
-from models.traversal import free_variables
 
 CLOCK = "clock"
 Bounds = tuple[Fraction | None, Fraction | None]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeVar
 
+from models.agents.families import Partner
 from models.automaton import (
     BOOL,
     INT,
@@ -19,9 +20,8 @@ from models.automaton import (
     Variable,
     enumeration,
 )
-from models.families import Partner
+from models.expressions.table import Interpolation, Table
 from models.interchange.json_door import Cursor, shortened
-from models.table import Interpolation, Table
 
 _PLAIN_TYPES = {"real": REAL, "int": INT, "bool": BOOL}
 _SIGNAL = ("type", "low", "high")

@@ -3,7 +3,7 @@
 A document holds one automaton (`"kind": "automaton"`) or one parallel composition
 (`"kind": "product"`, with its components and interactions; those declared once for many pairs
 are written once, as a pattern with the partners that fill its slots). Expressions are text in the
-syntax of `models.expression_text`, where values of enumerations stand in double quotes;
+syntax of `models.expressions.text`, where values of enumerations stand in double quotes;
 numbers are exact (`"1/10"`); lookup tables stand in a section of their own and are called
 by name. Source spans are left out: they are not part of what a model means.
 
@@ -20,6 +20,8 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
+from models.agents.composition import Interaction, Product
+from models.agents.families import Family, Partner, parts_of
 from models.automaton import (
     Automaton,
     Constraint,
@@ -33,18 +35,16 @@ from models.automaton import (
     ValueType,
     Variable,
 )
-from models.composition import Interaction, Product
-from models.dialect import FUNCTIONS
-from models.expression import Expression
-from models.families import Family, Partner, parts_of
+from models.expressions.dialect import FUNCTIONS
+from models.expressions.expression import Expression
+from models.expressions.literals import ExpressionTooLargeError
+from models.expressions.operators import SURFACE, Op
+from models.expressions.printing import to_text
+from models.expressions.table import Table
+from models.expressions.traversal import postorder
 from models.interchange.json_door import Cursor, decode
 from models.interchange.json_reading import SCHEMA, read_document
-from models.literals import ExpressionTooLargeError
-from models.operators import SURFACE, Op
-from models.printing import to_text
 from models.source import Diagnostic, ModelError
-from models.table import Table
-from models.traversal import postorder
 
 __all__ = ["SCHEMA", "canonical_bytes", "fingerprint", "from_json", "to_json"]
 

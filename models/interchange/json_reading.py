@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
+from models.agents.composition import Interaction, Product
+from models.agents.families import MAX_PAIRS, Family, Partner, Unrolled
 from models.automaton import (
     REAL,
     TIME,
@@ -31,11 +33,13 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.composition import Interaction, Product
-from models.dialect import FUNCTIONS
-from models.expression import FALSE, TRUE, Expression
-from models.expression_text import parse_expression
-from models.families import MAX_PAIRS, Family, Partner, Unrolled
+from models.expressions.dialect import FUNCTIONS
+from models.expressions.expression import FALSE, TRUE, Expression
+from models.expressions.operators import Op
+from models.expressions.printing import number_text
+from models.expressions.table import Table
+from models.expressions.text import parse_expression
+from models.expressions.traversal import postorder
 from models.interchange.json_declarations import (
     read_declared,
     read_event,
@@ -48,12 +52,8 @@ from models.interchange.json_declarations import (
     read_variable,
 )
 from models.interchange.json_door import Cursor, Members, shortened
-from models.operators import Op
-from models.printing import number_text
 from models.sorts import Sort, require_sort, sort_of, sort_of_type
 from models.source import ModelError
-from models.table import Table
-from models.traversal import postorder
 
 SCHEMA = "charon-workbench/automaton/1"
 

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from models.automaton import Constraint, Range
-from models.expression import FALSE, ZERO, Expression, conjunction, variable
+from models.expressions.expression import FALSE, ZERO, Expression, conjunction, variable
+from models.expressions.operators import Op
+from models.expressions.traversal import conjuncts, free_variables
 from models.interchange.spaceex_components import (
     LocationTemplate,
     TransitionTemplate,
@@ -26,9 +28,7 @@ from models.interchange.spaceex_formulas import (
 )
 from models.interchange.spaceex_network import Instance, Network, undeclared
 from models.interchange.xml_door import Element
-from models.operators import Op
 from models.source import Diagnostic, Severity, Span
-from models.traversal import conjuncts, free_variables
 
 
 @dataclass(frozen=True, slots=True)

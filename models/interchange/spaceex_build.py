@@ -28,15 +28,15 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import FALSE, ONE, TRUE, ZERO, Expression, conjunction
+from models.expressions.expression import FALSE, ONE, TRUE, ZERO, Expression, conjunction
+from models.expressions.operators import Op
+from models.expressions.printing import number_text
+from models.expressions.traversal import conjuncts, free_variables, substitute
 from models.interchange.spaceex_behaviour import Behaviour, Roles, Stay
 from models.interchange.spaceex_components import refusal
 from models.interchange.spaceex_network import Network
 from models.interchange.spaceex_states import Bounds, plain_bound
-from models.operators import Op
-from models.printing import number_text
 from models.source import Span
-from models.traversal import conjuncts, free_variables, substitute
 
 NO_TIME = Range(ONE, ZERO)
 """A range without values: no time passes in a location whose flow is `false`."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 
+from models.agents.composition import explicit
 from models.automaton import (
     BOOL,
     INT,
@@ -30,8 +31,7 @@ from models.automaton import (
     ValueType,
     primed,
 )
-from models.composition import explicit
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     ZERO,
     Expression,
@@ -43,6 +43,10 @@ from models.expression import (
     equal,
     variable,
 )
+from models.expressions.literals import ExpressionTooLargeError
+from models.expressions.operators import Op
+from models.expressions.printing import to_text
+from models.expressions.traversal import conjuncts, free_variables, postorder, substitute
 from models.interchange.spaceex_components import refusal
 from models.interchange.spaceex_config import read_config
 from models.interchange.spaceex_import import read_spaceex
@@ -50,11 +54,7 @@ from models.interchange.spaceex_notes import EdgeNote, Notes, PropertyNote, dige
 from models.interchange.spaceex_states import disjuncts
 from models.interchange.spaceex_text import Spelling, Writer, decimal, opposite, unsupported
 from models.interchange.xml_door import parse_xml
-from models.literals import ExpressionTooLargeError
-from models.operators import Op
-from models.printing import to_text
 from models.source import ModelError, Span
-from models.traversal import conjuncts, free_variables, postorder, substitute
 
 MAX_UNEQUAL = 4
 """How many `!=` in one guard are spelled out, two transitions for each."""

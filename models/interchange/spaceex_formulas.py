@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from models.automaton import Constraint, Range, primed
-from models.expression import (
+from models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -28,13 +28,19 @@ from models.expression import (
     subtract,
     variable,
 )
-from models.expression_text import SPACEEX, parse_expression
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.text import SPACEEX, parse_expression
+from models.expressions.traversal import (
+    conjuncts,
+    free_variables,
+    postorder,
+    rebuild,
+    with_arguments,
+)
 from models.interchange.spaceex_components import refusal
 from models.interchange.spaceex_config import Entry
 from models.interchange.xml_door import Element
-from models.operators import COMPARISONS, Op
 from models.source import Diagnostic, ModelError, Span
-from models.traversal import conjuncts, free_variables, postorder, rebuild, with_arguments
 
 Text: TypeAlias = Element | Entry
 Resolve: TypeAlias = Callable[[str, Span | None], Expression]

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from models.agents.composition import Product, explicit
 from models.automaton import (
     INT,
     REAL,
@@ -30,8 +31,9 @@ from models.automaton import (
     PropertyKind,
     specialise,
 )
-from models.composition import Product, explicit
-from models.expression import FALSE, TRUE, Expression, conjunction
+from models.expressions.expression import FALSE, TRUE, Expression, conjunction
+from models.expressions.literals import ExpressionTooLargeError
+from models.expressions.traversal import free_variables, substitute
 from models.interchange.spaceex_behaviour import Behaviour, Roles, assign_roles, read_behaviour
 from models.interchange.spaceex_build import (
     build,
@@ -60,9 +62,7 @@ from models.interchange.spaceex_states import (
     sort_initial,
 )
 from models.interchange.xml_door import Element, parse_xml
-from models.literals import ExpressionTooLargeError
 from models.source import Diagnostic, ModelError, Severity, Span
-from models.traversal import free_variables, substitute
 
 FORBIDDEN = "forbidden"
 """The name of the property that `forbidden` states."""

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from models.automaton import TIME
-from models.expression import Expression, variable
+from models.expressions.expression import Expression, variable
+from models.expressions.operators import Op
+from models.expressions.traversal import free_variables
 from models.interchange.spaceex_components import Bind, Component, Param, refusal
 from models.interchange.spaceex_formulas import no_places, read_formula
 from models.interchange.spaceex_notes import Notes
 from models.interchange.xml_door import Element
-from models.operators import Op
 from models.source import Diagnostic, Severity, Span
-from models.traversal import free_variables
 
 _NUMBERED = re.compile(r"x(\d{1,6})", re.ASCII)
 

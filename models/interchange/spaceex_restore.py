@@ -30,7 +30,7 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.expression import (
+from models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -42,15 +42,15 @@ from models.expression import (
     negation,
     variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.operators import Op
+from models.expressions.text import parse_expression
+from models.expressions.traversal import conjuncts
 from models.interchange.spaceex_behaviour import Behaviour, Jump, Stay
 from models.interchange.spaceex_config import Configuration
 from models.interchange.spaceex_network import Network
 from models.interchange.spaceex_notes import Counts, EdgeNote, Notes, bad_note, find_note
 from models.interchange.spaceex_states import Bounds, disjuncts, plain_bound, read_states
 from models.interchange.spaceex_text import opposite
-from models.operators import Op
-from models.traversal import conjuncts
 
 Bounded = TypeVar("Bounded", Input, Parameter)
 

@@ -10,15 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from models.expression import FALSE, TRUE, Expression, at_location, conjunction, variable
+from models.expressions.expression import (
+    FALSE,
+    TRUE,
+    Expression,
+    at_location,
+    conjunction,
+    variable,
+)
+from models.expressions.operators import Op
+from models.expressions.traversal import conjuncts, free_variables, postorder, substitute
 from models.interchange.spaceex_behaviour import Behaviour
 from models.interchange.spaceex_components import refusal
 from models.interchange.spaceex_config import Entry
 from models.interchange.spaceex_formulas import read_formula, with_places
 from models.interchange.spaceex_network import Network
-from models.operators import Op
 from models.source import ModelError, Span
-from models.traversal import conjuncts, free_variables, postorder, substitute
 
 MAX_ROUNDS = 50
 """How often constants are replaced in the definitions of others before giving up; what is

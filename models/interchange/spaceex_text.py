@@ -7,13 +7,20 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from models.automaton import Constraint, Range, primed
-from models.dialect import FUNCTIONS, SPACEEX
-from models.expression import Expression, boolean, conjunction, disjunction, negation, variable
+from models.expressions.dialect import FUNCTIONS, SPACEEX
+from models.expressions.expression import (
+    Expression,
+    boolean,
+    conjunction,
+    disjunction,
+    negation,
+    variable,
+)
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.printing import to_text
+from models.expressions.traversal import postorder, rebuild, substitute
 from models.interchange.spaceex_components import refusal
-from models.operators import COMPARISONS, Op
-from models.printing import to_text
 from models.source import ModelError, Span
-from models.traversal import postorder, rebuild, substitute
 
 MAX_NESTING = 1_000
 """How deeply conjunctions and disjunctions may alternate in what is written."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from models.agents.hierarchy import Declaration
 from models.automaton import INT, REAL, TIME, Constraint, Kind, Range
-from models.expression import Expression, variable
-from models.hierarchy import Declaration
+from models.expressions.expression import Expression, variable
+from models.expressions.operators import Op
 from models.language.context import Context
 from models.language.declarations import value_range
 from models.language.scope import Binding, Role, Scope
 from models.language.syntax import Identifier, Interval, Let, Relation, Setting
 from models.language.typecheck import type_words
-from models.operators import Op
 from models.source import Span
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from models.automaton import Automaton, Constraint
+from models.expressions.traversal import free_variables
 from models.language.findings import Findings
 from models.source import Span
-from models.traversal import free_variables
 
 MAX_STEPS = 20_000
 """How long to look for a loop that is real before settling for a warning."""

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from models.agents.hierarchy import Access
 from models.automaton import EventKind, Kind, PropertyKind
-from models.expression import Expression
-from models.hierarchy import Access
+from models.expressions.expression import Expression
+from models.expressions.table import Interpolation
 from models.language import syntax
 from models.language.build_expressions import Arguments, ExpressionBuilder
 from models.language.lexical import Token
-from models.table import Interpolation
 
 _ACCESS = {
     "read": Access.READ,

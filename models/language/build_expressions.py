@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from models.dialect import FUNCTIONS, MAX_DIGITS
-from models.expression import (
+from models.expressions.dialect import FUNCTIONS, MAX_DIGITS
+from models.expressions.expression import (
     ZERO,
     Expression,
     add,
@@ -33,10 +33,10 @@ from models.expression import (
     power,
     variable,
 )
+from models.expressions.literals import ExpressionTooLargeError
+from models.expressions.operators import Op
 from models.language import syntax
 from models.language.lexical import Token
-from models.literals import ExpressionTooLargeError
-from models.operators import Op
 from models.source import Diagnostic, Span
 
 MAX_DEPTH = 400

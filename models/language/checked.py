@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from models.flatten import flatten
+from models.agents.flatten import flatten
+from models.expressions.literals import ExpressionTooLargeError
 from models.language.elaborate import elaborate
 from models.language.findings import Findings
 from models.language.project import Project, read_project
 from models.language.wellposed import check_automaton
-from models.literals import ExpressionTooLargeError
 from models.model import Model
 from models.source import Diagnostic, ModelError
 

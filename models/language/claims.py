@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from models.agents.hierarchy import Claim
 from models.automaton import BOOL
-from models.expression import Expression
-from models.hierarchy import Claim
+from models.expressions.expression import Expression
 from models.language.context import Context
 from models.language.scope import Scope
 from models.language.syntax import ClaimBlock

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from models.automaton import BOOL, INT, REAL, Parameter, ValueType
-from models.expression import Expression, boolean, constant, variable
+from models.expressions.expression import Expression, boolean, constant, variable
+from models.expressions.table import Table
+from models.expressions.traversal import free_variables
 from models.language.definitions import Definitions
 from models.language.findings import listed
 from models.language.resolve import Resolver, value_type
@@ -18,8 +20,6 @@ from models.language.syntax import (
     TableDeclaration,
 )
 from models.source import Span
-from models.table import Table
-from models.traversal import free_variables
 
 MAX_TABLE_CELLS = 1_000_000
 

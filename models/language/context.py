@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-from models.expression import Expression, constant
-from models.hierarchy import Agent, Mode
+from models.agents.hierarchy import Agent, Mode
+from models.expressions.expression import Expression, constant
 from models.language.definitions import Definitions
 from models.language.findings import Findings, did_you_mean
 from models.language.resolve import Resolver, value_type

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from models.agents.hierarchy import ControlPoint, Mode
+from models.agents.resets import ReadsChoiceError, after
 from models.automaton import (
     Automaton,
     Constraint,
@@ -28,7 +30,7 @@ from models.automaton import (
     ValueType,
 )
 from models.counting import counted
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     compare,
@@ -38,14 +40,12 @@ from models.expression import (
     negation,
     variable,
 )
-from models.hierarchy import ControlPoint, Mode
+from models.expressions.operators import Op
+from models.expressions.traversal import conjuncts, free_variables, substitute
 from models.language.findings import Findings, listed
 from models.language.questions import Facts, Questions
-from models.operators import Op
-from models.resets import ReadsChoiceError, after
-from models.solver import Unknown, Unsatisfiable, Witness
+from models.smt.solver import Unknown, Unsatisfiable, Witness
 from models.source import Span
-from models.traversal import conjuncts, free_variables, substitute
 
 MAX_PER_PLACE = 3
 """How many instances of one transition are asked about; the others share its text."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.expression import FALSE, Expression
-from models.hierarchy import DEFAULT_ENTRY, INIT, Access, Agent, Mode
+from models.agents.hierarchy import DEFAULT_ENTRY, INIT, Access, Agent, Mode
+from models.expressions.expression import FALSE, Expression
+from models.expressions.traversal import free_variables
 from models.language.findings import Findings, listed
-from models.traversal import free_variables
 
 
 def check_entrances(mode: Mode, findings: Findings, *, is_top: bool) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from models.agents.hierarchy import Declaration
 from models.automaton import REAL, Kind, Range, ValueType
-from models.expression import Expression, variable
-from models.hierarchy import Declaration
+from models.expressions.expression import Expression, variable
 from models.language.context import Context
 from models.language.resolve import value_type
 from models.language.scope import Binding, Role, Scope

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from models.agents.hierarchy import Access, Agent, Declaration, Mode
 from models.automaton import REAL, Kind
-from models.hierarchy import Access, Agent, Declaration, Mode
 from models.language.findings import Findings
 from models.source import Span
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from models.agents.hierarchy import Agent
 from models.automaton import REAL
-from models.expression import Expression
-from models.hierarchy import Agent
+from models.expressions.expression import Expression
 from models.language.constants import global_scope, override_value
 from models.language.context import Context, argument_values
 from models.language.definitions import Definitions, collect

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from models.agents.hierarchy import Access, Declaration
 from models.automaton import Range
-from models.expression import TRUE, Expression, compare, conjunction, equal, negation, variable
-from models.hierarchy import Access, Declaration
+from models.expressions.expression import (
+    TRUE,
+    Expression,
+    compare,
+    conjunction,
+    equal,
+    negation,
+    variable,
+)
+from models.expressions.operators import Op
 from models.language.actions import assigned
 from models.language.claims import condition
 from models.language.context import Context
 from models.language.declarations import value_range
 from models.language.scope import Scope
 from models.language.syntax import InitBlock, Interval, Setting
-from models.operators import Op
 
 
 def with_initial_values(

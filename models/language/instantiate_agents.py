@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from models.expression import Expression, conjunction, variable
-from models.families import Unrolled
-from models.hierarchy import Access, Agent, AgentInstance, Declaration, Mode
+from models.agents.families import Unrolled
+from models.agents.hierarchy import Access, Agent, AgentInstance, Declaration, Mode
+from models.expressions.expression import Expression, conjunction, variable
 from models.language.claims import claims, condition
 from models.language.context import Context, Trail, argument_values, definition_scope
 from models.language.declarations import declare

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+from models.agents.hierarchy import Mode, ModeInstance, Transition
 from models.automaton import EventKind
-from models.expression import TRUE, Expression, conjunction
-from models.hierarchy import Mode, ModeInstance, Transition
+from models.expressions.expression import TRUE, Expression, conjunction
 from models.language.actions import actions, algebra, flows
 from models.language.claims import claims, condition
 from models.language.context import Context, Trail, argument_values, definition_scope

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from models.agents.hierarchy import Access, Declaration
 from models.automaton import Kind
-from models.expression import variable
-from models.hierarchy import Access, Declaration
+from models.expressions.expression import variable
 from models.language.context import Context
 from models.language.findings import closest
 from models.language.renaming import Renaming

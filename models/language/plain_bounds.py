@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from models.automaton import REAL, ValueType
-from models.expression import Expression
-from models.operators import Op
-from models.solver import Unsatisfiable, Witness
+from models.expressions.expression import Expression
+from models.expressions.operators import Op
+from models.smt.solver import Unsatisfiable, Witness
 
 _MIRRORED = {
     Op.LESS: Op.GREATER,

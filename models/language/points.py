@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.hierarchy import DEFAULT_ENTRY, DEFAULT_EXIT, INIT, ControlPoint, Mode
+from models.agents.hierarchy import DEFAULT_ENTRY, DEFAULT_EXIT, INIT, ControlPoint, Mode
 from models.language.findings import Findings, did_you_mean, listed
 from models.language.syntax import PointReference
 from models.source import Span

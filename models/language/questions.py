@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from models.automaton import ValueType
-from models.expression import FALSE, TRUE, Expression, conjunction
+from models.expressions.expression import FALSE, TRUE, Expression, conjunction
+from models.expressions.traversal import conjuncts, free_variables
 from models.language.plain_bounds import decide
-from models.solver import Answer, Limits, Session, Unknown, Unsatisfiable, Witness
-from models.traversal import conjuncts, free_variables
+from models.smt.solver import Answer, Limits, Session, Unknown, Unsatisfiable, Witness
 
 MAX_QUESTIONS = 250
 PER_QUESTION = Limits(resources=400_000, milliseconds=1_000)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from models.expression import Expression
-from models.hierarchy import Access, Declaration
+from models.agents.hierarchy import Access, Declaration
+from models.expressions.expression import Expression
+from models.expressions.operators import Op
 from models.language.context import Context
 from models.language.findings import did_you_mean, listed
 from models.language.scope import Binding, Role, Scope
 from models.language.syntax import Identifier, Instance
-from models.operators import Op
 
 Renaming: TypeAlias = tuple[tuple[str, str], ...]
 """Pairs of a part's own name and the name around it."""

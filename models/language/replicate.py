@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from models.agents.families import MAX_PAIRS, Family, Partner
+from models.agents.hierarchy import AgentInstance, Interaction
 from models.automaton import EventKind
-from models.families import MAX_PAIRS, Family, Partner
-from models.hierarchy import AgentInstance, Interaction
+from models.expressions.traversal import free_variables
 from models.language.actions import actions
 from models.language.claims import condition
 from models.language.context import Context
@@ -16,7 +17,6 @@ from models.language.members import find_member
 from models.language.scope import Scope
 from models.language.syntax import Identifier, Instance, InteractionBlock
 from models.language.unrolling import indexed
-from models.traversal import free_variables
 
 
 def copies(context: Context, instance: Instance, scope: Scope) -> Iterator[tuple[str, Scope]]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from models.agents.hierarchy import Declaration
 from models.automaton import BOOL, INT, REAL, TIME, ValueType
-from models.expression import (
+from models.expressions.expression import (
     ZERO,
     Expression,
     add,
@@ -22,7 +23,9 @@ from models.expression import (
     symbol,
     variable,
 )
-from models.hierarchy import Declaration
+from models.expressions.literals import ExpressionTooLargeError
+from models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
+from models.expressions.traversal import free_variables, with_arguments
 from models.language.findings import Findings, did_you_mean, listed
 from models.language.members import find_member, member_names
 from models.language.scope import CONSTANT_ROLES, Binding, Scope
@@ -35,10 +38,7 @@ from models.language.typecheck import (
     symbol_type,
 )
 from models.language.unrolling import Selected, Typed, cases
-from models.literals import ExpressionTooLargeError
-from models.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
 from models.source import Span
-from models.traversal import free_variables, with_arguments
 
 POISON: Typed = (ZERO, None)
 MAX_QUANTIFIER_DEPTH = 8

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from models.agents.hierarchy import AgentInstance, Declaration
 from models.automaton import TIME, ValueType
-from models.expression import Expression
-from models.hierarchy import AgentInstance, Declaration
+from models.expressions.expression import Expression
+from models.expressions.table import Table
 from models.language.findings import Findings
 from models.language.syntax import ExternDeclaration
 from models.source import Span
-from models.table import Table
 
 
 class Role(StrEnum):

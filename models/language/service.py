@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from models.automaton import TIME
-from models.dialect import FUNCTIONS
+from models.expressions.dialect import FUNCTIONS
 from models.language import syntax
 from models.language.expected import OPERATORS, acceptable, spelling
 from models.language.grammar import grammar

@@ -1,6 +1,6 @@
 """The syntax tree of a `.charon` file: what the author wrote, with its place.
 
-Expressions are `models.expression.Expression` with names as written; indexed and dotted
+Expressions are `models.expressions.expression.Expression` with names as written; indexed and dotted
 names are `SELECT` nodes, `forall` and `sum` are quantifier nodes. Elaboration resolves all
 of them. Every node carries its span; `name_span` is the place of the name alone.
 """
@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from models.agents.hierarchy import Access
 from models.automaton import EventKind, Kind, PropertyKind
-from models.expression import Expression
-from models.hierarchy import Access
+from models.expressions.expression import Expression
+from models.expressions.table import Interpolation
 from models.source import Span
-from models.table import Interpolation
 
 
 @dataclass(frozen=True, slots=True)

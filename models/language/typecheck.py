@@ -9,9 +9,9 @@ expression that was already reported: it fits everywhere, so one mistake is told
 from __future__ import annotations
 
 from models.automaton import BOOL, INT, REAL, ValueType
-from models.expression import ZERO, Expression
+from models.expressions.expression import ZERO, Expression
+from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
 from models.language.findings import Findings, did_you_mean, listed
-from models.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
 from models.source import Span
 
 _WHOLE_IF_ARGUMENTS_ARE = frozenset(

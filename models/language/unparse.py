@@ -28,16 +28,25 @@ from models.automaton import (
     Variable,
     specialise,
 )
-from models.expression import FALSE, ONE, TRUE, ZERO, Expression, conjunction, equal, variable
+from models.expressions.expression import (
+    FALSE,
+    ONE,
+    TRUE,
+    ZERO,
+    Expression,
+    conjunction,
+    equal,
+    variable,
+)
+from models.expressions.operators import Op
+from models.expressions.printing import number_text, to_text
+from models.expressions.ranges import bounds
+from models.expressions.table import Table
+from models.expressions.traversal import conjuncts, free_variables, postorder, substitute
 from models.language.unparse_actions import Refused, sequential
 from models.language.unparse_names import Names
 from models.language.unparse_parts import block, explicit, is_free, label, limit, table_text
-from models.operators import Op
-from models.printing import number_text, to_text
-from models.ranges import bounds
 from models.source import Diagnostic, ModelError
-from models.table import Table
-from models.traversal import conjuncts, free_variables, postorder, substitute
 
 
 def unparse(automaton: Automaton) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from models.automaton import Constraint, Variable, primed
-from models.expression import Expression, variable
+from models.expressions.expression import Expression, variable
+from models.expressions.printing import to_text
+from models.expressions.ranges import bounds
+from models.expressions.traversal import free_variables, substitute
 from models.language.unparse_names import Names
-from models.printing import to_text
-from models.ranges import bounds
-from models.traversal import free_variables, substitute
 
 
 class Refused(Exception):  # noqa: N818 - it is no error of ours

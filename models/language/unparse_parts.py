@@ -14,12 +14,12 @@ from models.automaton import (
     Location,
     Variable,
 )
-from models.expression import Expression
+from models.expressions.expression import Expression
+from models.expressions.operators import Op
+from models.expressions.printing import number_text
+from models.expressions.table import Table
 from models.language.unparse_names import Names
-from models.operators import Op
-from models.printing import number_text
 from models.source import Diagnostic, ModelError
-from models.table import Table
 
 MAX_LOCATIONS = 20_000
 """A product with more reachable locations than this is not written out."""

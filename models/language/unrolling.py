@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from models.automaton import INT, ValueType
-from models.expression import Expression, constant, variable
+from models.expressions.expression import Expression, constant, variable
+from models.expressions.operators import Op
+from models.expressions.pattern import Pattern
+from models.expressions.traversal import free_variables, postorder, rebuild, with_arguments
 from models.language.scope import Binding, Role, Scope
-from models.operators import Op
-from models.pattern import Pattern
-from models.traversal import free_variables, postorder, rebuild, with_arguments
 
 Typed: TypeAlias = tuple[Expression, ValueType | None]
 """An expression and its type; no type where a mistake was already reported."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from models.agents.hierarchy import Agent, Mode
 from models.automaton import Automaton
-from models.hierarchy import Agent, Mode
 from models.language.algebraic_loops import check_algebraic_loops
 from models.language.coverage import FlatCheck, check_points
 from models.language.dead_parts import check_entrances, check_unused_agent, check_unused_mode

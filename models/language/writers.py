@@ -6,9 +6,9 @@ discrete steps one at a time, so each assignment is well defined.
 
 from __future__ import annotations
 
+from models.agents.families import Family, parts_of
+from models.agents.hierarchy import Access, Agent, AgentInstance, Declaration
 from models.automaton import Kind
-from models.families import Family, parts_of
-from models.hierarchy import Access, Agent, AgentInstance, Declaration
 from models.language.findings import Findings
 
 

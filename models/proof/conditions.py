@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.automaton import Automaton, Input, Location, Parameter, Range
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -15,9 +15,9 @@ from models.expression import (
     negation,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
+from models.expressions.traversal import conjuncts, rebuild, with_arguments
 from models.proof.linear import Form
-from models.traversal import conjuncts, rebuild, with_arguments
 
 
 def expression_of(form: Form) -> Expression:

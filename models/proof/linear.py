@@ -23,9 +23,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from models.automaton import BOOL, ValueType
-from models.expression import Expression
-from models.operators import Op
-from models.traversal import postorder
+from models.expressions.expression import Expression
+from models.expressions.operators import Op
+from models.expressions.traversal import postorder
 
 MAX_ALTERNATIVES = 10_000
 """A condition that splits into more disjuncts is refused (`TooManyCasesError`)."""

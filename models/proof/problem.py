@@ -41,7 +41,7 @@ from models.automaton import (
     primed,
 )
 from models.dynamics import eliminate_algebraic
-from models.expression import (
+from models.expressions.expression import (
     Expression,
     boolean,
     conjunction,
@@ -52,7 +52,9 @@ from models.expression import (
     symbol,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
+from models.expressions.ranges import is_empty
+from models.expressions.traversal import free_variables, postorder
 from models.proof.linear import (
     MAX_ALTERNATIVES,
     Alternatives,
@@ -76,8 +78,6 @@ from models.proof.quantities import (
     measured_resets,
     quantities,
 )
-from models.ranges import is_empty
-from models.traversal import free_variables, postorder
 
 MAX_CORNER_PARAMETERS = 8
 MAX_FLOWING = 64

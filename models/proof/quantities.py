@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from models.automaton import Constraint, Edge, Range
-from models.expression import Expression, compare, subtract, variable
-from models.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
+from models.expressions.expression import Expression, compare, subtract, variable
+from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
+from models.expressions.traversal import free_variables, postorder, rebuild, with_arguments
 from models.proof.linear import affine
-from models.traversal import free_variables, postorder, rebuild, with_arguments
 
 Quantities = Mapping[Expression, str]
 """The names of quantities (no variable has such a name)."""

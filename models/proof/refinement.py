@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from models.automaton import TIME, Automaton, Property, PropertyKind
 from models.dynamics import eliminate_algebraic
-from models.expression import FALSE
+from models.expressions.expression import FALSE
 from models.proof import polyhedral
 from models.proof.certificate import PolyhedralProof
 from models.proof.checker import Rejected

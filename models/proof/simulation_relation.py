@@ -48,7 +48,7 @@ from models.automaton import (
     Range,
     primed,
 )
-from models.expression import (
+from models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -59,7 +59,8 @@ from models.expression import (
     negation,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
+from models.expressions.traversal import free_variables, substitute
 from models.proof.conditions import (
     changing,
     derivative_of,
@@ -74,7 +75,6 @@ from models.proof.conditions import (
 from models.proof.linear import Alternatives, Form, affine, alternatives
 from models.proof.polyhedral import Region
 from models.source import Span
-from models.traversal import free_variables, substitute
 
 
 class ObligationKind(StrEnum):

@@ -31,7 +31,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from models.automaton import TIME, Kind
-from models.expression import ONE, ZERO, Expression
+from models.expressions.expression import ONE, ZERO, Expression
 from models.proof.affine_flow import Span, common_bounds
 from models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
 from models.proof.problem import LinearProblem

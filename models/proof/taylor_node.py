@@ -23,6 +23,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import comb, lcm
 
+from models.expressions.traversal import free_variables
 from models.proof.adjoint import Chord, gap
 from models.proof.intervals import UndefinedError
 from models.proof.linear import Form
@@ -30,7 +31,6 @@ from models.proof.polyhedral import Region
 from models.proof.rational_matrix import Matrix, inverse
 from models.proof.taylor_flow import FRAME_BITS, NonlinearFlow, Reached, TaylorSteps
 from models.proof.taylor_model import MAX_ORDER, Polynomial
-from models.traversal import free_variables
 
 MAX_NAMES = 200
 MAX_BITS = 2048

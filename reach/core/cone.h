@@ -1,5 +1,5 @@
 /* The double description of a cone while constraints are added; specified by
-   `reach/double_description.py`, whose results it repeats entry by entry. */
+   `reach/sets/double_description.py`, whose results it repeats entry by entry. */
 #ifndef CHARON_CONE_H
 #define CHARON_CONE_H
 

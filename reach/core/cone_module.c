@@ -1,4 +1,4 @@
-/* The Python face of cones in 64-bit integers; see `reach/double_description.py`. */
+/* The Python face of cones in 64-bit integers; see `reach/sets/double_description.py`. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

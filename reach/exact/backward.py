@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from models.automaton import TIME
-from models.evaluation import Scalar, evaluate
-from models.expression import (
+from models.expressions.evaluation import Scalar, evaluate
+from models.expressions.expression import (
     TRUE,
     ZERO,
     Expression,
@@ -31,9 +31,9 @@ from models.expression import (
     negation,
     variable,
 )
-from models.operators import Op
-from models.solver import Limits, Session, Unsatisfiable, Witness, satisfiable
-from models.traversal import conjuncts, free_variables, substitute
+from models.expressions.operators import Op
+from models.expressions.traversal import conjuncts, free_variables, substitute
+from models.smt.solver import Limits, Session, Unsatisfiable, Witness, satisfiable
 from reach.exact.polynomial_in_time import InTime, collected, spread
 from reach.exact.qepcad import Proposal, QepcadError, eliminated
 from reach.exact.tidy import tidied

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from models.automaton import TIME, Automaton, Kind
-from models.expression import ZERO, Expression, add, constant, multiply, variable
-from models.polynomial import Polynomial, PolynomialTooLargeError, from_polynomial
-from models.traversal import substitute
+from models.expressions.expression import ZERO, Expression, add, constant, multiply, variable
+from models.expressions.polynomial import Polynomial, PolynomialTooLargeError, from_polynomial
+from models.expressions.traversal import substitute
 from reach.exact.polynomial_in_time import InTime, expanded, form_of, trimmed
 
 MAX_ORDER = 32

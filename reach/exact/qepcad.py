@@ -17,11 +17,11 @@ from importlib.metadata import PackageNotFoundError, distribution
 from math import lcm
 from pathlib import Path
 
-from models.expression import Expression, variable
-from models.expression_text import parse_expression
-from models.operators import Op
-from models.polynomial import polynomial_form
-from models.traversal import free_variables, substitute
+from models.expressions.expression import Expression, variable
+from models.expressions.operators import Op
+from models.expressions.polynomial import polynomial_form
+from models.expressions.text import parse_expression
+from models.expressions.traversal import free_variables, substitute
 from reach.exact.polynomial_in_time import NotPolynomialError
 
 MEMORY_CELLS = 40_000_000

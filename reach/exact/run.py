@@ -2,7 +2,7 @@
 
 A run here is one stay: an initial state, every variable as a polynomial in the time since, with
 rational coefficients, and a duration. That it is a run of the model, and ends in a state that
-breaks the claim, is decided exactly (`models.polynomial_flow`), whatever suggested it.
+breaks the claim, is decided exactly (`models.expressions.polynomial_flow`), whatever suggested it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from models.automaton import INT, TIME, Automaton, Kind, Property
-from models.evaluation import EvaluationError, Scalar, evaluate, evaluate_number
-from models.expression import conjunction
-from models.polynomial_flow import (
+from models.expressions.evaluation import EvaluationError, Scalar, evaluate, evaluate_number
+from models.expressions.expression import conjunction
+from models.expressions.polynomial_flow import (
     NotPolynomialError,
     Polynomial,
     Trajectory,
@@ -25,7 +25,7 @@ from models.polynomial_flow import (
     polynomial,
     value_at,
 )
-from reach.exact_replay import is_initial
+from reach.rectangular.exact_replay import is_initial
 
 
 @dataclass(frozen=True)

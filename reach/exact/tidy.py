@@ -9,10 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 from math import gcd, lcm
 
-from models.expression import Expression, compare
-from models.operators import COMPARISONS, Op
-from models.polynomial import Polynomial, from_polynomial, polynomial_form
-from models.traversal import conjuncts, rebuild, with_arguments
+from models.expressions.expression import Expression, compare
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.polynomial import Polynomial, from_polynomial, polynomial_form
+from models.expressions.traversal import conjuncts, rebuild, with_arguments
 
 _TURNED = {
     Op.LESS: Op.GREATER,

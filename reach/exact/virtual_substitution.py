@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.expression import (
+from models.expressions.expression import (
     FALSE,
     ONE,
     TRUE,
@@ -29,7 +29,7 @@ from models.expression import (
     disjunction,
     multiply,
 )
-from models.operators import Op
+from models.expressions.operators import Op
 from reach.exact.polynomial_in_time import InTime, derivative, expanded, trimmed
 from reach.exact.tidy import tidied
 

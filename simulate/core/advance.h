@@ -1,4 +1,4 @@
-/* One stretch of continuous time; specified by `simulate/reference.py`. */
+/* One stretch of continuous time; specified by `simulate/stepping/reference/core.py`. */
 #ifndef CHARON_ADVANCE_H
 #define CHARON_ADVANCE_H
 

@@ -1,4 +1,4 @@
-/* Agents with clocks of their own; see `simulate/fleet.py`. */
+/* Agents with clocks of their own; see `simulate/agents/fleet.py`. */
 #ifndef CHARON_FLEET_H
 #define CHARON_FLEET_H
 

@@ -1,4 +1,4 @@
-/* The Python face of fleets, once they are set up; see `simulate/fleet.py`. */
+/* The Python face of fleets, once they are set up; see `simulate/agents/fleet.py`. */
 #include "fleet.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Enclosures: the tape on intervals; specified by `simulate/reference_interval.py`. */
+/* Enclosures: the tape on intervals; specified by `simulate/stepping/reference/interval.py`. */
 #include "tape.h"
 
 #include <math.h>

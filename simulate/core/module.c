@@ -344,11 +344,11 @@ static PyObject *holds_at(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"values", values_at, METH_VARARGS, "Expressions at one point; see simulate.engine."},
-    {"holds", holds_at, METH_VARARGS, "A condition at one point; see simulate.engine."},
+    {"values", values_at, METH_VARARGS, "Expressions at one point; see simulate.stepping.engine."},
+    {"holds", holds_at, METH_VARARGS, "A condition at one point; see simulate.stepping.engine."},
     {"load", load, METH_VARARGS, "Copy a program into the core's memory."},
     {"open", open_stepper, METH_VARARGS, "A stepper for a state of a program."},
-    {"advance", advance, METH_VARARGS, "Carry a stepper through time; see simulate.engine."},
+    {"advance", advance, METH_VARARGS, "Carry a stepper through time; see simulate.stepping.engine."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,5 +1,5 @@
 /* Two rates inside one system: many small steps of the fast variables for each large step of
- * the slow ones; see `simulate/multirate.py`.
+ * the slow ones; see `simulate/stepping/multirate.py`.
  *
  * One large step: the slow variables are extrapolated over it (Adams predictor); the fast
  * ones are integrated along this polynomial, with all events; then the slow step is corrected

@@ -1,4 +1,4 @@
-/* Two rates inside one system; see `simulate/multirate.py`. */
+/* Two rates inside one system; see `simulate/stepping/multirate.py`. */
 #ifndef CHARON_MULTIRATE_H
 #define CHARON_MULTIRATE_H
 

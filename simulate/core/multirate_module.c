@@ -1,4 +1,4 @@
-/* The Python face of two rates; see `simulate/multirate.py`. */
+/* The Python face of two rates; see `simulate/stepping/multirate.py`. */
 #include "multirate.h"
 
 #include <stdlib.h>

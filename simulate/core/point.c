@@ -1,4 +1,4 @@
-/* Expressions and conditions at one point; specified by `simulate/reference_point.py`. */
+/* Expressions and conditions at one point; specified by `simulate/stepping/reference/point.py`. */
 #include "advance.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* A stretch as Python sees it; see `simulate/stretch.py`. */
+/* A stretch as Python sees it; see `simulate/stepping/stretch.py`. */
 #include "advance.h"
 
 static PyObject *indices(const int *values, int count)

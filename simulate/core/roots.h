@@ -1,4 +1,4 @@
-/* Where a polynomial is non-negative; specified by `simulate/reference_roots.py`. */
+/* Where a polynomial is non-negative; specified by `simulate/stepping/reference/roots.py`. */
 #ifndef CHARON_ROOTS_H
 #define CHARON_ROOTS_H
 

@@ -1,5 +1,5 @@
 /* The tape and the three ways to run it: values, Taylor series, sensitivities.
- * `simulate/reference_tape.py` is the specification: the same operations in the same order. */
+ * `simulate/stepping/reference/tape.py` is the specification: the same operations in the same order. */
 #ifndef CHARON_TAPE_H
 #define CHARON_TAPE_H
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-from abstraction.abstract_seeds import seeds_of
-from abstraction.refinement_history import PathStep, RefinementRound
-from abstraction.strategy import HISTORY_READER, SEEDS, Task
+from abstraction.predicates.refinement_history import PathStep, RefinementRound
+from abstraction.predicates.seeds import seeds_of
+from abstraction.strategies.strategy import HISTORY_READER, SEEDS, Task
 from abstraction.verification import deadline, strategy, verify
 from models.load import load
 from models.proof.linear import Form
 from models.verdict import Falsified
-from simulate.falsification import Budget, Options, falsify
-from simulate.objective import Objective
+from simulate.inputs.signals import Steps
 from simulate.recipe import Recipe
-from simulate.search_space import SearchSpace, Shape
-from simulate.signals import Steps
+from simulate.search.falsification import Budget, Options, falsify
+from simulate.search.objective import Objective
+from simulate.search.search_space import SearchSpace, Shape
 
 TIGHT = """
 mode Top() { write analog real x, y; diff { d(x) == -x; d(y) == 0; } }

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from abstraction.directions import fastest_rate
-from abstraction.invariant_search import PACE
-from abstraction.pruning import pruned
-from abstraction.sampled_runs import sampled_runs
-from abstraction.strategy import Task
-from abstraction.template_attempts import attempts
-from abstraction.template_invariant import Missed, TemplateSearch
-from abstraction.template_system import template_system
-from abstraction.turning_search import find_by_turning
+from abstraction.strategies.strategy import Task
+from abstraction.templates.attempts import attempts
+from abstraction.templates.directions import fastest_rate
+from abstraction.templates.invariant import Missed, TemplateSearch
+from abstraction.templates.invariant_search import PACE
+from abstraction.templates.pruning import pruned
+from abstraction.templates.sampled_runs import sampled_runs
+from abstraction.templates.system import template_system
+from abstraction.templates.turning_search import find_by_turning
 from abstraction.verification import deadline, verify
 from models.automaton import HybridAutomaton
 from models.proof.certificate import Certificate, PolyhedralProof

@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from abstraction.abstract_cells import AbstractState, Cells
-from abstraction.abstract_search import explore
-from abstraction.distance_to_bad import NOWHERE, DistanceToBad
-from abstraction.predicates import Origin, Predicate, initial_predicates
-from abstraction.template_system import template_system
+from abstraction.predicates.cells import AbstractState, Cells
+from abstraction.predicates.distance_to_bad import NOWHERE, DistanceToBad
+from abstraction.predicates.predicates import Origin, Predicate, initial_predicates
+from abstraction.predicates.search import explore
+from abstraction.templates.system import template_system
 from models.automaton import (
     Constraint,
     Edge,
@@ -23,11 +23,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.proof.linear import Form, Row
 from models.proof.problem import linear_problem
-from models.solver_rows import RowSession
-from reach.support import SupportOracle
+from models.smt.rows import RowSession
+from reach.sets.support import SupportOracle
 
 
 def field(safe: str, edges: tuple[Edge, ...] = ()) -> HybridAutomaton:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.abstract_cells import AbstractState, Cells
-from abstraction.predicates import Origin, Predicate
-from abstraction.strategy import Task
-from abstraction.template_system import template_system
+from abstraction.predicates.cells import AbstractState, Cells
+from abstraction.predicates.predicates import Origin, Predicate
+from abstraction.strategies.strategy import Task
+from abstraction.templates.system import template_system
 from abstraction.verification import deadline, strategy
 from models.automaton import (
     Constraint,
@@ -24,7 +24,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
 from models.verdict import Verified

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from abstraction.exact_strategy import ExactStrategy
-from abstraction.strategy import Task
+from abstraction.strategies.exact import ExactStrategy
+from abstraction.strategies.strategy import Task
 from abstraction.verification import deadline, verify
 from models.automaton import (
     Constraint,
@@ -21,9 +21,9 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, conjunction, constant, variable
+from models.expressions.expression import Expression, conjunction, constant, variable
+from models.expressions.polynomial_flow import polynomial
 from models.load import load
-from models.polynomial_flow import polynomial
 from models.verdict import Falsified, Unknown, Verified
 from reach.exact.run import PolynomialRun, objection
 
@@ -111,7 +111,7 @@ def test_other_models_are_refused_with_the_reason() -> None:
 def test_a_safe_answer_without_a_certificate_decides_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abstraction.exact_strategy.CERTIFYING", {True: (), False: ()})
+    monkeypatch.setattr("abstraction.strategies.exact.CERTIFYING", {True: (), False: ()})
     found = cars(tmp_path, "3.9")
     assert isinstance(found, Unknown)
     assert found.reason.startswith("exact engine says safe; not certificate-checked: drive leads")

@@ -18,12 +18,12 @@ import pytest
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from abstraction.abstract_cells import AbstractState, Cells
-from abstraction.abstract_search import AbstractGraph, explore
-from abstraction.predicates import Origin, Predicate, distinct, normalised
-from abstraction.slices import CellSlicer
-from abstraction.template_system import template_system
-from abstraction.tracked_slices import TrackedSearch
+from abstraction.predicates.cells import AbstractState, Cells
+from abstraction.predicates.predicates import Origin, Predicate, distinct, normalised
+from abstraction.predicates.search import AbstractGraph, explore
+from abstraction.predicates.slices import CellSlicer
+from abstraction.predicates.tracked_slices import TrackedSearch
+from abstraction.templates.system import template_system
 from models.automaton import (
     INT,
     Constraint,
@@ -37,10 +37,10 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
-from reach.matrix_exponential import matrix_exponential
+from reach.affine.matrix_exponential import matrix_exponential
 
 Array = NDArray[np.float64]
 TICK = 0.05

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from abstraction.hull_directions import CLOSE_FACETS, facet_normals, outline_normals
-from reach import convex_hull as door
+from abstraction.templates.hull_directions import CLOSE_FACETS, facet_normals, outline_normals
+from reach.sets import convex_hull as door
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import networkx
 import pytest
 
-from abstraction.predicate_abstraction import PredicateAbstraction, abstract
-from abstraction.predicates import Origin, Predicate, distinct, in_words, normalised
-from abstraction.refinement_history import RefinementRound
-from abstraction.strategy import GRAPH_READER, HISTORY_READER, PREDICATES, Task
+from abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
+from abstraction.predicates.predicates import Origin, Predicate, distinct, in_words, normalised
+from abstraction.predicates.refinement_history import RefinementRound
+from abstraction.strategies.strategy import GRAPH_READER, HISTORY_READER, PREDICATES, Task
 from abstraction.verification import deadline, strategy
 from models.automaton import (
     Constraint,
@@ -24,13 +24,13 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.load import load
 from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
 from models.verdict import Falsified, Verified
-from reports.abstract_graph import WRITERS
+from reports.pictures.abstract_graph import WRITERS
 
 
 def rectangle_walker() -> HybridAutomaton:

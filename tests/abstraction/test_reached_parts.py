@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from abstraction.abstract_cells import Cells
-from abstraction.abstract_search import explore
-from abstraction.inductive_half_space import Separator
-from abstraction.part_search import PartPlan, PartSearch
-from abstraction.predicate_abstraction import PredicateAbstraction, abstract
-from abstraction.predicates import Origin, Predicate
-from abstraction.reached_parts import reached_parts
-from abstraction.sampled_runs import sampled_runs
-from abstraction.split_system import split_system
-from abstraction.strategy import Task
-from abstraction.template_system import TemplateSystem, template_system
+from abstraction.predicates.cells import Cells
+from abstraction.predicates.inductive_half_space import Separator
+from abstraction.predicates.part_search import PartPlan, PartSearch
+from abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
+from abstraction.predicates.predicates import Origin, Predicate
+from abstraction.predicates.reached_parts import reached_parts
+from abstraction.predicates.search import explore
+from abstraction.predicates.split_system import split_system
+from abstraction.strategies.strategy import Task
+from abstraction.templates.sampled_runs import sampled_runs
+from abstraction.templates.system import TemplateSystem, template_system
 from abstraction.verification import deadline, strategy
 from models.automaton import (
     Constraint,
@@ -30,12 +30,12 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.load import load
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
 from models.verdict import Falsified, Verified
-from reach.sparse_program import SparseProgram
+from reach.programs.sparse_program import SparseProgram
 
 
 def automaton(

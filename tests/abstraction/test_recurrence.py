@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from abstraction.directions import fastest_rate
-from abstraction.sampled_runs import sampled_runs
-from abstraction.strategy import Task
-from abstraction.template_system import template_system
+from abstraction.strategies.strategy import Task
+from abstraction.templates.directions import fastest_rate
+from abstraction.templates.sampled_runs import sampled_runs
+from abstraction.templates.system import template_system
 from abstraction.verification import deadline, verify
 from models.automaton import (
     Constraint,
@@ -23,7 +23,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, Rejected, check
 from models.proof.flowpipe import FlowpipeProof, Node, Step, steps_in

@@ -10,13 +10,13 @@ import pytest
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from abstraction.abstract_cells import AbstractState, Cells
-from abstraction.abstract_search import explore
-from abstraction.predicate_abstraction import PredicateAbstraction, abstract
-from abstraction.predicates import Origin, Predicate, distinct, normalised
-from abstraction.slices import CellSlicer
-from abstraction.template_system import Polyhedron, template_system
-from abstraction.tracked_slices import TrackedSearch
+from abstraction.predicates.cells import AbstractState, Cells
+from abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
+from abstraction.predicates.predicates import Origin, Predicate, distinct, normalised
+from abstraction.predicates.search import explore
+from abstraction.predicates.slices import CellSlicer
+from abstraction.predicates.tracked_slices import TrackedSearch
+from abstraction.templates.system import Polyhedron, template_system
 from models.automaton import (
     Constraint,
     HybridAutomaton,
@@ -26,13 +26,13 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, check
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
-from reach.matrix_exponential import matrix_exponential
-from reach.support import SupportOracle
+from reach.affine.matrix_exponential import matrix_exponential
+from reach.sets.support import SupportOracle
 from workbench.cli import run
 
 Array = NDArray[np.float64]

@@ -8,10 +8,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from abstraction.invariant_search import Found, NotFound, TemplateInvariant, search_invariant
-from abstraction.sampled_runs import corner_inputs, sampled_runs
-from abstraction.strategy import Task
-from abstraction.template_system import template_system
+from abstraction.strategies.strategy import Task
+from abstraction.templates.invariant_search import (
+    Found,
+    NotFound,
+    TemplateInvariant,
+    search_invariant,
+)
+from abstraction.templates.sampled_runs import corner_inputs, sampled_runs
+from abstraction.templates.system import template_system
 from abstraction.verification import deadline, strategy
 from models.automaton import (
     Automaton,
@@ -24,7 +29,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.load import load
 from models.proof.problem import linear_problem
 from models.verdict import Unknown, Verified

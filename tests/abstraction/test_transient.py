@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from abstraction.directions import template
-from abstraction.row_speeds import row_speeds
-from abstraction.strategy import Task
-from abstraction.template_system import template_system
-from abstraction.time_stretches import Stretch, stretch
-from abstraction.transient_search import Found, NotFound, search_transient
+from abstraction.strategies.strategy import Task
+from abstraction.templates.directions import template
+from abstraction.templates.system import template_system
+from abstraction.transients.row_speeds import row_speeds
+from abstraction.transients.search import Found, NotFound, search_transient
+from abstraction.transients.time_stretches import Stretch, stretch
 from abstraction.verification import deadline, strategy
 from models.automaton import (
     Constraint,
@@ -27,11 +27,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.load import load
 from models.proof.problem import linear_problem
 from models.verdict import Falsified, Verified
-from reach.matrix_exponential import matrix_exponential
+from reach.affine.matrix_exponential import matrix_exponential
 from workbench.cli import run
 
 

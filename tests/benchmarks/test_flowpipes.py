@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.flowpipe_strategy import FlowpipeStrategy
-from abstraction.strategy import Task
+from abstraction.strategies.flowpipe import FlowpipeStrategy
+from abstraction.strategies.strategy import Task
 from models.automaton import Automaton
 from models.load import load
 from models.verdict import Falsified, Verified

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.nonlinear_strategy import NonlinearStrategy
-from abstraction.strategy import Task
+from abstraction.strategies.nonlinear import NonlinearStrategy
+from abstraction.strategies.strategy import Task
 from abstraction.verification import verify
 from models.automaton import (
     Automaton,
@@ -25,8 +25,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, conjunction, variable
-from models.expression_text import parse_expression
+from models.expressions.expression import Expression, conjunction, variable
+from models.expressions.text import parse_expression
 from models.load import load
 from models.verdict import Falsified, Unknown, Verdict, Verified
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-import abstraction.rectangular_strategy as strategy
-from abstraction.strategy import Task
+import abstraction.strategies.rectangular as strategy
+from abstraction.strategies.strategy import Task
 from models.automaton import Automaton
 from models.load import load
 from models.verdict import Falsified, Verified

@@ -14,8 +14,8 @@ from models.load import load
 from models.model import Model
 from models.proof.certificate import decode
 from reports.analysis import Settings, analyse
-from reports.html_report import diagram, render
-from reports.report_data import report_data
+from reports.data.report import report_data
+from reports.pages.report import diagram, render
 from tests.support.report_models import evil, heater
 
 MAX_BYTES = 2_000_000
@@ -185,7 +185,7 @@ def test_the_certificate_can_be_saved(room: Any, tmp_path: Path) -> None:
 def test_a_long_certificate_is_unpacked_when_it_is_saved(
     browser: Any, written: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from reports import html_report
+    from reports.pages import report as html_report
 
     monkeypatch.setattr(html_report, "PLAIN", 100)
     path = written("packed", heater, until=8.0)
@@ -293,7 +293,7 @@ def test_narrow_windows_do_not_scroll_sideways(browser: Any, written: Callable[.
 def test_a_refinement_page_needs_no_script(browser: Any, tmp_path: Path) -> None:
     from abstraction.refinement.flat import Settings as Search
     from abstraction.refinement.proof_tree import prove_refinement
-    from reports.refinement_page import Comparison, refinement_page
+    from reports.pages.refinement import Comparison, refinement_page
 
     path = tmp_path / "proof.html"
     model = load("platoon_any_length", agent="Vehicle")

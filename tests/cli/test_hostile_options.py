@@ -172,7 +172,7 @@ def test_an_interrupted_proof_says_what_is_known(
     workbench: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from abstraction import verification
-    from abstraction.strategy import Task
+    from abstraction.strategies.strategy import Task
 
     decide = verification.verify
 

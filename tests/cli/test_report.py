@@ -156,7 +156,7 @@ def test_contradicting_engines_end_loudly(
     from models.proof.linear import Form
     from models.proof.polyhedral import Region
     from reports import analysis
-    from reports.claimed_set import polyhedral_set
+    from reports.claims.claimed_set import polyhedral_set
 
     too_small = Region("on", (Form({"t": Fraction(1)}, Fraction(-21)),), ((1,),))
     wrong = polyhedral_set(PolyhedralProof((too_small,), ()))

@@ -11,9 +11,9 @@ from math import prod
 import pytest
 from spaceex_files import BENCHMARKS
 
+from models.agents.composition import explicit
 from models.automaton import Automaton, HybridAutomaton, Kind, Range
-from models.composition import explicit
-from models.expression import constant, variable
+from models.expressions.expression import constant, variable
 from models.interchange.spaceex_export import write_spaceex
 from models.interchange.spaceex_import import import_spaceex, read_spaceex
 from models.source import ModelError

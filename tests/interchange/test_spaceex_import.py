@@ -17,6 +17,7 @@ from spaceex_files import (
     transition,
 )
 
+from models.agents.composition import Product, explicit
 from models.automaton import (
     INT,
     Automaton,
@@ -26,8 +27,7 @@ from models.automaton import (
     PropertyKind,
     Range,
 )
-from models.composition import Product, explicit
-from models.expression import (
+from models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -37,7 +37,7 @@ from models.expression import (
     minimum,
     variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.interchange.spaceex_build import NO_TIME
 from models.interchange.spaceex_import import import_spaceex, read_spaceex
 from models.source import ModelError

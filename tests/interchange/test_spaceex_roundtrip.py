@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.agents.composition import Product, explicit
 from models.automaton import (
     BOOL,
     INT,
@@ -31,8 +32,7 @@ from models.automaton import (
     enumeration,
     primed,
 )
-from models.composition import Product, explicit
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -53,11 +53,11 @@ from models.expression import (
     symbol,
     variable,
 )
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.table import Table
 from models.interchange.spaceex_export import write_spaceex
 from models.interchange.spaceex_import import import_spaceex, read_spaceex
-from models.operators import COMPARISONS, Op
 from models.source import ModelError, Span
-from models.table import Table
 
 X, Y = variable("x"), variable("car[3].y")
 U, P = variable("u.in"), variable("sum")

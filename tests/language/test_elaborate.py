@@ -18,14 +18,14 @@ from charon_texts import (
     elaborated,
 )
 
+from models.agents.hierarchy import Access, ControlPoint, Mode
 from models.automaton import Kind, Range
-from models.evaluation import evaluate
-from models.expression import constant, variable
-from models.expression_text import parse_expression
-from models.hierarchy import Access, ControlPoint, Mode
-from models.operators import Op
+from models.expressions.evaluation import evaluate
+from models.expressions.expression import constant, variable
+from models.expressions.operators import Op
+from models.expressions.text import parse_expression
+from models.expressions.traversal import free_variables, postorder
 from models.source import ModelError
-from models.traversal import free_variables, postorder
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -15,17 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syntax_texts import EVERYTHING
 
+from models.agents.hierarchy import Access
 from models.automaton import EventKind, Kind, PropertyKind
-from models.expression import Expression, constant, variable
-from models.expression_text import parse_expression
-from models.hierarchy import Access
+from models.expressions.expression import Expression, constant, variable
+from models.expressions.operators import Op
+from models.expressions.printing import to_text
+from models.expressions.table import Interpolation
+from models.expressions.text import parse_expression
+from models.expressions.traversal import postorder
 from models.language import syntax
 from models.language.grammar import digest, grammar, make_table
 from models.language.parse import parse_source
-from models.operators import Op
-from models.printing import to_text
-from models.table import Interpolation
-from models.traversal import postorder
 
 
 def parse(text: str) -> syntax.SourceFile:

@@ -9,11 +9,11 @@ from itertools import combinations
 import pytest
 from charon_texts import agent_of, automaton_of, codes, diagnostics, elaborated
 
-from models.composition import Product
-from models.evaluation import evaluate
-from models.expression import variable
-from models.expression_text import parse_expression
-from models.traversal import conjuncts, free_variables
+from models.agents.composition import Product
+from models.expressions.evaluation import evaluate
+from models.expressions.expression import variable
+from models.expressions.text import parse_expression
+from models.expressions.traversal import conjuncts, free_variables
 
 PLATOON = """
 const int n = 4;

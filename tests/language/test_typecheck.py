@@ -19,7 +19,7 @@ NAMES = {"r": REAL, "i": INT, "j": INT, "b": BOOL, "light": TRAFFIC, "other": en
 
 def type_of(text: str) -> tuple[ValueType | None, list[str]]:
     """The type of an expression over `NAMES`, and the codes of what was reported."""
-    from models.expression import variable
+    from models.expressions.expression import variable
 
     (declaration,) = parse_source(f"const real q = {text};", "t").definitions
     assert isinstance(declaration, ConstantDeclaration)

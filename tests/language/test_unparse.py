@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from models.agents.composition import Product
+from models.agents.resets import apply
 from models.automaton import (
     BOOL,
     INT,
@@ -29,8 +31,7 @@ from models.automaton import (
     enumeration,
     primed,
 )
-from models.composition import Product
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     at_location,
@@ -42,11 +43,10 @@ from models.expression import (
     symbol,
     variable,
 )
+from models.expressions.table import Interpolation, Table
 from models.language.unparse import unparse
 from models.load import load
-from models.resets import apply
 from models.source import ModelError
-from models.table import Interpolation, Table
 
 NAMES = ("x", "y", "z")
 x, y, z = map(variable, NAMES)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from models.expression import Expression
+from models.expressions.expression import Expression
 from models.language import unrolling
 from models.load import load
 from tests.support.charon_texts import agent_of, codes

@@ -13,7 +13,7 @@ from scipy.linalg import expm
 
 from models.automaton import Automaton
 from models.catalogue import Entry, entries
-from models.evaluation import evaluate
+from models.expressions.evaluation import evaluate
 from models.language.format import format_source
 from models.load import load
 from models.model import Model

@@ -9,7 +9,7 @@ from expression_strategies import GRID, LINE, POLYNOMIAL, condition, number
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.algebra import (
+from models.expressions.algebra import (
     NormalFormTooLargeError,
     NotDifferentiableError,
     PolynomialTooLargeError,
@@ -29,8 +29,8 @@ from models.algebra import (
     simplify,
     without_piecewise,
 )
-from models.evaluation import EvaluationError, Scalar, evaluate, evaluate_number, holds
-from models.expression import (
+from models.expressions.evaluation import EvaluationError, Scalar, evaluate, evaluate_number, holds
+from models.expressions.expression import (
     FALSE,
     ONE,
     TRUE,
@@ -53,9 +53,9 @@ from models.expression import (
     power,
     variable,
 )
-from models.expression_text import parse_expression
-from models.operators import COMPARISONS, Op
-from models.traversal import postorder
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.text import parse_expression
+from models.expressions.traversal import postorder
 
 x, y, z = variable("x"), variable("y"), variable("z")
 NAMES = ("x", "y", "z")

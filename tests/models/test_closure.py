@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from hierarchies import atomic, declare, expr, subs, trans
 
+from models.agents.closure import INACTIVE, close, history_of
+from models.agents.hierarchy import Access, Declaration, Mode, Transition
 from models.automaton import Kind, Range, enumeration
-from models.closure import INACTIVE, close, history_of
-from models.expression import equal, symbol, variable
-from models.hierarchy import Access, Declaration, Mode, Transition
+from models.expressions.expression import equal, symbol, variable
 
 IDLE = trans("de", "dx")
 H = variable("h")

@@ -9,6 +9,9 @@ from itertools import islice
 import pytest
 from hierarchies import actions, atomic, constraints, declare, expr, subs, trans
 
+from models.agents.composition import Interaction, Product, compose, explicit, hide, rename
+from models.agents.flatten import flatten
+from models.agents.hierarchy import Access, Agent, Mode
 from models.automaton import (
     Constraint,
     Edge,
@@ -21,10 +24,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.composition import Interaction, Product, compose, explicit, hide, rename
-from models.expression import FALSE, at_location, constant
-from models.flatten import flatten
-from models.hierarchy import Access, Agent, Mode
+from models.expressions.expression import FALSE, at_location, constant
 from models.source import ModelError
 
 

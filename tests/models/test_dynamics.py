@@ -11,6 +11,7 @@ from hierarchies import actions, constraints, expr, rng
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.agents.composition import Product
 from models.automaton import (
     Constraint,
     Edge,
@@ -22,10 +23,9 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.composition import Product
 from models.dynamics import eliminate_algebraic
-from models.evaluation import evaluate, holds
-from models.expression import FALSE, TRUE, Expression, add, constant, multiply, variable
+from models.expressions.evaluation import evaluate, holds
+from models.expressions.expression import FALSE, TRUE, Expression, add, constant, multiply, variable
 from models.source import ModelError
 
 

@@ -9,14 +9,14 @@ from expression_strategies import GRID, LINE, STEPS, constants, number, variable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.evaluation import (
+from models.expressions.evaluation import (
     EvaluationError,
     evaluate,
     evaluate_number,
     exact_operation,
     holds,
 )
-from models.expression import (
+from models.expressions.expression import (
     Expression,
     at_location,
     conditional,
@@ -31,8 +31,8 @@ from models.expression import (
     symbol,
     variable,
 )
-from models.expression_text import parse_expression
-from models.operators import Op
+from models.expressions.operators import Op
+from models.expressions.text import parse_expression
 
 F = Fraction
 x, y = variable("x"), variable("y")

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 
-from models.algebra import (
+from models.expressions.algebra import (
     affine_form,
     degree,
     differentiate,
@@ -22,8 +22,8 @@ from models.algebra import (
     simplify,
     without_piecewise,
 )
-from models.evaluation import evaluate
-from models.expression import (
+from models.expressions.evaluation import evaluate
+from models.expressions.expression import (
     FALSE,
     ONE,
     TRUE,
@@ -44,12 +44,12 @@ from models.expression import (
     power,
     variable,
 )
-from models.expression_text import parse_expression
-from models.literals import MAX_CONSTANT_BITS, ExpressionTooLargeError
-from models.operators import Op
-from models.printing import to_text
+from models.expressions.literals import MAX_CONSTANT_BITS, ExpressionTooLargeError
+from models.expressions.operators import Op
+from models.expressions.printing import to_text
+from models.expressions.text import parse_expression
+from models.expressions.traversal import conjuncts, free_variables, postorder, substitute
 from models.source import Span
-from models.traversal import conjuncts, free_variables, postorder, substitute
 
 x, y, z = variable("x"), variable("y"), variable("z")
 
@@ -278,7 +278,7 @@ def test_degree_of_a_deep_polynomial() -> None:
 
 def test_dropping_very_deep_expressions_does_not_crash() -> None:
     script = (
-        "from models.expression import *\n"
+        "from models.expressions.expression import *\n"
         "e = variable('x')\n"
         "for i in range(1_000_000): e = function(Op.SIN, e)\n"
         "del e\n"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from models.dialect import CHARON, SPACEEX, Dialect
-from models.expression import (
+from models.expressions.dialect import CHARON, SPACEEX, Dialect
+from models.expressions.expression import (
     Expression,
     at_location,
     boolean,
@@ -26,8 +26,8 @@ from models.expression import (
     symbol,
     variable,
 )
-from models.expression_text import MAX_NESTING, parse_expression
-from models.operators import Op
+from models.expressions.operators import Op
+from models.expressions.text import MAX_NESTING, parse_expression
 from models.source import ModelError, Span
 
 a, b, c, x, y = (variable(n) for n in "abcxy")

@@ -8,12 +8,12 @@ from fractions import Fraction
 import pytest
 from hierarchies import actions, atomic, constraints, declare, expr, parts, subs, trans
 
+from models.agents.composition import Product, explicit
+from models.agents.flatten import flatten
+from models.agents.hierarchy import Agent, AgentInstance, Claim, Interaction, Mode, ModeInstance
 from models.automaton import INT, Constraint, HybridAutomaton, Input, Kind, Range
-from models.composition import Product, explicit
 from models.dynamics import eliminate_algebraic
-from models.expression import FALSE, TRUE, at_location, constant
-from models.flatten import flatten
-from models.hierarchy import Agent, AgentInstance, Claim, Interaction, Mode, ModeInstance
+from models.expressions.expression import FALSE, TRUE, at_location, constant
 from models.load import load
 from models.source import ModelError
 

@@ -19,16 +19,16 @@ from hierarchies import declare, point, rng
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from models.agents.closure import INACTIVE
+from models.agents.executions import AgentSemantics, Execution
+from models.agents.flatten import flatten
+from models.agents.hierarchy import Agent, AgentInstance, Mode, ModeInstance, Transition
+from models.agents.resets import apply
+from models.agents.semantics import ModeSemantics
 from models.automaton import Automaton, Constraint, HybridAutomaton, Kind
-from models.closure import INACTIVE
-from models.evaluation import Scalar, holds
-from models.executions import AgentSemantics, Execution
-from models.expression import TRUE
-from models.expression_text import parse_expression
-from models.flatten import flatten
-from models.hierarchy import Agent, AgentInstance, Mode, ModeInstance, Transition
-from models.resets import apply
-from models.semantics import ModeSemantics
+from models.expressions.evaluation import Scalar, holds
+from models.expressions.expression import TRUE
+from models.expressions.text import parse_expression
 from models.source import ModelError
 
 GUARDS = ("u == 0", "u == 1", "u == 2", "true", "v >= 1", "u > v", "p == 1", "p == 0")

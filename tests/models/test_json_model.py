@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models import catalogue
+from models.agents.composition import Interaction, Product
 from models.automaton import (
     BOOL,
     INT,
@@ -35,8 +36,7 @@ from models.automaton import (
     Variable,
     enumeration,
 )
-from models.composition import Interaction, Product
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     at_location,
@@ -51,11 +51,11 @@ from models.expression import (
     symbol,
     variable,
 )
+from models.expressions.operators import Op
+from models.expressions.table import Table
 from models.interchange.json_model import SCHEMA, canonical_bytes, fingerprint, from_json, to_json
 from models.load import load
-from models.operators import Op
 from models.source import ModelError, Span
-from models.table import Table
 
 F = Fraction
 x, v = variable("x"), variable("v")
@@ -269,7 +269,7 @@ def test_what_has_no_unambiguous_form_is_refused() -> None:
 
 
 def test_exponential_sharing_is_refused_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.printing.MAX_PIECES", 100_000)
+    monkeypatch.setattr("models.expressions.printing.MAX_PIECES", 100_000)
     e = x
     for _ in range(64):
         e = function(Op.SIN, e) + function(Op.COS, e)

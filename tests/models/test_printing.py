@@ -19,8 +19,8 @@ from expression_strategies import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.dialect import SPACEEX
-from models.expression import (
+from models.expressions.dialect import SPACEEX
+from models.expressions.expression import (
     Expression,
     add,
     at_location,
@@ -37,11 +37,11 @@ from models.expression import (
     symbol,
     variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.literals import ExpressionTooLargeError
+from models.expressions.operators import Op
+from models.expressions.printing import number_text, to_text
+from models.expressions.text import parse_expression
 from models.language.parse import parse_source
-from models.literals import ExpressionTooLargeError
-from models.operators import Op
-from models.printing import number_text, to_text
 
 x, y, z = variable("x"), variable("y"), variable("z")
 
@@ -170,7 +170,7 @@ def test_long_and_deep_expressions() -> None:
 
 
 def test_text_of_shared_parts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.printing.MAX_PIECES", 100_000)
+    monkeypatch.setattr("models.expressions.printing.MAX_PIECES", 100_000)
     shared = x
     for _ in range(60):  # 2**60 occurrences of x
         shared = function(Op.SIN, shared) + function(Op.COS, shared)

@@ -9,12 +9,20 @@ from hierarchies import actions, expr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.agents.resets import (
+    ReadsChoiceError,
+    after,
+    apply,
+    compose,
+    merge,
+    simultaneous,
+    updates,
+)
 from models.automaton import Constraint, Range, primed
-from models.evaluation import evaluate
-from models.expression import add, constant, multiply, variable
-from models.resets import ReadsChoiceError, after, apply, compose, merge, simultaneous, updates
+from models.expressions.evaluation import evaluate
+from models.expressions.expression import add, constant, multiply, variable
+from models.expressions.traversal import free_variables
 from models.source import ModelError
-from models.traversal import free_variables
 
 NAMES = ("x", "y", "z")
 

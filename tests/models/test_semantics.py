@@ -11,13 +11,13 @@ from hierarchies import atomic, constraints, declare, expr, parts, subs, trans
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.agents.closure import INACTIVE
+from models.agents.executions import AgentSemantics, Discrete, Flow, NotAStepError
+from models.agents.hierarchy import Agent, ControlPoint, Mode
+from models.agents.semantics import ModeSemantics, State
 from models.automaton import INT, Kind
-from models.closure import INACTIVE
-from models.evaluation import holds
-from models.executions import AgentSemantics, Discrete, Flow, NotAStepError
-from models.hierarchy import Agent, ControlPoint, Mode
-from models.polynomial_flow import NotPolynomialError, always, polynomial
-from models.semantics import ModeSemantics, State
+from models.expressions.evaluation import holds
+from models.expressions.polynomial_flow import NotPolynomialError, always, polynomial
 
 TRACK = atomic("Track")
 

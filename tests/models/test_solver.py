@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.automaton import BOOL, INT, enumeration
-from models.evaluation import evaluate
-from models.expression import (
+from models.expressions.evaluation import evaluate
+from models.expressions.expression import (
     Expression,
     add,
     compare,
@@ -28,11 +28,11 @@ from models.expression import (
     negation,
     variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.table import Interpolation, Table
+from models.expressions.text import parse_expression
 from models.language.plain_bounds import decide
-from models.operators import COMPARISONS, Op
-from models.solver import Limits, Session, Unknown, Unsatisfiable, Witness, satisfiable
-from models.table import Interpolation, Table
+from models.smt.solver import Limits, Session, Unknown, Unsatisfiable, Witness, satisfiable
 
 X, Y = variable("x"), variable("y")
 SMALL = range(-3, 4)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.proof.linear import Form, Row, combination
-from models.solver import Limits
-from models.solver_rows import RowSession
-from reach.support import SupportOracle
+from models.smt.rows import RowSession
+from models.smt.solver import Limits
+from reach.sets.support import SupportOracle
 
 NAMES = ("x", "y", "z")
 CLEAR = 1e-6

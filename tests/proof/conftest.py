@@ -17,7 +17,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, conjunction, constant, variable
+from models.expressions.expression import Expression, conjunction, constant, variable
 
 X, Y, U = variable("x"), variable("y"), variable("u")
 

@@ -20,7 +20,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.proof.certificate import Certificate, PolyhedralProof, decode, encode
 from models.proof.checker import Accepted, Rejected, check
 from models.proof.linear import Form

@@ -23,8 +23,8 @@ from models.automaton import (
     Variable,
     enumeration,
 )
-from models.evaluation import evaluate
-from models.expression import (
+from models.expressions.evaluation import evaluate
+from models.expressions.expression import (
     Expression,
     conditional,
     conjunction,

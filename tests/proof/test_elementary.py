@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from models.proof.elementary import Elementary, log_2_in, pi_in
 from models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
 from models.proof.univariate import Coefficients, Univariate
-from simulate.balls import ball, ends
+from simulate.validated.balls import ball, ends
 
 BITS = 64
 FUNCTIONS = Elementary(BITS)

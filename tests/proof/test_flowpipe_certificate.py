@@ -27,7 +27,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, conjunction, constant, variable
+from models.expressions.expression import Expression, conjunction, constant, variable
 from models.proof.adjoint import Stage
 from models.proof.affine_flow import AffineFlow, affine_flow
 from models.proof.certificate import (
@@ -43,8 +43,8 @@ from models.proof.linear import Form
 from models.proof.packed_rows import PackedRows
 from models.proof.problem import linear_problem
 from models.proof.stay_conditions import ELAPSED
-from reach.flowpipe_parts import FlowpipeMethod, NotFound
-from reach.flowpipe_refinement import Found, search_flowpipe
+from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
+from reach.affine.flowpipe_refinement import Found, search_flowpipe
 
 X, Y, C, U = variable("x"), variable("y"), variable("c"), variable("u")
 

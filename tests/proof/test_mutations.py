@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from abstraction.strategy import Task
+from abstraction.strategies.strategy import Task
 from abstraction.verification import verify
 from models.automaton import (
     Constraint,
@@ -28,7 +28,14 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, conjunction, constant, equal, negation, variable
+from models.expressions.expression import (
+    Expression,
+    conjunction,
+    constant,
+    equal,
+    negation,
+    variable,
+)
 from models.proof.certificate import (
     Certificate,
     MalformedCertificateError,

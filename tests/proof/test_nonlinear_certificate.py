@@ -24,14 +24,14 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, conjunction, constant, power, variable
+from models.expressions.expression import Expression, conjunction, constant, power, variable
 from models.proof.certificate import Certificate, MalformedCertificateError, decode, encode
 from models.proof.checker import Accepted, Rejected, check
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.problem import linear_problem
 from models.proof.taylor_node import TaylorNode
-from reach.nonlinear_flowpipe import NonlinearExploration
-from reach.nonlinear_parts import NonlinearMethod, NotFollowed
+from reach.nonlinear.flowpipe import NonlinearExploration
+from reach.nonlinear.parts import NonlinearMethod, NotFollowed
 from tests.proof.test_flowpipe_certificate import mutated
 from tests.support.affine_automata import Membership
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from models.automaton import Constraint, HybridAutomaton, Range
-from models.expression import constant
+from models.expressions.expression import constant
 from models.proof.certificate import (
     Certificate,
     MalformedCertificateError,

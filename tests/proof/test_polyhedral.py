@@ -64,7 +64,7 @@ def test_a_set_that_misses_initial_states_has_no_evidence(
 
 def test_strictness_of_the_bad_set_is_respected(disturbed_decay: HybridAutomaton) -> None:
     from models.automaton import Property
-    from models.expression import variable
+    from models.expressions.expression import variable
 
     strict = replace(disturbed_decay, properties=(Property("safe", variable("x") < 1),))
     outcome = prove(linear_problem(strict, strict.properties[0]), (between_ones(),))

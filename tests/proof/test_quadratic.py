@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.automaton import Edge, HybridAutomaton, Initial, Input, Location, Property, Variable
-from models.expression import conjunction, equal, variable
+from models.expressions.expression import conjunction, equal, variable
 from models.proof.certificate import Certificate, decode, encode
 from models.proof.checker import Accepted, Rejected, check
 from models.proof.definite import dot, is_positive_definite, solve, times
 from models.proof.problem import linear_problem
 from models.proof.quadratic import Ellipsoid, FlowWitness, QuadraticInvariant
-from reach.quadratic_search import NotQuadratic, QuadraticSearch, search_quadratic
+from reach.quadratic.ellipsoid_search import NotQuadratic, QuadraticSearch, search_quadratic
 
 X, Y, U = variable("x"), variable("y"), variable("u")
 ENTRIES = st.fractions(min_value=-4, max_value=4, max_denominator=6)
@@ -166,7 +166,7 @@ def test_all_reachable_locations_must_be_listed() -> None:
 
 def test_an_edge_that_resets_the_state_is_rejected() -> None:
     from models.automaton import Constraint, Range
-    from models.expression import constant
+    from models.expressions.expression import constant
 
     model = switched()
     kick = Edge("left", "right", resets=(Constraint("x", Range.exactly(constant(100))),))

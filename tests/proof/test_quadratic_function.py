@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.quadratic_strategy import QuadraticStrategy
-from abstraction.strategy import Task
+from abstraction.strategies.quadratic import QuadraticStrategy
+from abstraction.strategies.strategy import Task
 from models.automaton import Automaton, HybridAutomaton, Property
 from models.load import load
 from models.proof.certificate import Certificate, MalformedCertificateError, decode, encode
@@ -30,12 +30,12 @@ from models.proof.quadratic_function import (
     situations,
 )
 from models.verdict import Unknown, Verified
-from reach.quadratic_function_search import NoFunction, search_functions
-from reach.quadratic_search import reachable_locations
-from reports.claimed_set import function_set
-from reports.crosscheck import cross_check
-from simulate.methods import Adams
+from reach.quadratic.ellipsoid_search import reachable_locations
+from reach.quadratic.function_search import NoFunction, search_functions
+from reports.claims.claimed_set import function_set
+from reports.crosscheck.contradictions import cross_check
 from simulate.run import simulate
+from simulate.stepping.methods import Adams
 from tests.proof.test_quadratic import determinant
 from tests.support.energy_automata import (
     rotation,

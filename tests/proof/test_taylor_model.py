@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from models.evaluation import EvaluationError, evaluate_number
-from models.expression import variable
+from models.expressions.evaluation import EvaluationError, evaluate_number
+from models.expressions.expression import variable
 from models.proof.intervals import UndefinedError
 from models.proof.rational_matrix import inverse
 from models.proof.taylor_evaluation import Program

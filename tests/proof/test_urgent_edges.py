@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from abstraction.strategy import Task
+from abstraction.strategies.strategy import Task
 from abstraction.verification import deadline, verify
 from models.automaton import Automaton
 from models.load import load
 from models.proof.checker import Accepted, Rejected, check
 from models.verdict import Falsified, Verdict, Verified
+from simulate.monitoring.run_check import RunCheck
 from simulate.policy import Policy, Switching
 from simulate.run import prepare, simulate
-from simulate.run_check import RunCheck
 
 ALARM = """
 mode Quiet() {{ write analog real clock; diff {{ d(clock) == 1; }} inv {{ clock <= 3 }} }}

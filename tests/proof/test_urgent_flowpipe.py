@@ -18,7 +18,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     compare,
@@ -30,17 +30,17 @@ from models.expression import (
     power,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
 from models.proof.certificate import Certificate, decode, encode
 from models.proof.checker import Accepted, Rejected, check
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.problem import linear_problem
 from models.proof.stay_conditions import conditions_in
-from reach.flowpipe_parts import FlowpipeMethod
-from reach.flowpipe_refinement import Found, search_flowpipe
-from reach.nonlinear_flowpipe import search_nonlinear
-from reach.nonlinear_parts import Found as Followed
-from reach.nonlinear_parts import NonlinearMethod
+from reach.affine.flowpipe_parts import FlowpipeMethod
+from reach.affine.flowpipe_refinement import Found, search_flowpipe
+from reach.nonlinear.flowpipe import search_nonlinear
+from reach.nonlinear.parts import Found as Followed
+from reach.nonlinear.parts import NonlinearMethod
 
 X, Y, U = variable("x"), variable("y"), variable("u")
 LOW = conjunction(X >= 0, X <= Fraction(1, 2))

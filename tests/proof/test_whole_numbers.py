@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.strategy import Task
+from abstraction.strategies.strategy import Task
 from abstraction.verification import deadline, verify
 from models.automaton import INT
-from models.expression import add, compare, constant, multiply, variable
+from models.expressions.expression import add, compare, constant, multiply, variable
+from models.expressions.operators import Op
 from models.load import load
-from models.operators import Op
 from models.proof.linear import Row, alternatives
 from models.verdict import Falsified, Unknown, Verdict, Verified
 

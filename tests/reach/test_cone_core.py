@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reach.double_description as module
-from reach.double_description import (
+import reach.sets.double_description as module
+from reach.sets.double_description import (
     Description,
     OutOfTimeError,
     Vector,
@@ -24,8 +24,8 @@ from reach.double_description import (
     whole_space,
     widen,
 )
-from reach.integer_simplex import nonnegative_solution
-from reach.polyhedron import Polyhedron
+from reach.sets.integer_simplex import nonnegative_solution
+from reach.sets.polyhedron import Polyhedron
 
 needs_core = pytest.mark.skipif(module._cone is None, reason="the extension is not built")
 

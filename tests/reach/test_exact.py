@@ -11,8 +11,8 @@ from itertools import product
 
 import pytest
 
-from models.evaluation import evaluate
-from models.expression import (
+from models.expressions.evaluation import evaluate
+from models.expressions.expression import (
     ONE,
     Expression,
     compare,
@@ -22,10 +22,10 @@ from models.expression import (
     negation,
     variable,
 )
-from models.expression_text import parse_expression
-from models.operators import Op
-from models.polynomial_flow import always, polynomial
-from models.solver import Limits, Unsatisfiable, satisfiable
+from models.expressions.operators import Op
+from models.expressions.polynomial_flow import always, polynomial
+from models.expressions.text import parse_expression
+from models.smt.solver import Limits, Unsatisfiable, satisfiable
 from reach.exact.backward import BackwardReach, backward_reach
 from reach.exact.flow import NotNilpotentError, flow_polynomial, polynomial_flow
 from reach.exact.polynomial_in_time import InTime

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategy import Task
+from abstraction.strategies.strategy import Task
 from abstraction.verification import deadline, verify
 from models.load import load
 from models.verdict import Falsified, Verdict

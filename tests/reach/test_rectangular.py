@@ -13,8 +13,8 @@ from fractions import Fraction
 
 import pytest
 
-from abstraction.rectangular_strategy import RectangularStrategy
-from abstraction.strategy import Task
+from abstraction.strategies.rectangular import RectangularStrategy
+from abstraction.strategies.strategy import Task
 from models.automaton import (
     BOOL,
     Automaton,
@@ -31,7 +31,7 @@ from models.automaton import (
     Variable,
     enumeration,
 )
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     at_location,
@@ -44,17 +44,17 @@ from models.expression import (
     symbol,
     variable,
 )
+from models.expressions.operators import Op
 from models.load import load
-from models.operators import Op
 from models.proof.checker import Accepted, check
 from models.proof.problem import linear_problem
 from models.verdict import Falsified, Unknown, Verified
-from reach.exact_replay import objection
-from reach.polyhedron import point_vector
-from reach.rectangular import Node, explore_exactly, explore_hulls
-from reach.rectangular_evidence import prove_nodes
-from reach.rectangular_system import Packing, RectangularSystem
-from reach.rectangular_witness import Path, Run, Stay, run_along
+from reach.rectangular.evidence import prove_nodes
+from reach.rectangular.exact_replay import objection
+from reach.rectangular.exploration import Node, explore_exactly, explore_hulls
+from reach.rectangular.system import Packing, RectangularSystem
+from reach.rectangular.witness import Path, Run, Stay, run_along
+from reach.sets.polyhedron import point_vector
 
 CLOCKS = ("x", "y")
 CAP = 5  # constants are at most 3

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reach.rectangular_evidence as module
-from abstraction.rectangular_strategy import RectangularStrategy
-from abstraction.strategy import Task
+import reach.rectangular.evidence as module
+from abstraction.strategies.rectangular import RectangularStrategy
+from abstraction.strategies.strategy import Task
 from abstraction.verification import deadline, verify
 from models.automaton import (
     INT,
@@ -28,7 +28,7 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.expression import TRUE, conjunction, constant, equal, variable
+from models.expressions.expression import TRUE, conjunction, constant, equal, variable
 from models.load import load
 from models.proof.certificate import Certificate, PolyhedralProof, decode, encode
 from models.proof.checker import Accepted, Rejected, check
@@ -36,12 +36,12 @@ from models.proof.linear import Form, Row
 from models.proof.polyhedral import Evidence, Impossible, InCell, Kept
 from models.proof.problem import linear_problem
 from models.verdict import Falsified, Unknown, Verified
-from reach.double_description import Vector, coprime
-from reach.polyhedron import Polyhedron
-from reach.rectangular import Node, explore_hulls
-from reach.rectangular_evidence import prove_nodes
-from reach.rectangular_starts import start_entries
-from reach.rectangular_system import Packing, RectangularSystem
+from reach.rectangular.evidence import prove_nodes
+from reach.rectangular.exploration import Node, explore_hulls
+from reach.rectangular.starts import start_entries
+from reach.rectangular.system import Packing, RectangularSystem
+from reach.sets.double_description import Vector, coprime
+from reach.sets.polyhedron import Polyhedron
 
 
 def explored(model: Automaton, packing: Packing) -> tuple[RectangularSystem, list[Node]]:
@@ -334,7 +334,7 @@ def many_directions(count: int) -> HybridAutomaton:
 def test_an_operation_that_takes_too_long_ends_with_a_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("reach.double_description.MAX_PAIRS", 10**9)
+    monkeypatch.setattr("reach.sets.double_description.MAX_PAIRS", 10**9)
     model = many_directions(11)
     task = Task(model, model.properties[0], deadline(0.3))
     verdict = verify(task, "rectangular")

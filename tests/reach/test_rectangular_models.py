@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rectangular_strategy import RectangularStrategy
-from abstraction.strategy import Task
+from abstraction.strategies.rectangular import RectangularStrategy
+from abstraction.strategies.strategy import Task
 from models.automaton import (
     Automaton,
     Constraint,
@@ -24,12 +24,19 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, compare, conjunction, constant, multiply, variable
+from models.expressions.expression import (
+    Expression,
+    compare,
+    conjunction,
+    constant,
+    multiply,
+    variable,
+)
+from models.expressions.operators import Op
+from models.expressions.traversal import substitute
 from models.load import load
-from models.operators import Op
 from models.proof.checker import Accepted, check
-from models.solver import Limits, Unsatisfiable, satisfiable
-from models.traversal import substitute
+from models.smt.solver import Limits, Unsatisfiable, satisfiable
 from models.verdict import Falsified, Unknown, Verdict, Verified
 
 CROSSING = """

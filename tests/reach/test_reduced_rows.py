@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from models.proof.farkas import implies, refutes
 from models.proof.linear import Form, Row
-from reach.reduced_rows import ReducedRows
+from reach.affine.reduced_rows import ReducedRows
 
 
 def row(constant: int | Fraction, **coefficients: int | Fraction) -> Row:

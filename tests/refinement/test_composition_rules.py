@@ -11,10 +11,10 @@ from abstraction.refinement.flat import Settings
 from abstraction.refinement.outcome import Refines, Rule
 from abstraction.refinement.proof_file import check_proof, encode_proof
 from abstraction.refinement.proof_tree import Proof, prove_refinement
-from models.agent_operators import hide, rename
+from models.agents.agent_operators import hide, rename
+from models.agents.flatten import flatten
+from models.agents.hierarchy import Agent
 from models.catalogue import find
-from models.flatten import flatten
-from models.hierarchy import Agent
 from models.load import load
 from models.model import Model
 from models.proof.checker import Rejected

@@ -16,9 +16,9 @@ from abstraction.refinement.makers import (
 )
 from abstraction.refinement.outcome import Refines
 from abstraction.refinement.timed import CLOCK, durations, timed, with_clock
+from models.agents.composition import explicit
 from models.automaton import HybridAutomaton
 from models.catalogue import find
-from models.composition import explicit
 from models.load import load
 from models.source import ModelError
 

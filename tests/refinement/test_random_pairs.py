@@ -19,8 +19,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.evaluation import evaluate
-from models.expression import Expression, conjunction, constant, variable
+from models.expressions.evaluation import evaluate
+from models.expressions.expression import Expression, conjunction, constant, variable
 from models.trace import Trace
 from simulate.policy import Policy
 from simulate.run import prepare, simulate

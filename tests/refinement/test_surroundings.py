@@ -11,7 +11,7 @@ from abstraction.refinement.outcome import NotProved, Refines, Refuted
 from abstraction.refinement.proof_file import check_proof
 from abstraction.refinement.proof_tree import prove_refinement
 from models.automaton import HybridAutomaton, Initial, Location, Variable
-from models.expression import FALSE, variable
+from models.expressions.expression import FALSE, variable
 from models.load import load
 from models.proof.checker import Rejected
 from models.proof.refinement_text import encode_refinement

@@ -15,10 +15,10 @@ from models.proof.linear import Form
 from models.proof.polyhedral import Region
 from models.proof.quadratic import Ellipsoid, QuadraticInvariant
 from models.trace import Trace
-from reports.claimed_set import ellipsoid_set, polyhedral_set
-from reports.crosscheck import cross_check
-from simulate.methods import Adams
+from reports.claims.claimed_set import ellipsoid_set, polyhedral_set
+from reports.crosscheck.contradictions import cross_check
 from simulate.run import simulate
+from simulate.stepping.methods import Adams
 from tests.support.report_models import heater
 
 MODEL = heater()

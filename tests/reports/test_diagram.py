@@ -6,6 +6,7 @@ from xml.dom import minidom
 
 import pytest
 
+from models.agents.hierarchy import Access, Agent, AgentInstance, Declaration, Mode, ModeInstance
 from models.automaton import (
     REAL,
     Constraint,
@@ -18,11 +19,10 @@ from models.automaton import (
     Variable,
 )
 from models.catalogue import entries
-from models.expression import constant, variable
-from models.hierarchy import Access, Agent, AgentInstance, Declaration, Mode, ModeInstance
+from models.expressions.expression import constant, variable
 from models.load import load
-from reports.diagram import draw_agent, draw_automaton
-from reports.svg import columns, cut, document
+from reports.pictures.diagram import draw_agent, draw_automaton
+from reports.pictures.svg import columns, cut, document
 
 
 def element_names(svg: str) -> list[str]:
@@ -113,6 +113,6 @@ def test_the_document_carries_its_own_style_and_no_address() -> None:
 
 
 def load_figure():  # type: ignore[no-untyped-def]
-    from reports.diagram_parts import start_point
+    from reports.pictures.diagram_parts import start_point
 
     return start_point()

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from abstraction.strategy import Task
+from abstraction.strategies.strategy import Task
 from abstraction.verification import strategy
 from models.automaton import (
     Constraint,
@@ -18,17 +18,17 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.linear import Form
 from models.proof.problem import linear_problem
 from models.trace import Scalar, Trace
 from models.verdict import Verified
-from reports.crosscheck import CrossCheck, cross_check, stay_times
-from reports.flowpipe_set import FlowpipeSet
-from simulate.methods import Adams
+from reports.claims.flowpipe_set import FlowpipeSet
+from reports.crosscheck.contradictions import CrossCheck, cross_check, stay_times
 from simulate.policy import Policy
 from simulate.run import simulate
+from simulate.stepping.methods import Adams
 from tests.support.report_models import heater
 
 AUTOMATON = replace(heater().automaton, horizon=Fraction(6))

@@ -11,10 +11,10 @@ import pytest
 
 from models.model import Model
 from reports.analysis import Findings, Settings, analyse
-from reports.html_index import index_page
-from reports.html_report import NAVIGATION, diagram, render
-from reports.markup import Markup, data_block, markup, tag
-from reports.report_data import SCHEMA, overall, report_data
+from reports.data.report import SCHEMA, overall, report_data
+from reports.pages.index import index_page
+from reports.pages.markup import Markup, data_block, markup, tag
+from reports.pages.report import NAVIGATION, diagram, render
 from tests.support.report_models import EVIL, evil, heater
 
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from models.expression import multiply, variable
-from models.operators import Op
+from models.expressions.expression import multiply, variable
+from models.expressions.operators import Op
 from models.proof.linear import Form
-from reports.inequalities import bounds, readable
+from reports.words.inequalities import bounds, readable
 from tests.support.report_models import compare
 
 

@@ -9,7 +9,7 @@ import pytest
 from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.polyhedral import Region
-from reports.invariant_text import HINT, MOST_LINES, MOST_PARTS, invariant_lines
+from reports.words.invariant_text import HINT, MOST_LINES, MOST_PARTS, invariant_lines
 from workbench.cli import run
 
 

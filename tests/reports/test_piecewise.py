@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.expression import constant, disjunction, multiply, negation, variable
-from models.expression_text import parse_expression
-from models.operators import Op
+from models.expressions.expression import constant, disjunction, multiply, negation, variable
+from models.expressions.operators import Op
+from models.expressions.text import parse_expression
 from models.trace import Segment
-from reports.condition_tree import condition_tree
-from reports.piecewise import joined, largest, pieces_of
+from reports.crosscheck.condition_tree import condition_tree
+from reports.crosscheck.piecewise import joined, largest, pieces_of
 from tests.support.report_models import compare
 
 COEFFICIENT = st.floats(-10, 10, allow_nan=False)

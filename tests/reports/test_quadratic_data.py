@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.proof.quadratic import Ellipsoid, QuadraticInvariant
-from reports.projection import Point
-from reports.quadratic_data import clipped, ellipsoid_intervals, ellipsoid_pairs, is_always
+from reports.claims.ellipsoids import clipped, ellipsoid_intervals, ellipsoid_pairs, is_always
+from reports.pictures.projection import Point
 
 BOX = dict.fromkeys("xyz", (-50.0, 50.0))
 

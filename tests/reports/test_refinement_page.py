@@ -10,7 +10,7 @@ from abstraction.refinement.flat import Settings
 from abstraction.refinement.proof_tree import Proof, prove_refinement
 from models.automaton import Automaton
 from models.model import Model
-from reports.refinement_page import Comparison, refinement_page
+from reports.pages.refinement import Comparison, refinement_page
 from workbench.cli import run
 
 WORKED = str(Path(__file__).parents[1] / "refinement" / "worked.charon")

@@ -12,9 +12,9 @@ import pytest
 from models.load import load
 from models.model import Model
 from reports.analysis import Settings, analyse
-from reports.report_data import report_data
+from reports.data.report import report_data
+from reports.data.verdict import assumptions
 from reports.result_formats import arch_csv, junit, sarif
-from reports.verdict_data import assumptions
 from tests.support.report_models import EVIL, evil, heater
 
 

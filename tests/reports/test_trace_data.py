@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.load import load
-from reports.trace_data import TOLERANCE, Transitions, needed, sizes_of, trace_data
+from reports.data.trace import TOLERANCE, Transitions, needed, sizes_of, trace_data
 from simulate.run import simulate
 
 
@@ -50,7 +50,7 @@ def test_a_library_run_is_drawn_with_fewer_points(monkeypatch: pytest.MonkeyPatc
         return sum(len(s["t"]) for s in data["stretches"])
 
     few = points()
-    monkeypatch.setattr("reports.trace_data.TOLERANCE", -1.0)
+    monkeypatch.setattr("reports.data.trace.TOLERANCE", -1.0)
     assert few < 0.8 * points()
 
 

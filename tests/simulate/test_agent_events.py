@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from models.load import load
 from models.trace import Ending, EventType
-from simulate.agent_merge import merged
-from simulate.agents import prepare_agents, simulate_agents
-from simulate.fleet import is_available
-from simulate.methods import Adams, Taylor
+from simulate.agents.asynchronous import prepare_agents, simulate_agents
+from simulate.agents.fleet import is_available
+from simulate.agents.merge import merged
 from simulate.run import simulate
+from simulate.stepping.methods import Adams, Taylor
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="needs the compiled core")
 

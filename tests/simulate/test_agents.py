@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.load import load
 from models.source import ModelError
 from models.trace import Ending
-from simulate.agent_groups import group_components
-from simulate.agents import prepare_agents, simulate_agents
-from simulate.distances import distance_bounds
-from simulate.fleet import is_available
-from simulate.methods import Adams, Taylor
+from simulate.agents.asynchronous import prepare_agents, simulate_agents
+from simulate.agents.coupling import group_components
+from simulate.agents.distances import distance_bounds
+from simulate.agents.fleet import is_available
 from simulate.run import simulate
+from simulate.stepping.methods import Adams, Taylor
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="needs the compiled core")
 
@@ -336,8 +336,8 @@ class TestOutcomes:
 class TestDistanceBounds:
     def bounds(self, text):
         names = {f"a{i}": f"1st {i}" for i in range(3)} | {f"b{i}": f"2nd {i}" for i in range(3)}
-        from models.expression import variable
-        from models.traversal import substitute
+        from models.expressions.expression import variable
+        from models.expressions.traversal import substitute
 
         change = {k: variable(v) for k, v in names.items()}
         return distance_bounds([substitute(parse_expression(text), change)])

@@ -7,9 +7,9 @@ import pytest
 
 from models.load import load
 from models.trace import Ending
-from simulate.agents import prepare_agents, simulate_agents
-from simulate.fleet import is_available
-from simulate.methods import Adams, Taylor
+from simulate.agents.asynchronous import prepare_agents, simulate_agents
+from simulate.agents.fleet import is_available
+from simulate.stepping.methods import Adams, Taylor
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="needs the compiled core")
 

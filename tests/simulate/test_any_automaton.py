@@ -26,7 +26,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     conditional,
@@ -40,13 +40,13 @@ from models.expression import (
     negation,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
 from models.trace import Ending, Trace
-from simulate.calculator import Calculator
-from simulate.methods import Adams, Method, Taylor
 from simulate.place import Prepared
 from simulate.policy import Level, Policy, Switching
 from simulate.run import simulate
+from simulate.stepping.calculator import Calculator
+from simulate.stepping.methods import Adams, Method, Taylor
 
 X, Y, N, T = map(variable, ("x", "y", "n", "time"))
 SMALL = st.fractions(-2, 2, max_denominator=3)

@@ -16,11 +16,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import conjunction, equal, variable
+from models.expressions.expression import conjunction, equal, variable
 from models.trace import Ending
-from simulate.methods import Adams, Method, Taylor
+from simulate.inputs.signals import Lines
 from simulate.run import simulate
-from simulate.signals import Lines
+from simulate.stepping.methods import Adams, Method, Taylor
 from workbench.cli import run
 
 U, Y = variable("u"), variable("y")

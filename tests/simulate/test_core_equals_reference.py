@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.automaton import EventKind
-from models.expression import (
+from models.expressions.expression import (
     Expression,
     conditional,
     conjunction,
@@ -26,12 +26,14 @@ from models.expression import (
     minimum,
     variable,
 )
-from models.operators import Op
-from models.table import Table
-from simulate import engine, reference, reference_point
-from simulate.methods import Adams, Detection, Method, Taylor
-from simulate.program import Lipschitz, Program, Watched, compile_program, compile_values
-from simulate.stretch import Stretch
+from models.expressions.operators import Op
+from models.expressions.table import Table
+from simulate.stepping import engine
+from simulate.stepping.methods import Adams, Detection, Method, Taylor
+from simulate.stepping.program import Lipschitz, Program, Watched, compile_program, compile_values
+from simulate.stepping.reference import core as reference
+from simulate.stepping.reference import point as reference_point
+from simulate.stepping.stretch import Stretch
 
 pytestmark = pytest.mark.skipif(not engine.is_compiled(), reason="the extension is not built")
 

@@ -19,7 +19,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import (
+from models.expressions.expression import (
     Expression,
     conjunction,
     constant,
@@ -31,13 +31,13 @@ from models.expression import (
     negation,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
 from models.trace import EventType
-from simulate.engine import advance
-from simulate.methods import Adams, Detection, Method, Taylor
-from simulate.program import ExternalError, Program, compile_program
 from simulate.run import Lipschitz, simulate
-from simulate.stretch import Stop, Stretch
+from simulate.stepping.engine import advance
+from simulate.stepping.methods import Adams, Detection, Method, Taylor
+from simulate.stepping.program import ExternalError, Program, compile_program
+from simulate.stepping.stretch import Stop, Stretch
 
 X, Y, V, H, T = map(variable, ("x", "y", "v", "h", "time"))
 UNILATERAL, BILATERAL, CROSSING = EventKind.UNILATERAL, EventKind.BILATERAL, EventKind.CROSSING
@@ -320,7 +320,7 @@ def test_equality_and_time_dependent_guards(method: Method) -> None:
 )
 def test_general_guards(method: Method, piecewise: Expression) -> None:
     """Transcendental and piecewise guards along x = sin t, y = cos t, by a fine scan."""
-    from simulate.calculator import Calculator
+    from simulate.stepping.calculator import Calculator
 
     holds = Calculator([piecewise], {}, {})
     tight = type(method)(rtol=1e-8, atol=1e-10)

@@ -15,20 +15,20 @@ from models.automaton import Property
 from models.catalogue import Expectation, Verdict, entries
 from models.load import load
 from models.trace import Ending
-from simulate.approach import Approach
-from simulate.cma import CovarianceSearch
-from simulate.counterexample import Shrinker, confirm
-from simulate.falsification import Budget, Options, Outcome, falsify
-from simulate.methods import Taylor
-from simulate.objective import Objective, focused
+from simulate.inputs.signals import Formula, Steps
+from simulate.monitoring.run_check import RunCheck
+from simulate.monitoring.stl import parse_formula
 from simulate.policy import Level, Policy, Switching
 from simulate.recipe import Recipe, read_recorded, recorded, repeat
 from simulate.run import prepare, simulate
-from simulate.run_check import RunCheck
-from simulate.search_space import SearchSpace, Shape
-from simulate.searcher import Searcher
-from simulate.signals import Formula, Steps
-from simulate.stl import parse_formula
+from simulate.search.approach import Approach
+from simulate.search.cma import CovarianceSearch
+from simulate.search.counterexample import Shrinker, confirm
+from simulate.search.falsification import Budget, Options, Outcome, falsify
+from simulate.search.objective import Objective, focused
+from simulate.search.search_space import SearchSpace, Shape
+from simulate.search.searcher import Searcher
+from simulate.stepping.methods import Taylor
 
 PLAIN = Options(seed=1, rigorous=())
 

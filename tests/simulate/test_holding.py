@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from models.expression_text import parse_expression as parse
+from models.expressions.text import parse_expression as parse
 from models.load import load
 from models.trace import Ending
 from simulate.holding import joint_rates

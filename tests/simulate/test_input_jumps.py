@@ -22,20 +22,20 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.evaluation import evaluate, holds
-from models.expression import TRUE, Expression, conjunction, constant, equal, variable
+from models.expressions.evaluation import evaluate, holds
+from models.expressions.expression import TRUE, Expression, conjunction, constant, equal, variable
 from models.load import load
 from models.trace import Ending, EventType, Trace
-from simulate import engine
-from simulate.agents import simulate_agents
-from simulate.fleet import is_available
-from simulate.methods import Taylor
+from simulate.agents.asynchronous import simulate_agents
+from simulate.agents.fleet import is_available
+from simulate.inputs.signals import Lines, Signal, Steps
+from simulate.monitoring.run_check import RunCheck
 from simulate.policy import Level, Policy, Switching
 from simulate.recipe import Recipe
 from simulate.run import prepare, simulate
-from simulate.run_check import RunCheck
-from simulate.signals import Lines, Signal, Steps
-from simulate.validated import TIGHT, confirm_violation, validate
+from simulate.stepping import engine
+from simulate.stepping.methods import Taylor
+from simulate.validated.validated_run import TIGHT, confirm_violation, validate
 
 X, Y, U = map(variable, ("x", "y", "u"))
 ALL_POLICIES = [Policy(s) for s in Switching]

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from models.load import load
 from models.trace import EventType
 from models.trace_files import from_csv, from_json, to_csv, to_json
-from reports.crosscheck import Checker
-from simulate.agent_merge import merged
-from simulate.agents import prepare_agents, simulate_agents
-from simulate.falsification import Budget, falsify
-from simulate.fleet import is_available
+from reports.crosscheck.contradictions import Checker
+from simulate.agents.asynchronous import prepare_agents, simulate_agents
+from simulate.agents.fleet import is_available
+from simulate.agents.merge import merged
+from simulate.inputs.signals import Steps
+from simulate.monitoring.monitor import Monitor
+from simulate.monitoring.robustness import Robustness
+from simulate.monitoring.run_check import RunCheck
+from simulate.monitoring.stl import parse_formula
 from simulate.policy import Policy, Switching
-from simulate.robustness import Robustness
 from simulate.run import prepare, simulate
-from simulate.run_check import RunCheck
-from simulate.signals import Steps
-from simulate.stl import parse_formula
-from simulate.stl_monitor import Monitor
-from simulate.validated import validate
+from simulate.search.falsification import Budget, falsify
+from simulate.validated.validated_run import validate
 
 
 def chain(values: list[int], guard: str = "x >= 1", limit: int = 5) -> str:

@@ -20,15 +20,15 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import TRUE, Expression, conditional, constant, equal, variable
-from models.expression_text import parse_expression
+from models.expressions.expression import TRUE, Expression, conditional, constant, equal, variable
+from models.expressions.text import parse_expression
+from models.expressions.traversal import substitute
 from models.trace import Ending, EventType
-from models.traversal import substitute
-from simulate.kinked_formula import KinkedFormula
+from simulate.inputs.kinked_formula import KinkedFormula
+from simulate.inputs.signals import Formula, Signal, Steps
+from simulate.monitoring.run_check import RunCheck
 from simulate.policy import Policy, Switching
 from simulate.run import prepare, simulate
-from simulate.run_check import RunCheck
-from simulate.signals import Formula, Signal, Steps
 
 X, U, T = variable("x"), variable("u"), variable(TIME)
 ALL_POLICIES = [Policy(s) for s in Switching]

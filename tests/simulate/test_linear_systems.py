@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 from models.automaton import EventKind
-from models.expression import Expression, add, constant, variable
-from simulate.engine import advance
-from simulate.methods import Adams, Method, Taylor
-from simulate.program import compile_program
-from simulate.stretch import Stop
+from models.expressions.expression import Expression, add, constant, variable
+from simulate.stepping.engine import advance
+from simulate.stepping.methods import Adams, Method, Taylor
+from simulate.stepping.program import compile_program
+from simulate.stepping.stretch import Stop
 
 HALF = st.integers(-6, 6).map(lambda i: i / 4)
 UNTIL, GRID = 4.0, 1000

@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.automaton import EventKind
-from models.expression import external, variable
-from models.expression_text import parse_expression
+from models.expressions.expression import external, variable
+from models.expressions.text import parse_expression
 from models.load import load
 from models.trace import Ending
-from simulate import multirate
-from simulate.engine import advance, is_compiled
-from simulate.methods import Adams, Multirate
-from simulate.program import ExternalError, compile_program
-from simulate.reference_tape import execute
 from simulate.run import simulate
-from simulate.split_program import split_program
-from simulate.stretch import Stop
+from simulate.stepping import multirate
+from simulate.stepping.engine import advance, is_compiled
+from simulate.stepping.methods import Adams, Multirate
+from simulate.stepping.program import ExternalError, compile_program
+from simulate.stepping.reference.tape import execute
+from simulate.stepping.split_program import split_program
+from simulate.stepping.stretch import Stop
 
 pytestmark = pytest.mark.skipif(not is_compiled(), reason="needs the compiled core")
 

@@ -16,11 +16,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from models.automaton import EventKind
-from models.expression import constant, variable
-from simulate.engine import advance
-from simulate.methods import Adams, Method, Taylor
-from simulate.program import compile_program
-from simulate.stretch import Stop
+from models.expressions.expression import constant, variable
+from simulate.stepping.engine import advance
+from simulate.stepping.methods import Adams, Method, Taylor
+from simulate.stepping.program import compile_program
+from simulate.stepping.stretch import Stop
 
 UNTIL = 8
 X, Y, Z = map(variable, "xyz")

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.evaluation import evaluate
-from models.expression import Expression, conjunction, disjunction, variable
-from models.expression_text import parse_expression
+from models.expressions.evaluation import evaluate
+from models.expressions.expression import Expression, conjunction, disjunction, variable
+from models.expressions.operators import Op
+from models.expressions.text import parse_expression
 from models.load import load
-from models.operators import Op
 from models.trace import Ending, Outcome, Segment, Trace
-from simulate.margin import margin_tree
+from simulate.monitoring.margin import margin_tree
+from simulate.monitoring.robustness import Robustness
+from simulate.monitoring.unit_polynomial import critical_points, roots, value
 from simulate.policy import Policy
-from simulate.robustness import Robustness
 from simulate.run import prepare, simulate
-from simulate.unit_polynomial import critical_points, roots, value
 
 SAMPLES = 1500
 coefficients = st.lists(st.floats(-3, 3).map(lambda v: round(v, 3)), min_size=1, max_size=7)

@@ -28,7 +28,7 @@ from models.automaton import (
     enumeration,
     primed,
 )
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     conditional,
@@ -44,15 +44,15 @@ from models.expression import (
     symbol,
     variable,
 )
+from models.expressions.operators import Op
 from models.load import load
-from models.operators import Op
 from models.source import ModelError
 from models.trace import Ending, EventType, Trace
-from simulate import engine
-from simulate.methods import Adams, Taylor
+from simulate.inputs.signals import Formula, Lines, Steps, from_csv, sine
 from simulate.policy import Level, Policy, Switching
 from simulate.run import prepare, simulate
-from simulate.signals import Formula, Lines, Steps, from_csv, sine
+from simulate.stepping import engine
+from simulate.stepping.methods import Adams, Taylor
 
 X, Y, V, H, U = map(variable, ("x", "y", "v", "h", "u"))
 

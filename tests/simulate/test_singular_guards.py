@@ -9,11 +9,11 @@ from random import Random
 import pytest
 
 from models.automaton import EventKind
-from models.expression import Expression, Op, constant, divide, function, variable
-from simulate.engine import advance
-from simulate.methods import Adams, Method, Taylor
-from simulate.program import compile_program
-from simulate.stretch import Stop, Stretch
+from models.expressions.expression import Expression, Op, constant, divide, function, variable
+from simulate.stepping.engine import advance
+from simulate.stepping.methods import Adams, Method, Taylor
+from simulate.stepping.program import compile_program
+from simulate.stepping.stretch import Stop, Stretch
 
 X, Y = variable("x"), variable("y")
 LEFT = 5 - X

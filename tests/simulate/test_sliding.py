@@ -18,7 +18,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     conjunction,
@@ -28,11 +28,11 @@ from models.expression import (
     maximum,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
 from models.trace import Ending, EventType, Trace, compare_traces
 from models.trace_files import from_json, to_json
-from simulate.methods import Adams, Method, Taylor
 from simulate.run import simulate
+from simulate.stepping.methods import Adams, Method, Taylor
 
 X, Y, V, T = map(variable, ("x", "y", "v", "time"))
 SLIDING = EventKind.SLIDING
@@ -218,7 +218,7 @@ def test_two_surfaces_one_after_the_other() -> None:
 
 def test_branches_of_maximum_and_conditionals() -> None:
     """x' = 1 - 2 (x >= t/2), written with max: it follows t/2 after t = 1, at a = 1/4."""
-    from models.expression import conditional
+    from models.expressions.expression import conditional
 
     model = one({"x": conditional(X >= T * Fraction(1, 2), -1, 1)}, x=1.5)
     trace = simulate(model, until=4.0, sliding=True)

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.automaton import HybridAutomaton, Location
-from models.evaluation import evaluate
+from models.expressions.evaluation import evaluate
 from models.source import ModelError
 from models.trace import Ending, Outcome, Segment, Trace
-from simulate.stl import Formula, Temporal, parse_formula
-from simulate.stl_monitor import Monitor
-from simulate.unit_polynomial import value
+from simulate.monitoring.monitor import Monitor
+from simulate.monitoring.stl import Formula, Temporal, parse_formula
+from simulate.monitoring.unit_polynomial import value
 
 MODEL = HybridAutomaton("made", locations=(Location("a"), Location("b")))
 STEP, END = 1 / 64, 2.0

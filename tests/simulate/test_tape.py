@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.evaluation import EvaluationError, evaluate
-from models.expression import (
+from models.expressions.evaluation import EvaluationError, evaluate
+from models.expressions.expression import (
     Expression,
     add,
     conditional,
@@ -26,12 +26,12 @@ from models.expression import (
     subtract,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
+from models.expressions.table import Interpolation, Table
 from models.source import ModelError
-from models.table import Interpolation, Table
-from simulate.calculator import Calculator
-from simulate.reference_tape import execute, extend_series, sensitivity
-from simulate.tape import TapeBuilder
+from simulate.stepping.calculator import Calculator
+from simulate.stepping.reference.tape import execute, extend_series, sensitivity
+from simulate.stepping.tape import TapeBuilder
 
 X, Y = variable("x"), variable("y")
 SMALL = st.fractions(-3, 3, max_denominator=8)

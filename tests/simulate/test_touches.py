@@ -16,12 +16,21 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import TRUE, ZERO, Expression, Op, conjunction, constant, equal, function
-from models.expression import variable as name
+from models.expressions.expression import (
+    TRUE,
+    ZERO,
+    Expression,
+    Op,
+    conjunction,
+    constant,
+    equal,
+    function,
+)
+from models.expressions.expression import variable as name
 from models.trace import Ending, EventType, Trace
-from simulate.methods import Adams, Method, Taylor
 from simulate.policy import Policy, Switching
 from simulate.run import simulate
+from simulate.stepping.methods import Adams, Method, Taylor
 
 X, Y = name("x"), name("y")
 METHODS: list[Method] = [Adams(), Taylor(), Adams(1e-4, 1e-7), Adams(1e-9, 1e-12)]

@@ -12,9 +12,9 @@ from models.load import load
 from models.source import ModelError
 from models.trace import EventType, Trace, compare_traces
 from models.trace_files import from_csv, from_json, to_csv, to_json
-from simulate.methods import Adams, Taylor
 from simulate.policy import Policy
 from simulate.run import simulate
+from simulate.stepping.methods import Adams, Taylor
 
 
 @pytest.fixture(scope="module")

@@ -20,14 +20,20 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import conjunction, equal, variable
-from models.expression_text import parse_expression as parse
+from models.expressions.expression import conjunction, equal, variable
+from models.expressions.text import parse_expression as parse
 from models.load import load
-from simulate.balls import GaveUp, ball, truth
-from simulate.enclosure import PRECISION, Flow, StateSet
 from simulate.recipe import Recipe
 from simulate.run import simulate
-from simulate.validated import TIGHT, confirm_violation, describe, validate, validated_run
+from simulate.validated.balls import GaveUp, ball, truth
+from simulate.validated.enclosure import PRECISION, Flow, StateSet
+from simulate.validated.validated_run import (
+    TIGHT,
+    confirm_violation,
+    describe,
+    validate,
+    validated_run,
+)
 
 FINE = 400
 

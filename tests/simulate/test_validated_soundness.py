@@ -24,16 +24,16 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, conjunction, constant, equal, variable
-from models.expression_text import parse_expression as parse
+from models.expressions.expression import Expression, conjunction, constant, equal, variable
+from models.expressions.text import parse_expression as parse
 from models.load import load
-from simulate.balls import ball
-from simulate.methods import Taylor
+from simulate.inputs.signals import Lines, Signal, Steps
 from simulate.policy import Level, Policy, Switching
 from simulate.recipe import Recipe
 from simulate.run import simulate
-from simulate.signals import Lines, Signal, Steps
-from simulate.validated import TIGHT, ValidatedRun, describe, validate, validated_run
+from simulate.stepping.methods import Taylor
+from simulate.validated.balls import ball
+from simulate.validated.validated_run import TIGHT, ValidatedRun, describe, validate, validated_run
 
 FINE = 400
 NEAR = Fraction(1, 10**25)

@@ -19,12 +19,12 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import add, conjunction, multiply, variable
+from models.expressions.expression import add, conjunction, multiply, variable
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, check
 from models.proof.problem import linear_problem
 from models.proof.quadratic_function import QuadraticFunctions
-from reach.quadratic_function_search import search_functions
+from reach.quadratic.function_search import search_functions
 
 NAMES = ("x", "y")
 Matrix = list[list[Fraction]]

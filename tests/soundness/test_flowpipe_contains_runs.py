@@ -9,14 +9,14 @@ from random import Random
 import pytest
 
 from models.automaton import TIME, HybridAutomaton, Property
-from models.expression import compare, variable
-from models.operators import Op
+from models.expressions.expression import compare, variable
+from models.expressions.operators import Op
 from models.proof import curve_steps
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, check
 from models.proof.problem import linear_problem
-from reach.flowpipe_parts import FlowpipeMethod, NotFound
-from reach.flowpipe_refinement import Found, search_flowpipe
+from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
+from reach.affine.flowpipe_refinement import Found, search_flowpipe
 from simulate.policy import Policy
 from simulate.run import simulate
 from tests.support.affine_automata import Membership, random_automaton

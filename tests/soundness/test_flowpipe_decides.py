@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from abstraction.flowpipe_strategy import FlowpipeStrategy
-from abstraction.strategy import Task
+from abstraction.strategies.flowpipe import FlowpipeStrategy
+from abstraction.strategies.strategy import Task
 from models.automaton import (
     Constraint,
     HybridAutomaton,
@@ -26,8 +26,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import add, compare, conjunction, constant, multiply, variable
-from models.operators import Op
+from models.expressions.expression import add, compare, conjunction, constant, multiply, variable
+from models.expressions.operators import Op
 from models.verdict import Falsified, Verdict, Verified
 from simulate.recipe import read_recorded, repeat
 from tests.support.affine_automata import decimal

@@ -10,14 +10,14 @@ from random import Random
 import pytest
 
 from models.automaton import TIME, HybridAutomaton, Property
-from models.expression import add, compare, multiply, power, variable
-from models.operators import Op
+from models.expressions.expression import add, compare, multiply, power, variable
+from models.expressions.operators import Op
 from models.proof.certificate import Certificate, decode, encode
 from models.proof.checker import Accepted, check
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.problem import linear_problem
-from reach.nonlinear_flowpipe import NonlinearExploration
-from reach.nonlinear_parts import NonlinearMethod, NotFollowed
+from reach.nonlinear.flowpipe import NonlinearExploration
+from reach.nonlinear.parts import NonlinearMethod, NotFollowed
 from simulate.policy import Policy
 from simulate.run import simulate
 from tests.support.affine_automata import Membership

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategy import Task
+from abstraction.strategies.strategy import Task
 from abstraction.verification import STRATEGIES, deadline, verify
 from models.automaton import Automaton
 from models.load import load
 from models.verdict import Falsified, Verdict, Verified
-from simulate.methods import Taylor
 from simulate.policy import Level, Policy, Switching
 from simulate.run import prepare, simulate
+from simulate.stepping.methods import Taylor
 from tests.support.random_models import random_model
 
 HORIZON = 6.0

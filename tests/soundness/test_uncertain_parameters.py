@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from abstraction.flowpipe_strategy import FlowpipeStrategy
-from abstraction.strategy import Task
+from abstraction.strategies.flowpipe import FlowpipeStrategy
+from abstraction.strategies.strategy import Task
 from models.automaton import (
     TIME,
     Constraint,
@@ -24,16 +24,24 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import TRUE, Expression, add, compare, conjunction, constant, multiply
-from models.expression import variable as of
-from models.operators import Op
+from models.expressions.expression import (
+    TRUE,
+    Expression,
+    add,
+    compare,
+    conjunction,
+    constant,
+    multiply,
+)
+from models.expressions.expression import variable as of
+from models.expressions.operators import Op
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, Rejected, check
 from models.proof.polyhedral import Split
 from models.proof.problem import linear_problem
 from models.verdict import Falsified, Verified
-from reach.flowpipe_parts import FlowpipeMethod, NotFound
-from reach.flowpipe_refinement import search_flowpipe
+from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
+from reach.affine.flowpipe_refinement import search_flowpipe
 from simulate.policy import Policy
 from simulate.run import simulate
 from tests.support.affine_automata import Membership, decimal

@@ -9,16 +9,16 @@ from fractions import Fraction
 import pytest
 
 from models.automaton import TIME, HybridAutomaton, Property
-from models.expression import compare, variable
-from models.operators import Op
+from models.expressions.expression import compare, variable
+from models.expressions.operators import Op
 from models.proof.certificate import Certificate, decode, encode
 from models.proof.checker import Accepted, check
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.problem import linear_problem
-from reach.flowpipe_parts import FlowpipeMethod
-from reach.flowpipe_refinement import Found, search_flowpipe
-from reach.nonlinear_flowpipe import NonlinearExploration
-from reach.nonlinear_parts import NonlinearMethod
+from reach.affine.flowpipe_parts import FlowpipeMethod
+from reach.affine.flowpipe_refinement import Found, search_flowpipe
+from reach.nonlinear.flowpipe import NonlinearExploration
+from reach.nonlinear.parts import NonlinearMethod
 from simulate.policy import Policy
 from simulate.run import simulate
 from tests.support.affine_automata import Membership, random_automaton

@@ -17,8 +17,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.evaluation import evaluate_number
-from models.expression import (
+from models.expressions.evaluation import evaluate_number
+from models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -28,11 +28,11 @@ from models.expression import (
     multiply,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
+from models.expressions.traversal import free_variables
 from models.proof.flowpipe import AnyNode, FlowpipeProof, Step, steps_in
 from models.proof.problem import LinearProblem
 from models.proof.stay_conditions import ELAPSED
-from models.traversal import free_variables
 
 NAMES = ("x", "y", "z")
 

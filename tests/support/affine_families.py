@@ -15,7 +15,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -25,7 +25,7 @@ from models.expression import (
     multiply,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
 
 
 def heat_rod(size: int, bound: Fraction = Fraction(9, 10)) -> HybridAutomaton:

@@ -28,8 +28,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression
-from models.expression_text import parse_expression
+from models.expressions.expression import Expression
+from models.expressions.text import parse_expression
 
 Array = NDArray[np.float64]
 HalfSpace = tuple[tuple[float, ...], float]
@@ -288,7 +288,7 @@ def report(families: Sequence[Family], arguments: list[str]) -> None:
     Arguments: seconds for each model, method, a part of the names to choose by, models in
     each family, seed.
     """
-    from abstraction.strategy import Task
+    from abstraction.strategies.strategy import Task
     from abstraction.verification import deadline, verify
     from models.verdict import Verified
 

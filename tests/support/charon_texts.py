@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
+from models.agents.flatten import flatten
+from models.agents.hierarchy import Agent
 from models.automaton import Automaton
-from models.flatten import flatten
-from models.hierarchy import Agent
 from models.language.checked import diagnose
 from models.language.elaborate import Elaborated, elaborate
 from models.language.parse import parse_source

@@ -16,7 +16,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import TRUE, Expression, conjunction, equal, variable
+from models.expressions.expression import TRUE, Expression, conjunction, equal, variable
 
 X, Y = variable("x"), variable("y")
 

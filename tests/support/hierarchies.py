@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from models.automaton import REAL, Constraint, Kind, Range, ValueType
-from models.expression import Expression
-from models.expression_text import parse_expression
-from models.hierarchy import (
+from models.agents.hierarchy import (
     Access,
     Agent,
     AgentInstance,
@@ -15,6 +12,9 @@ from models.hierarchy import (
     ModeInstance,
     Transition,
 )
+from models.automaton import REAL, Constraint, Kind, Range, ValueType
+from models.expressions.expression import Expression
+from models.expressions.text import parse_expression
 
 
 def expr(text: str, symbols: frozenset[str] = frozenset()) -> Expression:

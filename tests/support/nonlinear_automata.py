@@ -17,7 +17,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import (
+from models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -33,7 +33,7 @@ from models.expression import (
     power,
     variable,
 )
-from models.operators import Op
+from models.expressions.operators import Op
 from tests.support.affine_automata import decimal
 
 NAMES = ("x", "y", "z")

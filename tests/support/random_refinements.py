@@ -21,7 +21,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import (
+from models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,

@@ -14,9 +14,9 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, conjunction, constant, multiply, variable
+from models.expressions.expression import Expression, conjunction, constant, multiply, variable
+from models.expressions.operators import Op
 from models.model import Model
-from models.operators import Op
 
 EVIL = (
     "</script><script>window.stolen = 1</script>",

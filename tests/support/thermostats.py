@@ -11,7 +11,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 
 
 def chosen(text: str) -> Range:

@@ -7,8 +7,16 @@ from fractions import Fraction
 from random import Random
 
 from models.automaton import Constraint, Edge, HybridAutomaton, Range
-from models.expression import Expression, add, compare, conjunction, constant, power, variable
-from models.operators import Op
+from models.expressions.expression import (
+    Expression,
+    add,
+    compare,
+    conjunction,
+    constant,
+    power,
+    variable,
+)
+from models.expressions.operators import Op
 from tests.support.affine_automata import decimal
 
 

@@ -60,7 +60,7 @@ def command(
     from abstraction.refinement.flat import Settings, refine
     from abstraction.refinement.outcome import Refines
     from abstraction.refinement.timed import durations
-    from models.composition import explicit
+    from models.agents.composition import explicit
     from models.language.unparse import unparse
     from models.proof.conditions import names_of
 

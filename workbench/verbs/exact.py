@@ -17,9 +17,9 @@ from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
-    from models.expression import Expression
+    from models.expressions.expression import Expression
     from reach.exact.backward import BackwardReach
-    from reports.region_plot import Span
+    from reports.pictures.region_plot import Span
 
 
 @click.command("exact")
@@ -72,8 +72,8 @@ def command(
       workbench exact bouncing_ball --target "height >= 11" --at height=10 --at velocity=0
       workbench exact bouncing_ball --plot-region "height=0:12,velocity=-20:20" --plot ball.svg
     """
-    from models.expression import TRUE
-    from models.printing import to_text
+    from models.expressions.expression import TRUE
+    from models.expressions.printing import to_text
     from reach.exact.backward import backward_reach
     from reach.exact.flow import NotNilpotentError, location_flow
     from reach.exact.polynomial_in_time import NotPolynomialError
@@ -150,7 +150,7 @@ def _target(automaton: Automaton, location: str, target: str | None) -> Expressi
 
 
 def _expression(text: str) -> Expression:
-    from models.expression_text import parse_expression
+    from models.expressions.text import parse_expression
 
     return parse_expression(text, file="<option>")
 
@@ -172,7 +172,7 @@ def _evaluated(found: BackwardReach, given: dict[str, Fraction]) -> bool:
 
 
 def _refuse_missing(found: BackwardReach, known: Set[str]) -> None:
-    from models.traversal import free_variables
+    from models.expressions.traversal import free_variables
 
     missing = sorted(free_variables(found.formula) - known)
     if missing:
@@ -181,7 +181,7 @@ def _refuse_missing(found: BackwardReach, known: Set[str]) -> None:
 
 def _spans(region: str) -> tuple[Span, Span]:
     """The two names of a picture with their ranges."""
-    from reports.region_plot import Span
+    from reports.pictures.region_plot import Span
 
     found = []
     for part in region.split(","):
@@ -200,8 +200,8 @@ def _spans(region: str) -> tuple[Span, Span]:
 
 
 def _picture(found: BackwardReach, given: dict[str, Fraction], across: Span, up: Span) -> str:
-    from models.printing import to_text
-    from reports.region_plot import region_svg
+    from models.expressions.printing import to_text
+    from reports.pictures.region_plot import region_svg
 
     _refuse_missing(found, {across.name, up.name, *given})
     fixed = {name: value for name, value in given.items() if name not in (across.name, up.name)}

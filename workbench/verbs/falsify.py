@@ -20,9 +20,9 @@ from workbench.progress import Progress
 
 if TYPE_CHECKING:
     from models.automaton import Automaton, Property
-    from simulate.falsification import Outcome
+    from simulate.monitoring.stl import Formula
     from simulate.recipe import Recipe
-    from simulate.stl import Formula
+    from simulate.search.falsification import Outcome
 
 
 @click.command("falsify")
@@ -165,8 +165,8 @@ def _search(
     from dataclasses import replace
 
     from models.automaton import Property
-    from simulate.falsification import Budget, Options, falsify
-    from simulate.falsification import Progress as Step
+    from simulate.search.falsification import Budget, Options, falsify
+    from simulate.search.falsification import Progress as Step
 
     limit = options["time_limit"]
     deadline = float("inf") if limit is None else time.monotonic() + limit
@@ -187,7 +187,7 @@ def _search(
         seeds = _abstract_seeds(automaton, claim, options["abstraction"], options["seed"])
         settings = replace(settings, seeds=seeds)
     if options["enclose"]:
-        from simulate.counterexample import enclosed_at_length
+        from simulate.search.counterexample import enclosed_at_length
 
         settings = replace(settings, rigorous=(enclosed_at_length,))
     if points is not None:
@@ -214,9 +214,9 @@ def _abstract_seeds(
     automaton: Automaton, claim: Property, seconds: float, seed: int
 ) -> tuple[Recipe, ...]:
     """Starts of the abstract counterexamples that are found in the time given."""
-    from abstraction.abstract_seeds import seeds_of
-    from abstraction.refinement_history import RefinementRound
-    from abstraction.strategy import HISTORY_READER, Task
+    from abstraction.predicates.refinement_history import RefinementRound
+    from abstraction.predicates.seeds import seeds_of
+    from abstraction.strategies.strategy import HISTORY_READER, Task
     from abstraction.verification import deadline, verify
 
     rounds: list[RefinementRound] = []
@@ -261,9 +261,9 @@ def _in_words(
 
 def described(recipe: Recipe) -> list[str]:
     """A run in words: where it starts, what is fed into it, how it switches."""
-    from models.printing import to_text
-    from simulate.signals import Formula as Expression
-    from simulate.signals import Steps
+    from models.expressions.printing import to_text
+    from simulate.inputs.signals import Formula as Expression
+    from simulate.inputs.signals import Steps
 
     lines = []
     if recipe.initial:

@@ -134,7 +134,7 @@ def command(
         pair = _Pair(chosen.label, other.label, detailed, abstract)
         _write_page(html, pair, proof, proof.step, proof.holds)
     if console.as_json:
-        from reports.refinement_data import proof_data
+        from reports.data.refinement import proof_data
 
         console.data(detailed=chosen.label, abstract=other.label, **proof_data(proof))
     else:
@@ -164,7 +164,7 @@ def _induction(
     from abstraction.refinement.induction import prove_by_induction
     from abstraction.refinement.induction_file import encode_induction
     from models.verdict import Verified
-    from reports.refinement_data import proof_data, tree_lines
+    from reports.data.refinement import proof_data, tree_lines
 
     found = prove_by_induction(pair.detailed, pair.abstract, settings, progress=settings.progress)
     verdicts = [(v.claim, isinstance(v, Verified)) for v in found.verdicts]
@@ -207,7 +207,7 @@ def _write_page(
     holds: bool,
     consequences: tuple[str, ...] = (),
 ) -> None:
-    from reports.refinement_page import Comparison, refinement_page
+    from reports.pages.refinement import Comparison, refinement_page
 
     command_line = shlex.join(["workbench", *sys.argv[1:]])
     compared = Comparison(
@@ -243,7 +243,7 @@ def _pairs(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _witnesses(given: tuple[str, ...], detailed: Automaton) -> Mapping[str, Form]:
-    from models.expression_text import parse_expression
+    from models.expressions.text import parse_expression
     from models.proof.conditions import names_of
     from models.proof.linear import affine
 
@@ -265,7 +265,7 @@ def _witnesses(given: tuple[str, ...], detailed: Automaton) -> Mapping[str, Form
 
 def _in_words(label: str, other: str, proof: Proof, sources: Mapping[str, str]) -> str:
     from abstraction.refinement.outcome import NotProved, Refuted
-    from reports.refinement_data import failure_lines, outcome_word, state_text, tree_lines
+    from reports.data.refinement import failure_lines, outcome_word, state_text, tree_lines
 
     lines = [f"{label} against {other}: {outcome_word(proof).upper()}"]
     outcome = proof.outcome

@@ -167,7 +167,7 @@ class _Batch:
     def attempt(self, one: Chosen, make: Callable[[], T]) -> T | dict[str, Any]:
         """What `make` makes; if it fails and there are other models, what was wrong."""
         from models.source import ModelError
-        from reports.failed_report import Failing, failed_data
+        from reports.pages.failed_report import Failing, failed_data
 
         try:
             return make()
@@ -226,8 +226,8 @@ def _one_report(
     path: Path,
 ) -> dict[str, Any]:
     from reports.analysis import analyse
-    from reports.html_report import diagram, render
-    from reports.report_data import report_data
+    from reports.data.report import report_data
+    from reports.pages.report import diagram, render
 
     command_line = shlex.join(["workbench", *sys.argv[1:]])
     with Progress(console.quiet or console.as_json) as progress:
@@ -257,7 +257,7 @@ def _in_words(claim: dict[str, Any]) -> str:
 
 
 def _write_index(folder: Path, found: list[tuple[Path, dict[str, Any]]]) -> None:
-    from reports.html_index import index_page
+    from reports.pages.index import index_page
 
     entries = [(path.name, data) for path, data in found]
     write_whole(folder / "index.html", index_page(entries))
@@ -277,7 +277,7 @@ def _write_formats(
 
 
 def _conclude(console: Console, output: Path, found: list[tuple[Path, dict[str, Any]]]) -> ExitCode:
-    from reports.report_data import overall
+    from reports.data.report import overall
 
     worst = [overall(data) for _, data in found]
     if console.as_json:
@@ -298,7 +298,7 @@ def _conclude(console: Console, output: Path, found: list[tuple[Path, dict[str, 
 
 
 def _summary(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    from reports.report_data import overall
+    from reports.data.report import overall
 
     if data.get("error"):
         return {

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from models.automaton import Automaton
     from models.trace import Difference, Trace
     from simulate.many_runs import RunMaker, Summary
+    from simulate.monitoring.stl import Formula
     from simulate.recipe import Recipe
-    from simulate.stl import Formula
 
 METHODS = ("adams", "taylor", "multirate", "endpoint", "interpolation")
 POLICIES = ("earliest", "latest", "random", "script")
@@ -164,7 +164,7 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
     runs = options["runs"] if options["replay"] is None else 1
     automaton = model.automaton
     if recipe.claim is not None:  # a counterexample ends where this property fails
-        from simulate.objective import focused
+        from simulate.search.objective import focused
 
         claim = next((p for p in automaton.properties if p.name == recipe.claim), None)
         automaton = focused(automaton, claim) if claim is not None else automaton
@@ -299,7 +299,7 @@ class _Session:
         """Prove the run by enclosures, as far as that goes."""
         from dataclasses import replace
 
-        from simulate.validated import as_data, describe, validated_run
+        from simulate.validated.validated_run import as_data, describe, validated_run
 
         seed, trace = self.chosen_run()
         recipe = replace(self.recipe, seed=seed).with_decisions(trace.decisions)
@@ -366,7 +366,7 @@ class _Session:
             self.draw(options["plot"], traces)
 
     def draw(self, path: Path, traces: Sequence[Trace]) -> None:
-        from reports.trace_plot import page, plot
+        from reports.pictures.trace_plot import page, plot
 
         title = f"{self.chosen.label} until {self.recipe.until:g}"
         try:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from models.automaton import Automaton
     from models.model import Model
     from models.verdict import Verdict
-    from reports.verdict_data import Provenance
+    from reports.data.verdict import Provenance
 
 METHODS = (
     "auto",
@@ -152,7 +152,7 @@ def command(
       workbench verify platoon -p "no collision" --certificate proof.json
       workbench recheck platoon proof.json
     """
-    from abstraction.strategy import Task
+    from abstraction.strategies.strategy import Task
     from abstraction.verification import deadline, verify
 
     model = chosen.load()
@@ -194,10 +194,10 @@ def _abstraction_options(
     claims: int,
 ) -> dict[str, object]:
     """What predicate abstraction is told: the user's predicates, and who wants its graph."""
-    from abstraction.strategy import GRAPH_READER, PREDICATES
+    from abstraction.strategies.strategy import GRAPH_READER, PREDICATES
     from models.condition_check import misfit
-    from models.expression_text import parse_expression
-    from models.traversal import free_variables
+    from models.expressions.text import parse_expression
+    from models.expressions.traversal import free_variables
 
     parsed = tuple(parse_expression(text, file="--predicate") for text in predicates)
     known = {v.name for v in automaton.variables} | {p.name for p in automaton.parameters}
@@ -214,7 +214,7 @@ def _abstraction_options(
         return options
     if method != "abstraction" or claims != 1:
         raise click.UsageError("--graph needs --method abstraction and one property (-p)")
-    from reports.abstract_graph import WRITERS
+    from reports.pictures.abstract_graph import WRITERS
 
     write = WRITERS.get(graph_file.suffix.lower())
     if write is None:
@@ -223,7 +223,7 @@ def _abstraction_options(
 
 
 def _slicing(length: Fraction, method: str) -> dict[str, object]:
-    from abstraction.strategy import SLICES
+    from abstraction.strategies.strategy import SLICES
 
     if method != "abstraction":
         raise click.UsageError("--slices needs --method abstraction")
@@ -237,7 +237,7 @@ def _recorded(
     from models.proof.certificate import encode
     from models.trace_files import to_json
     from models.verdict import Falsified, Verified
-    from reports.verdict_data import Provenance
+    from reports.data.verdict import Provenance
 
     command_line = shlex.join(["workbench", *sys.argv[1:]])
     if trace_file is not None and isinstance(verdict, Falsified):
@@ -254,7 +254,7 @@ def _in_words(
     label: str, model: Model, verdict: Verdict, provenance: Provenance, *, brief: bool = False
 ) -> str:
     from models.verdict import Falsified, Verified
-    from reports.invariant_text import invariant_lines
+    from reports.words.invariant_text import invariant_lines
 
     head = f"{label}: {verdict.claim!r}"
     seconds = sum(verdict.effort.seconds.values())
@@ -297,7 +297,7 @@ def _print_data(
     verdicts: list[tuple[Verdict, Provenance]],
     interrupted: str | None,
 ) -> None:
-    from reports.verdict_data import verdict_data
+    from reports.data.verdict import verdict_data
 
     found: list[dict[str, Any]] = [
         verdict_data(model, label, verdict, provenance) for verdict, provenance in verdicts

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from models.automaton import Property
 from models.load import load
-from simulate.falsification import Budget, Options, falsify
-from simulate.objective import Objective
-from simulate.stl import Formula, parse_formula
+from simulate.monitoring.stl import Formula, parse_formula
+from simulate.search.falsification import Budget, Options, falsify
+from simulate.search.objective import Objective
 from tests.benchmarks.falsification.monitors import monitoring
 
 ROOT = Path(__file__).parents[3]
@@ -123,7 +123,7 @@ def milliseconds(objective: Objective) -> float:
     """Of one simulation and its robustness, over random points of the plainest searches."""
     from random import Random
 
-    from simulate.falsification import shapes
+    from simulate.search.falsification import shapes
 
     shape = max(shapes(objective, Options()), key=lambda s: (s.pieces, -s.until))
     random = Random(1)

@@ -9,8 +9,8 @@ from typing import Any
 
 from models.automaton import HybridAutomaton, Location
 from models.trace_files import from_csv
-from simulate.stl import parse_formula
-from simulate.stl_monitor import Monitor
+from simulate.monitoring.monitor import Monitor
+from simulate.monitoring.stl import parse_formula
 
 SAMPLES, STEP = 10_000, 0.01
 

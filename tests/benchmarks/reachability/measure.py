@@ -20,8 +20,8 @@ from models.automaton import HybridAutomaton
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, check
 from models.proof.problem import linear_problem
-from reach.flowpipe_parts import FlowpipeMethod, NotFound
-from reach.flowpipe_refinement import search_flowpipe
+from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
+from reach.affine.flowpipe_refinement import search_flowpipe
 from tests.benchmarks.reachability import rectangular
 from tests.benchmarks.simulation.picture import line_plot
 from tests.support.affine_families import heat_rod, mass_chain, ring_of_stays

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from abstraction.rectangular_strategy import RectangularStrategy
-from abstraction.strategy import Task
+from abstraction.strategies.rectangular import RectangularStrategy
+from abstraction.strategies.strategy import Task
 from models.load import load
 from models.verdict import Verdict
 from tests.benchmarks.test_rectangular import PUBLISHED, line_of_vehicles

@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from random import Random
 
+from models.agents.composition import Interaction, Product
+from models.agents.families import Family, Partner, Unrolled
 from models.automaton import (
     Constraint,
     Edge,
@@ -16,9 +18,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.composition import Interaction, Product
-from models.expression import Expression, conjunction, constant, equal, variable
-from models.families import Family, Partner, Unrolled
+from models.expressions.expression import Expression, conjunction, constant, equal, variable
 
 RADIUS, RESTITUTION = Fraction(1, 10), Fraction(9, 10)
 KINDS = ("x", "y", "vx", "vy")

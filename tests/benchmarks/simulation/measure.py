@@ -26,14 +26,14 @@ from problems import Problem, arms, corridors, tank, thin_posts
 from tools import all_tools
 
 from models.automaton import EventKind
-from models.expression_text import parse_expression
+from models.expressions.text import parse_expression
 from models.load import load
 from models.trace import Ending
-from simulate.agents import prepare_agents, simulate_agents
-from simulate.engine import advance, is_compiled
-from simulate.methods import Adams, Detection, Multirate
-from simulate.program import compile_program
+from simulate.agents.asynchronous import prepare_agents, simulate_agents
 from simulate.run import prepare, simulate
+from simulate.stepping.engine import advance, is_compiled
+from simulate.stepping.methods import Adams, Detection, Multirate
+from simulate.stepping.program import compile_program
 
 ROOT = Path(__file__).parents[3]
 Rows = list[list[str]]
@@ -294,7 +294,7 @@ def looking_ahead() -> str:
 
 def core_seconds(prepared, until: float) -> float:
     """The processor time inside the compiled core, measured around every call of it."""
-    from simulate import fleet
+    from simulate.agents.asynchronous import fleet
 
     spent = [0.0]
 

@@ -21,13 +21,13 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expression import Expression, conjunction, constant, equal, variable
-from models.expression_text import parse_expression
-from models.operators import Op
+from models.expressions.expression import Expression, conjunction, constant, equal, variable
+from models.expressions.operators import Op
+from models.expressions.text import parse_expression
+from models.expressions.traversal import postorder
 from models.trace import EventType
-from models.traversal import postorder
-from simulate.methods import Adams, Taylor
 from simulate.run import prepare, simulate
+from simulate.stepping.methods import Adams, Taylor
 
 RTOL, ATOL = 1e-4, 1e-7
 

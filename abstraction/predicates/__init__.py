@@ -1,0 +1,1 @@
+"""Predicate abstraction: cells, their search, slices, and refinement by counterexamples."""

@@ -1,0 +1,1 @@
+"""Stays that return to where stays begin: entry sets, closed under what follows."""

@@ -1,0 +1,1 @@
+"""Ways of deciding a property, one file each; `abstraction.verification` chooses among them."""

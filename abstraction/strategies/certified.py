@@ -1,0 +1,32 @@
+"""From a proof to a verdict: the trusted checker has the last word."""
+
+from __future__ import annotations
+
+import time
+
+from abstraction.strategies.strategy import Task
+from models.proof.certificate import Certificate, Proof
+from models.proof.checker import CheckInterruptedError
+from models.verdict import Effort, Unknown, Verdict, Verified, verified
+
+GRACE = 5.0
+"""Seconds that the final check may go on beyond the time limit: a proof that was found in time
+should not be lost for a moment."""
+
+
+def certify(task: Task, method: str, proof: Proof, effort: Effort) -> Verdict:
+    """`Verified` if the checker accepts the proof, else `Unknown` with its objection."""
+    automaton, claim = task.automaton, task.claim.name
+    certificate = Certificate(automaton.name, automaton.sha256, claim, proof)
+    latest = task.deadline + GRACE
+    try:
+        verdict = verified(
+            automaton, claim, method, certificate, effort, lambda: time.monotonic() >= latest
+        )
+    except CheckInterruptedError:
+        why = "the time limit was reached in the final check of a certificate that was found"
+        return Unknown(claim, method, why, "raise --time-limit", effort)
+    if isinstance(verdict, Verified):
+        return verdict
+    why = f"the checker rejected the certificate: {verdict.obligation}: {verdict.why}"
+    return Unknown(claim, method, why, "try another --method", effort)

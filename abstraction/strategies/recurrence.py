@@ -1,0 +1,60 @@
+"""Recurrent flowpipes as a strategy: unbounded-time proofs by stays that return."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from abstraction.recurrence.search import RecurrenceSearch
+from abstraction.recurrence.stay_view import UnsuitableError, stays_of
+from abstraction.strategies.certified import certify
+from abstraction.strategies.strategy import Task
+from abstraction.templates.directions import fastest_rate
+from abstraction.templates.sampled_runs import sampled_runs
+from abstraction.templates.system import TooManyLocationsError, template_system
+from models.proof.linear import TooManyCasesError
+from models.proof.problem import linear_problem
+from models.verdict import Effort, Unknown, Verdict
+
+MOST_VARIABLES = 8
+PACE = 0.1
+"""The step of sampled runs, in units of the fastest time constant."""
+
+
+@dataclass(frozen=True)
+class RecurrenceStrategy:
+    """Look for sets in which stays begin and to which they return, in every location."""
+
+    name: str = "recurrence"
+
+    def suits(self, task: Task) -> str | None:
+        """Small models: entry sets have many rows in many variables."""
+        if len(task.automaton.variables) > MOST_VARIABLES:
+            return None
+        return "stays that return to where stays begin prove the property for all time"
+
+    def attempt(self, task: Task) -> Verdict:
+        """Search, prove exactly, and let the trusted checker decide."""
+        begun = time.perf_counter()
+        try:
+            problem = linear_problem(task.automaton, task.claim)
+            system = template_system(problem)
+            stays = stays_of(problem)
+        except (UnsuitableError, TooManyCasesError, TooManyLocationsError) as error:
+            return self._unknown(task, str(error), Effort())
+        generator = np.random.default_rng(task.seed)
+        runs = sampled_runs(system, PACE / fastest_rate(system), generator)
+        if runs is None:
+            return self._unknown(task, "the initial states have no corners", Effort())
+        found = RecurrenceSearch(stays, system, runs, lambda: task.expired, task.progress).search()
+        seconds = {"search": time.perf_counter() - begun}
+        effort = Effort(seconds, {"attempts": found.attempts, "entry_sets": found.entries})
+        if found.proof is None:
+            return self._unknown(task, found.reason, effort)
+        return certify(task, self.name, found.proof, effort)
+
+    def _unknown(self, task: Task, reason: str, effort: Effort) -> Unknown:
+        advice = "give the search more time (--time-limit), or try another --method"
+        return Unknown(task.claim.name, self.name, reason, advice, effort)

@@ -1,0 +1,42 @@
+"""Transients as a strategy: runs are followed for a while, then an inductive set holds them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from abstraction.strategies.certified import certify
+from abstraction.strategies.strategy import Task
+from abstraction.transients.search import Found, search_transient
+from models.proof.linear import TooManyCasesError
+from models.proof.problem import linear_problem
+from models.verdict import Effort, Unknown, Verdict
+
+ADVICE = "give the search more time (--time-limit), or try another --method"
+
+
+@dataclass(frozen=True)
+class TransientStrategy:
+    """Follow all runs by polyhedra that move with time, until they have an inductive set."""
+
+    name: str = "transient"
+
+    def suits(self, task: Task) -> str | None:
+        """Small models: the polyhedra of every stretch of time have many directions."""
+        if len(task.automaton.variables) > 6:
+            return None
+        return "polyhedra that move with time, then an inductive one, prove it for all time"
+
+    def attempt(self, task: Task) -> Verdict:
+        """Search, prove exactly, and let the trusted checker decide."""
+        begun = time.perf_counter()
+        try:
+            problem = linear_problem(task.automaton, task.claim)
+            found = search_transient(problem, lambda: task.expired, task.progress)
+        except TooManyCasesError as error:
+            return Unknown(task.claim.name, self.name, str(error), ADVICE, Effort())
+        seconds = {"search": time.perf_counter() - begun}
+        if not isinstance(found, Found):
+            return Unknown(task.claim.name, self.name, found.reason, ADVICE, Effort(seconds))
+        counts = {"stretches": found.stretches, "regions": len(found.proof.regions)}
+        return certify(task, self.name, found.proof, Effort(seconds, counts))

@@ -1,0 +1,1 @@
+"""Template invariants: directions, the least inductive offsets, and where to cut locations."""

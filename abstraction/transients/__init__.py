@@ -1,0 +1,1 @@
+"""Transients: runs followed stretch by stretch until an inductive set holds them."""

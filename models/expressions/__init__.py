@@ -1,0 +1,1 @@
+"""Expressions: exact, immutable; their text, algebra, derivatives and values."""

@@ -1,0 +1,1 @@
+"""Flowpipes of affine hybrid automata, and runs that they suggest."""

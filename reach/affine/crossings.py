@@ -1,0 +1,130 @@
+"""Paths along which a flowpipe meets bad states, as questions for `reach.affine.witness`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import product
+
+from models.automaton import primed
+from models.proof.affine_flow import AffineFlow
+from models.proof.flowpipe import start_set
+from models.proof.linear import Form, Row, Rows
+from models.proof.uncertain_flow import flow_at, parameter_box
+from reach.affine.flowpipe import Exploration
+from reach.affine.flowpipe_parts import Explored, Lead, start_of
+from reach.affine.witness import Stretch, Witness, witness
+
+MOMENTS = 6
+"""Moments at which a node is asked for bad states."""
+
+SHARES = (0.5, 0.0, 1.0)
+"""Where in its window a jump is taken."""
+
+MAX_NODES = 4
+"""Nodes whose bad states are looked at, the earliest first."""
+
+
+def suggested_runs(tried: Exploration) -> Iterator[Witness]:
+    """Runs that seem to end in bad states, the deepest of each node."""
+    unsafe = [e for e in tried.nodes if e.unsafe]
+    for explored in unsafe[:MAX_NODES]:
+        found = [w for w in _of_node(tried, explored) if w is not None]
+        if found:
+            yield max(found, key=lambda w: w.depth)
+
+
+def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]:
+    chain = _chain(tried, explored)
+    start = _start_rows(tried, explored)
+    if chain is None or start is None:
+        return
+    bad = tried.conditions(explored.node.location).bad
+    shares = SHARES if chain else SHARES[:1]
+    for values, share in product(_parameter_values(tried, explored), shares):
+        fixed = tuple(row for name, value in values.items() for row in _equal(name, value))
+        stretches = [
+            Stretch(source.node.location, _between(lead.window, share), lead.case.rows)
+            for source, lead in chain
+        ]
+        for number, case, part in _spread(explored.unsafe):
+            if tried.expired():
+                return
+            step = explored.steps[number]
+            window = (step.begin, step.begin if bad[case].at_entry else step.end)
+            last = Stretch(explored.node.location, _between(window, part))
+            path = [*stretches, last]
+            flow = partial(_flow_at, tried, values)
+            yield witness(tried.problem, flow, start + fixed, path, bad[case].rows)
+
+
+def _parameter_values(tried: Exploration, explored: Explored) -> Iterator[dict[str, Fraction]]:
+    """Choices of the parameters that multiply variables: corners of their box where the run
+    begins, and its centre."""
+    first = next(e for e in tried.nodes if e.path == explored.path[:1])
+    flow = tried.flow(first.node.location)
+    if not flow.corners:
+        yield {}
+        return
+    box = parameter_box(flow, start_set(flow, first.node).spans)
+    names = [flow.names[j] for j in box]
+    ends = [sorted(set(span)) for span in box.values()]
+    for values in product(*ends):
+        yield dict(zip(names, values, strict=True))
+    yield {flow.names[j]: (low + high) / 2 for j, (low, high) in box.items()}
+
+
+def _flow_at(tried: Exploration, values: Mapping[str, Fraction], location: str) -> AffineFlow:
+    flow = tried.flow(location)
+    if not flow.corners:
+        return flow
+    return flow_at(flow, {j: values[flow.names[j]] for j in flow.corners[0].values})
+
+
+def _equal(name: str, value: Fraction) -> Rows:
+    difference = Form({primed(name): Fraction(1)}, -value)
+    return (Row(difference), Row(-difference))
+
+
+def _chain(tried: Exploration, explored: Explored) -> list[tuple[Explored, Lead]] | None:
+    """The nodes before a node, each with the jump that leads on."""
+    by_path = {e.path: e for e in tried.nodes}
+    numbers = {id(e): number for number, e in enumerate(tried.nodes)}
+    found: list[tuple[Explored, Lead]] = []
+    here = explored
+    while len(here.path) > 1:
+        source = by_path.get(here.path[:-1])
+        if source is None:
+            return None
+        lead = next((x for x in source.leads if x.fresh and x.target == numbers[id(here)]), None)
+        if lead is None:
+            return None
+        found.append((source, lead))
+        here = source
+    return found[::-1]
+
+
+def _start_rows(tried: Exploration, explored: Explored) -> Rows | None:
+    """The rows of the initial set that a path begins in."""
+    number, case = start_of(explored.path)
+    for k, (_, cases) in enumerate(tried.problem.starts()):
+        if k == number:
+            return cases[case] if case < len(cases) else None
+    return None
+
+
+def _between(window: tuple[Fraction, Fraction], share: float) -> float:
+    return float(window[0]) + share * float(window[1] - window[0])
+
+
+def _spread(unsafe: Sequence[tuple[int, int]]) -> list[tuple[int, int, float]]:
+    """A few moments for every case of the bad states: steps, and which part of them has
+    passed."""
+    chosen: list[tuple[int, int, float]] = []
+    for case in sorted({case for _, case in unsafe}):
+        own = [pair for pair in unsafe if pair[1] == case]
+        parts = -(-MOMENTS // len(own))
+        for number, _ in own[:: -(-len(own) // MOMENTS)]:
+            chosen += [(number, case, (k + 0.5) / parts) for k in range(parts)]
+    return chosen

@@ -1,0 +1,1 @@
+"""Flowpipes of nonlinear hybrid automata, by Taylor models."""

@@ -1,0 +1,1 @@
+"""Quadratic invariants, found by semidefinite programming."""

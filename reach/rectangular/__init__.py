@@ -1,0 +1,1 @@
+"""Piecewise-constant and rectangular systems, exactly."""

@@ -1,0 +1,1 @@
+"""Sets of states: polyhedra in both descriptions, hulls, support functions."""

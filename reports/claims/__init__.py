@@ -1,0 +1,1 @@
+"""What engines claim: sets of states that contain every run."""

@@ -1,0 +1,179 @@
+"""What an engine claims: a set for every location and time that contains every run.
+
+The cross-check knows engines only through the protocol `ClaimedSet`: asked about a stay (the
+time that a run spends in a location without a jump), it tells where the run comes closest to
+leaving the set, or is farthest outside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from typing import Protocol, TypeAlias
+
+from models.expressions.expression import (
+    Expression,
+    add,
+    conjunction,
+    constant,
+    disjunction,
+    multiply,
+    negation,
+    variable,
+)
+from models.expressions.operators import Op
+from models.proof.certificate import PolyhedralProof
+from models.proof.linear import Form
+from models.proof.quadratic import Ellipsoid, QuadraticInvariant
+from models.proof.quadratic_function import Polynomial, QuadraticFunctions
+from models.trace import Scalar
+from reports.claims.ellipsoids import is_always
+from reports.crosscheck.condition_tree import Condition, condition_tree
+from reports.crosscheck.piecewise import Pieces, largest
+from reports.words.inequalities import readable
+
+Cell: TypeAlias = tuple[Expression, ...]
+"""A conjunction of conditions."""
+
+NEVER = "the location is claimed never to be entered"
+
+
+@dataclass(frozen=True)
+class Stay:
+    """The time that a run spends in a location without a jump: the state that it begins in,
+    and the dense output."""
+
+    location: str
+    start: float
+    entry: Mapping[str, Scalar]
+    pieces: tuple[Pieces, ...]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """Where a run is closest to leaving a set: how far outside (negative: inside), when, the
+    predicate that decides (worked out when asked), and whether every atom was a polynomial."""
+
+    value: float
+    time: float
+    predicate: Callable[[], str]
+    exact: bool = True
+
+
+class ClaimedSet(Protocol):
+    """A set that contains every run, as one engine claims."""
+
+    @property
+    def title(self) -> str:
+        """What the set is, for people."""
+
+    def worst(self, stay: Stay) -> Worst | None:
+        """Where the stay is closest to leaving; None if nothing is claimed about it."""
+
+
+@dataclass
+class CellSet:
+    """An invariant: in every location, for all time, one of some cells."""
+
+    title: str
+    cells: Callable[[str], tuple[Cell, ...]]
+    _outside: dict[str, Condition] = field(default_factory=dict)
+
+    def worst(self, stay: Stay) -> Worst | None:
+        """The largest distance from all cells along the stay."""
+        cells = self.cells(stay.location)
+        if not cells:
+            return Worst(math.inf, stay.start, lambda: NEVER)
+        if not all(cells):
+            return Worst(-math.inf, stay.start, lambda: "the whole location belongs to the set")
+        if stay.location not in self._outside:
+            inside = disjunction(*(conjunction(*cell) for cell in cells))
+            self._outside[stay.location] = condition_tree(negation(inside))
+        found: Worst | None = None
+        for part in stay.pieces:
+            floor = -math.inf if found is None else found.value
+            one = largest(self._outside[stay.location], part, floor=floor)
+            if one is not None:
+                explain = partial(nearest_predicate, cells, part, one.time)
+                exact = one.exact and (found is None or found.exact)
+                found = Worst(one.value, one.time, explain, exact)
+        return found
+
+
+def nearest_predicate(cells: Sequence[Cell], part: Pieces, t: float) -> str:
+    """The predicate that decides at a time: the worst one of the cell that is nearest."""
+    best: tuple[float, str] | None = None
+    for cell in cells:
+        worst: tuple[float, Expression | None] = (math.inf, None)
+        for predicate in cell:
+            found = largest(condition_tree(predicate), part, (t, t))
+            value = -math.inf if found is None else found.value
+            if value < worst[0]:
+                worst = (value, predicate)
+        if best is None or worst[0] > best[0]:
+            best = (worst[0], "" if worst[1] is None else readable(worst[1]))
+    return NEVER if best is None else best[1]
+
+
+def polyhedral_set(proof: PolyhedralProof) -> CellSet:
+    """The invariant of a polyhedral certificate."""
+    found: dict[str, list[Cell]] = {}
+    for region in proof.regions:
+        for number in range(len(region.cells)):
+            rows = tuple(at_most_zero(row.form) for row in region.rows(number))
+            found.setdefault(region.location, []).append(rows)
+    return CellSet("polyhedral invariant", lambda location: tuple(found.get(location, ())))
+
+
+def ellipsoid_set(invariant: QuadraticInvariant) -> CellSet:
+    """The invariant of a quadratic certificate: the intersection of its ellipsoids."""
+    cell = tuple(_inside(body, invariant.variables) for body in invariant.ellipsoids)
+    places = frozenset(invariant.locations)
+    return CellSet("ellipsoidal invariant", lambda location: (cell,) if location in places else ())
+
+
+def function_set(proof: QuadraticFunctions) -> CellSet:
+    """The invariant of quadratic functions: where all of them are at most zero."""
+    places = frozenset(proof.locations)
+
+    def cells(location: str) -> tuple[Cell, ...]:
+        if location not in places:
+            return ()
+        functions = (function[location] for function in proof.functions)
+        return (tuple(_not_positive(f) for f in functions if not is_always(f)),)
+
+    return CellSet("quadratic invariant", cells)
+
+
+def at_most_zero(form: Form) -> Expression:
+    """The row form <= 0 as a condition whose robustness is a distance: the form is divided
+    by the Euclidean length of its coefficients (rounded, which moves no boundary)."""
+    length = math.sqrt(sum(float(a) ** 2 for a in form.coefficients.values()))
+    factor = Fraction(1 / length) if 0 < length < math.inf else Fraction(1)
+    terms = [multiply(a * factor, variable(v)) for v, a in sorted(form.coefficients.items())]
+    left = add(*terms, constant(form.constant * factor))
+    return Expression(Op.LESS_EQUAL, (left, constant(0)))
+
+
+def _not_positive(polynomial: Polynomial) -> Expression:
+    """polynomial <= 0, divided by its largest coefficient (which moves no boundary)."""
+    size = max((abs(a) for a in polynomial.values()), default=Fraction(1))
+    terms = [
+        multiply(constant(a / size), *(variable(name) for name in monomial))
+        for monomial, a in sorted(polynomial.items())
+    ]
+    return Expression(Op.LESS_EQUAL, (add(*terms, constant(0)), constant(0)))
+
+
+def _inside(ellipsoid: Ellipsoid, names: tuple[str, ...]) -> Expression:
+    z = [add(variable(n), constant(-c)) for n, c in zip(names, ellipsoid.center, strict=True)]
+    terms = [
+        multiply(constant(p), z[i], z[j])
+        for i, row in enumerate(ellipsoid.shape)
+        for j, p in enumerate(row)
+        if p != 0
+    ]
+    return Expression(Op.LESS_EQUAL, (add(*terms), constant(1)))

@@ -1,0 +1,1 @@
+"""One engine against another: runs against claimed sets and properties, margins and coverage."""

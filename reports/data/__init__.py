@@ -1,0 +1,1 @@
+"""What reports show, as plain data: one JSON document behind every page."""

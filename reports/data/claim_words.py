@@ -1,0 +1,187 @@
+"""What a verdict says, and does not say, in sentences."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from models.automaton import Property, PropertyKind
+from models.counting import counted
+from models.expressions.expression import TRUE, Expression
+from models.expressions.operators import Op
+from models.expressions.printing import to_text
+from models.expressions.traversal import conjuncts
+from models.verdict import Confirmation, Falsified, Verdict, Verified
+from reports.crosscheck.contradictions import Margin
+from reports.data.verdict import about_sliding
+from reports.words import wording
+from reports.words.inequalities import rounded
+
+if TYPE_CHECKING:
+    from reports.analysis import Findings
+
+MAX_STARTS = 12
+
+ROUNDING = 1e-3
+"""Margins below this share of their allowance are written as 0."""
+
+
+def in_words(claim: Property) -> str:
+    """What is said of the property's formula, in words that come before it."""
+    every = (
+        "In no reachable state"
+        if claim.kind is PropertyKind.FORBIDDEN
+        else ("In every reachable state")
+    )
+    return f"{every}{_while(claim.where)}:"
+
+
+def _while(where: Expression) -> str:
+    """The restriction to some locations; simple ones in words."""
+    parts = conjuncts(where)
+    if all(part.op is Op.AT for part in parts):
+        places = [
+            f"{component} is in {location}" for component, location in (p.place for p in parts)
+        ]
+        return f" while {' and '.join(places)}" if places else ""
+    return f" while {to_text(where)}"
+
+
+def scope(verdict: Verdict) -> str:
+    """For how long the verdict speaks."""
+    if isinstance(verdict, Verified):
+        return "for all time" if verdict.horizon is None else f"up to time {verdict.horizon}"
+    if isinstance(verdict, Falsified):
+        return f"broken at time {verdict.trace.outcome.time:.6g}"
+    return "not decided"
+
+
+def claimed(verdict: Verdict) -> list[str]:
+    """What the verdict claims."""
+    if isinstance(verdict, Verified):
+        time = "at all times" if verdict.horizon is None else f"up to time {verdict.horizon}"
+        return [
+            f"Every behaviour of the model satisfies the property {time}: from every initial "
+            "state, for every value of what the model leaves open.",
+            f"The evidence is a {verdict.certificate.kind} certificate; a checker that shares "
+            "no code with the search verified its "
+            f"{counted(verdict.judgement.obligations, 'obligation')} in exact rational arithmetic.",
+        ]
+    if isinstance(verdict, Falsified):
+        return [
+            "The model has a behaviour that breaks the property; the run is part of this report "
+            "and can be stepped through.",
+            *(f"Confirmed: {c.how}{_beyond(c)}." for c in verdict.confirmations),
+        ]
+    return ["Nothing is claimed: neither a proof nor a counterexample was found."]
+
+
+def _beyond(confirmation: Confirmation) -> str:
+    """How deep in the bad states a repetition was, unless it says so itself."""
+    depth = confirmation.violation
+    if "violated by" in confirmation.how or not (math.isfinite(depth) and depth > 0):
+        return ""
+    return f" (beyond by {depth:.4g})"
+
+
+def broken_text(verdict: Falsified) -> str:
+    """How far beyond the property a counterexample goes. The trace ends where it breaks; the
+    repetitions that confirm it go on."""
+    depths = [c.violation for c in verdict.confirmations if math.isfinite(c.violation)]
+    deepest = max(depths, default=0.0)
+    return f"broken by {rounded(deepest)}" if deepest > 0 else "broken"
+
+
+def not_claimed(verdict: Verdict) -> list[str]:
+    """What the verdict does not claim, or what can be done about it."""
+    if isinstance(verdict, Verified):
+        found = [
+            "It is a statement about this model under the assumptions below, not about the "
+            "real system.",
+            "It says nothing about what happens after a run that the model does not continue.",
+        ]
+        if verdict.horizon is not None:
+            found.append(f"It says nothing about times after {verdict.horizon}.")
+        return found
+    if isinstance(verdict, Falsified):
+        if any(c.rigorous for c in verdict.confirmations):
+            return ["It does not say how often or how likely the property is broken."]
+        return [
+            "The run is computed in floating point and confirmed by an independent replay, not "
+            "by a rigorous enclosure."
+        ]
+    return [
+        *(f"{reason}." for reason in verdict.reason.splitlines()),
+        f"What to try: {verdict.advice}.",
+        "That no simulated run breaks the property would be no proof.",
+    ]
+
+
+def margin_text(margin: Margin) -> str:
+    """A margin as a number; a word where there is none."""
+    if margin.value is None:
+        return "not tested"
+    if math.isinf(margin.value):
+        return "no border" if margin.value > 0 else "outside"
+    if abs(margin.value) <= margin.allowance * ROUNDING:
+        return "0 (on the border)"
+    return ("" if margin.exact else "≈ ") + rounded(margin.value)
+
+
+def assumptions(findings: Findings) -> list[dict[str, Any]]:
+    """What the verdicts rest on: `kind` is `given` (by the model), `proved`, `numeric` (true
+    up to floating point) or `unproved`."""
+    automaton = findings.automaton
+    starts = [start for component in automaton.components for start in component.initial]
+    found = [("initial states", wording.start(s), "given") for s in starts[:MAX_STARTS]]
+    if len(starts) > MAX_STARTS:
+        found.append(("initial states", f"and {len(starts) - MAX_STARTS} more", "given"))
+    found += [("parameter", wording.bounded("const", p), "given") for p in automaton.parameters]
+    found += [("input", wording.bounded("input", i), "given") for i in automaton.inputs]
+    if automaton.assumption != TRUE:
+        found += [("assumption", c, "given") for c in wording.conditions(automaton.assumption)]
+    for component in automaton.components:
+        for place in component.locations:
+            for flow in place.flows:
+                if flow.range.exact is None:
+                    text = f"{wording.flow(flow)} in {place.name}: any signal within these bounds"
+                    found.append(("left open", text, "given"))
+    found = list(dict.fromkeys(found))
+    found.append(
+        (
+            "meaning",
+            "a mode is entered only where its invariant holds; time passes only while it holds",
+            "given",
+        )
+    )
+    found += [("surroundings", text, "unproved") for text in findings.model.closed_by]
+    found += [("meaning", text, "given") for text in about_sliding(automaton)]
+    for verdict in findings.verdicts:
+        found.append(_basis(verdict))
+    found.append(
+        (
+            "runs",
+            "simulated in floating point with error estimates below 1e-9: plots and margins "
+            "illustrate, they prove nothing",
+            "numeric",
+        )
+    )
+    return [{"what": what, "text": text, "kind": kind} for what, text, kind in found]
+
+
+def _basis(verdict: Verdict) -> tuple[str, str, str]:
+    if isinstance(verdict, Verified):
+        return (
+            "evidence",
+            f"“{verdict.claim}”: certificate checked in exact rational arithmetic",
+            "proved",
+        )
+    if isinstance(verdict, Falsified):
+        rigorous = any(c.rigorous for c in verdict.confirmations)
+        how = "enclosed rigorously" if rigorous else "replayed in floating point"
+        return (
+            "evidence",
+            f"“{verdict.claim}”: counterexample {how}",
+            "proved" if rigorous else "numeric",
+        )
+    return ("evidence", f"“{verdict.claim}”: not decided", "unproved")

@@ -1,0 +1,85 @@
+"""The cross-check as plain data: margins of runs, and contradictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from models.verdict import Falsified
+from reports.analysis import Findings
+from reports.crosscheck.contradictions import Contradiction, Margin, Place
+from reports.data import claim_words
+from reports.data.trace import short
+
+MAX_TEXT = 240
+"""Longer predicates (of ellipsoids, for example) are cut where a place is described."""
+
+
+def crosscheck_data(findings: Findings) -> dict[str, Any]:
+    """Margins of every run, by property and by claimed set, with their places."""
+    check = findings.check
+    return {
+        "points": check.points,
+        "sets": {name: claimed.title for name, claimed in findings.sets.items()},
+        "runs": [
+            {
+                "properties": {
+                    name: _margin(m, _shown_broken(findings, run.run, name))
+                    for name, m in run.properties.items()
+                },
+                "sets": {name: _margin(m) for name, m in run.sets.items()},
+            }
+            for run in check.runs
+        ],
+        "contradictions": [_contradiction(c) for c in check.contradictions],
+    }
+
+
+def _shown_broken(findings: Findings, run: int, name: str) -> Falsified | None:
+    """The verdict of which a run is the counterexample."""
+    if findings.runs[run].claim != name:
+        return None
+    return next(
+        (v for v in findings.verdicts if v.claim == name and isinstance(v, Falsified)), None
+    )
+
+
+def _margin(margin: Margin, verdict: Falsified | None = None) -> dict[str, Any]:
+    """A margin; of a counterexample, which ends on the border, the depth of its repetitions."""
+    value = margin.value
+    ends_there = verdict is not None and not margin.broken
+    finite = value is not None and abs(value) != float("inf")
+    return {
+        "value": short(value) if finite and value is not None else None,
+        "text": claim_words.broken_text(verdict)
+        if verdict is not None and ends_there
+        else claim_words.margin_text(margin),
+        "broken": margin.broken or ends_there,
+        "exact": margin.exact,
+        "place": None if margin.place is None else _place_data(margin.place),
+    }
+
+
+def _place_data(place: Place) -> dict[str, Any]:
+    return {
+        "t": short(place.time, 9),
+        "location": place.location,
+        "predicate": _cut(place.predicate),
+        "values": {
+            n: short(v) if isinstance(v, float) and abs(v) < float("inf") else str(v)
+            for n, v in place.values.items()
+        },
+    }
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} ..."
+
+
+def _contradiction(found: Contradiction) -> dict[str, Any]:
+    return {
+        "run": found.run,
+        "claim": found.claim,
+        "sentence": found.sentence,
+        "margin": found.margin if found.margin is None else short(max(found.margin, -1e300)),
+        "place": None if found.place is None else _place_data(found.place),
+    }

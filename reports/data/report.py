@@ -1,0 +1,352 @@
+"""Everything in a report as one JSON document: the page shows this and nothing else.
+
+The schema is versioned. Names of fields are part of the interface; a field is added without
+a new version, and never given another meaning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from abstraction.predicates.refinement_history import RefinementRound
+from models.automaton import Automaton, Kind, Property
+from models.catalogue import find
+from models.expressions.expression import TRUE
+from models.expressions.printing import to_text
+from models.expressions.traversal import free_variables
+from models.proof.certificate import PolyhedralProof
+from models.proof.checker import Accepted
+from models.proof.flowpipe import FlowpipeProof
+from models.proof.problem import linear_problem
+from models.proof.quadratic import QuadraticInvariant
+from models.proof.quadratic_function import QuadraticFunctions
+from models.source import Span
+from models.verdict import Verdict, Verified
+from reports.analysis import Findings, suspicious
+from reports.crosscheck.coverage import Reached
+from reports.data import claim_words
+from reports.data.crosscheck import crosscheck_data
+from reports.data.invariant import invariant_data
+from reports.data.proof_graph import proof_graph
+from reports.data.sets import bad_data, set_data
+from reports.data.trace import Transitions, sizes_of, trace_data
+from reports.data.verdict import Provenance, verdict_data
+from reports.pictures.diagram import mode_tag, transition_tag
+from reports.pictures.projection import hull_box
+from reports.words import wording
+
+SCHEMA = "charon-workbench/report/2"
+MIN_PLOTTED, MAX_PLOTTED = 6, 24
+"""So many variables are offered as axes, those of the properties first."""
+
+MAX_NUMBERS = 60_000
+"""All plotted runs together; more runs get fewer points each."""
+
+MAX_STATES = 30
+"""So many states of an abstract path are told."""
+
+_UNSPOKEN = re.compile(r'//.*|"(?:[^"\\]|\\.)*"')
+
+
+def report_data(findings: Findings) -> dict[str, Any]:
+    """The document of one model."""
+    automaton = findings.automaton
+    names = _plotted(automaton)[: _room(findings)]
+    points = max(40, min(260, MAX_NUMBERS // max(1, len(findings.runs) * (len(names) + 1))))
+    transitions = Transitions(automaton)
+    sizes = sizes_of([run.trace for run in findings.runs], names)
+    runs = [
+        {"kind": run.kind, "how": run.how, "claim": run.claim}
+        | trace_data(run.trace, transitions, names, sizes, points)
+        for run in findings.runs
+    ]
+    box = hull_box({name: _values(runs, name) for name in names})
+    return {
+        "schema": SCHEMA,
+        "model": _model(findings),
+        "variables": [_variable(automaton, name) for name in names],
+        "variables_left_out": len(_plotted(automaton)) - len(names),
+        "locations": _locations(findings),
+        "properties": [_property(findings, v, box) for v in findings.verdicts],
+        "assumptions": claim_words.assumptions(findings),
+        "transitions": transitions.data,
+        "runs": runs,
+        "crosscheck": crosscheck_data(findings),
+        "coverage": _coverage(findings),
+        "seconds": {phase: round(s, 3) for phase, s in findings.seconds.items()},
+        "settings": {
+            "method": findings.settings.method,
+            "time_limit": findings.settings.time_limit,
+            "runs": findings.settings.runs,
+            "until": findings.until,
+            "seed": findings.settings.seed,
+        },
+        "command": findings.command,
+    }
+
+
+def overall(data: Mapping[str, Any]) -> str:
+    """The worst of the verdicts: `contradiction`, `falsified`, `unknown` or `verified`; `error`
+    for a model that could not be reported on."""
+    if data.get("error"):
+        return "error"
+    if data["crosscheck"]["contradictions"] or any(
+        p["certificate_check"] and not p["certificate_check"]["accepted"]
+        for p in data["properties"]
+    ):
+        return "contradiction"
+    outcomes = {p["verdict"]["outcome"] for p in data["properties"]}
+    return next((o for o in ("falsified", "unknown") if o in outcomes), "verified")
+
+
+def _plotted(automaton: Automaton) -> list[str]:
+    """The variables to be plotted: those that properties mention, then the others."""
+    declared = [v for v in automaton.variables if v.name != "time"]
+    used = {n for p in automaton.properties for n in _mentioned(p)}
+    first = [v.name for v in declared if v.name in used]
+    rest = [v.name for v in declared if v.name not in used]
+    return first + rest
+
+
+def _room(findings: Findings) -> int:
+    """How many variables can be plotted: fewer where runs consist of very many stretches."""
+    stretches = sum(len(run.trace.segments) for run in findings.runs)
+    return max(MIN_PLOTTED, min(MAX_PLOTTED, MAX_NUMBERS // (2 * max(1, stretches))))
+
+
+def _mentioned(claim: Property) -> frozenset[str]:
+    return frozenset(free_variables(claim.condition))
+
+
+def _values(runs: list[dict[str, Any]], name: str) -> list[float]:
+    found: list[float] = []
+    for run in runs:
+        for stretch in run["stretches"]:
+            column = stretch["values"][name]
+            found += [
+                v for v in (column if isinstance(column, list) else [column]) if v is not None
+            ]
+    return found
+
+
+def _variable(automaton: Automaton, name: str) -> dict[str, Any]:
+    declared = next(v for v in automaton.variables if v.name == name)
+    return {
+        "name": name,
+        "type": declared.type.name,
+        "kind": str(declared.kind),
+        "symbols": list(declared.type.values),
+    }
+
+
+def _model(findings: Findings) -> dict[str, Any]:
+    model = findings.model
+    entry = find(findings.label.partition(":")[0])
+    return {
+        "label": findings.label,
+        "name": model.name,
+        "title": entry.title if entry is not None else "",
+        "sha256": model.automaton.sha256,
+        "sources": [
+            {"file": PurePath(name).name, "text": text} for name, text in model.sources.items()
+        ],
+        "warnings": [f"{_place(w.span)}{w.message}" for w in model.warnings],
+        "components": [c.name for c in model.automaton.components],
+    }
+
+
+def _place(span: Span | None) -> str:
+    return "" if span is None else f"{PurePath(span.file).name}:{span.line}: "
+
+
+# Locations
+
+
+def _locations(findings: Findings) -> dict[str, Any]:
+    """Every location that a run or a certificate mentions, in order of appearance."""
+    found = [s.location for run in findings.runs for s in run.trace.segments]
+    for verdict in findings.verdicts:
+        proof = verdict.certificate.proof if isinstance(verdict, Verified) else None
+        if isinstance(proof, PolyhedralProof):
+            found += [region.location for region in proof.regions]
+        elif isinstance(proof, QuadraticInvariant | QuadraticFunctions):
+            found += list(proof.locations)
+        elif isinstance(proof, FlowpipeProof):
+            found += [node.location for node in proof.nodes]
+    return {
+        name: _location(findings, name, index) for index, name in enumerate(dict.fromkeys(found))
+    }
+
+
+def _location(findings: Findings, name: str, index: int) -> dict[str, Any]:
+    automaton = findings.automaton
+    parts = {c.name: c for c in automaton.components}
+    active, around, lines = [], [], []
+    for component, local in automaton.occupied(name).items():
+        path = local.partition("{")[0].split(".")
+        nested = findings.model.agent is not None
+        prefixes = [".".join(path[: k + 1]) for k in range(len(path))] if nested else [local]
+        alone = nested and component in parts and len(parts[component].locations) == 1
+        active.append(mode_tag(component, "" if alone else prefixes[-1]))
+        around += [mode_tag(component, ""), *(mode_tag(component, p) for p in prefixes[:-1])]
+        if component in parts:
+            lines += _lines(findings, parts[component].location(local).span)
+    place = automaton.location(name)
+    return {
+        "index": index,
+        "active": active,
+        "around": sorted(set(around) - set(active)),
+        "lines": lines,
+        "inside": list(wording.inside(place)),
+    }
+
+
+def _lines(findings: Findings, span: Span | None) -> list[list[Any]]:
+    """The lines of a mode: from its name to the brace that closes its body."""
+    if span is None:
+        return []
+    end = max(span.end_line, _closing(findings.model.sources.get(span.file, ""), span.line))
+    return [[PurePath(span.file).name, span.line, end]]
+
+
+def _closing(text: str, first: int) -> int:
+    """The line on which the braces that open from a line on are closed again; the line itself
+    where there are none. Braces in comments and strings do not count."""
+    depth, opened = 0, False
+    for number, line in enumerate(text.splitlines()[first - 1 :], first):
+        for sign in _UNSPOKEN.sub("", line):
+            depth += (sign == "{") - (sign == "}")
+            opened = opened or sign == "{"
+        if opened and depth <= 0:
+            return number
+    return first
+
+
+# Properties
+
+
+def _property(
+    findings: Findings, verdict: Verdict, box: Mapping[str, tuple[float, float]]
+) -> dict[str, Any]:
+    automaton, claim = findings.automaton, findings.claim(verdict.claim)
+    checked = findings.certificates.get(verdict.claim)
+    provenance = Provenance(
+        findings.command,
+        findings.settings.seed,
+        certificate_size=None if checked is None else len(checked.text),
+        check_seconds=None if checked is None else round(checked.seconds, 4),
+    )
+    places = list(_locations(findings))
+    data = {
+        "name": claim.name,
+        "kind": str(claim.kind),
+        "formula": to_text(claim.condition),
+        "where": "" if claim.where == TRUE else to_text(claim.where),
+        "line": None if claim.span is None else [PurePath(claim.span.file).name, claim.span.line],
+        "words": claim_words.in_words(claim),
+        "claimed": claim_words.claimed(verdict),
+        "not_claimed": claim_words.not_claimed(verdict),
+        "verdict": verdict_data(findings.model, findings.label, verdict, provenance),
+        "suspicious": list(suspicious(findings, verdict)),
+        "bad": bad_data(automaton, claim, places, box),
+        "set": None,
+        "graph": None,
+        "invariant": None,
+        "certificate_check": None,
+        "certificate_sha256": None,
+        "rounds": [_round(r) for r in findings.rounds.get(verdict.claim, ())],
+    }
+    if isinstance(verdict, Verified) and checked is not None:
+        flowing = [v.name for v in automaton.variables if v.kind is Kind.ANALOG]
+        first = sorted(_mentioned(claim)) + [n for n in _plotted(automaton) if n in flowing][:2]
+        data["set"] = set_data(
+            automaton,
+            verdict.certificate,
+            claim,
+            findings.sets[verdict.claim],
+            [run.trace for run in findings.runs],
+            box,
+            first,
+        )
+        data["graph"] = _graph(findings, verdict)
+        data["invariant"] = invariant_data(verdict)
+        accepted = isinstance(checked.judgement, Accepted)
+        data["certificate_check"] = {
+            "accepted": accepted,
+            "obligations": checked.judgement.obligations
+            if isinstance(checked.judgement, Accepted)
+            else None,
+            "why": ""
+            if isinstance(checked.judgement, Accepted)
+            else f"{checked.judgement.obligation}: {checked.judgement.why}",
+            "seconds": round(checked.seconds, 4),
+            "bytes": len(checked.text),
+        }
+        data["certificate_sha256"] = hashlib.sha256(checked.text.encode()).hexdigest()
+    return data
+
+
+def _round(made: RefinementRound) -> dict[str, Any]:
+    """One round of predicate abstraction."""
+    path = [
+        {"location": s.location, "entered": s.entered, "cell": list(s.comparisons)}
+        for s in made.path[:MAX_STATES]
+    ]
+    return {
+        "number": made.number,
+        "states": made.states,
+        "path": path,
+        "left_out": max(0, len(made.path) - MAX_STATES),
+        "learned": [str(p) for p in made.learned],
+    }
+
+
+def _graph(findings: Findings, verdict: Verified) -> dict[str, Any] | None:
+    """The abstract states of a polyhedral proof."""
+    proof = verdict.certificate.proof
+    if not isinstance(proof, PolyhedralProof):
+        return None
+    problem = linear_problem(findings.automaton, findings.claim(verdict.claim))
+    graph = proof_graph(problem, proof)
+    return None if graph is None else graph.data()
+
+
+# Coverage
+
+
+def _coverage(findings: Findings) -> dict[str, Any]:
+    found = findings.coverage
+    nested = findings.model.agent is not None
+    return {
+        "locations": [
+            {
+                "component": r.component,
+                "name": r.name,
+                "count": r.count,
+                "tag": mode_tag(r.component, r.name.partition("{")[0] if nested else r.name),
+            }
+            for r in found.locations
+        ],
+        "transitions": [_transition(r) for r in found.edges],
+        "warnings": list(found.warnings),
+    }
+
+
+def _transition(reached: Reached) -> dict[str, Any]:
+    edge = reached.edge
+    return {
+        "component": reached.component,
+        "name": reached.name,
+        "count": reached.count,
+        "guard": "" if edge is None else " && ".join(wording.conditions(edge.guard)),
+        "source": "" if edge is None else edge.source,
+        "target": "" if edge is None else edge.target,
+        "tag": "" if edge is None else transition_tag(reached.component, edge.span),
+        "line": None
+        if edge is None or edge.span is None
+        else [PurePath(edge.span.file).name, edge.span.line],
+    }

@@ -1,0 +1,188 @@
+"""The parts of a report about evidence: abstract states, refinement history, certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from models.counting import counted
+from reports.data.proof_graph import draw_proof_graph
+from reports.pages.markup import Markup, tag
+from reports.pages.sections import heads, section, without_style
+
+Data = Mapping[str, Any]
+
+OPEN_LINES = 120
+"""The inequalities of a certificate are folded away if they would take more lines."""
+
+
+def graph(data: Data) -> Markup:
+    """The abstract states of proofs, where they are made of cells."""
+    blocks = [_graph(p, data["locations"]) for p in data["properties"] if p["certificate_check"]]
+    blocks += [_rounds(p) for p in data["properties"] if p["rounds"]]
+    empty = tag(
+        "p", "No property of this report is verified, so no verdict rests on abstract states."
+    )
+    return section(
+        "graph",
+        "Abstract states",
+        blocks or empty,
+        note="Each node is a cell of the proved invariant with its predicates; an arrow leads to "
+        "every cell that the proof needs for the initial states, for a jump, or (without a "
+        "label) for the passing of time.",
+    )
+
+
+def _graph(claim: Data, locations: Data) -> Markup:
+    title = tag("h3", claim["name"])
+    found = claim["graph"]
+    if found is None:
+        return tag(
+            "article",
+            title,
+            tag(
+                "p",
+                "The invariant has too many cells to be drawn; they are listed below."
+                if claim["invariant"]["kind"] == "polyhedral"
+                else f"A {claim['invariant']['kind']} proof has no abstract states.",
+            ),
+            class_="certificate",
+        )
+    tags = {name: quote(f"state:{name}") for name in locations}
+    drawn = without_style(draw_proof_graph(found, tags, f"Abstract states of {claim['name']}"))
+    count = len(found["nodes"])
+    words = f"{counted(count, 'abstract state')}, {counted(len(found['arrows']), 'arrow')}."
+    return tag(
+        "article",
+        title,
+        tag("p", words, class_="small"),
+        tag("div", drawn, class_="diagram graph", tabindex=0),
+        class_="certificate",
+    )
+
+
+def _rounds(claim: Data) -> Markup:
+    """How the predicates came about, round by round."""
+    rows = [
+        tag(
+            "tr",
+            tag("td", str(r["number"]), class_="number"),
+            tag("td", str(r["states"]), class_="number"),
+            tag("td", _path(r) if r["path"] else "no bad state"),
+            tag("td", [tag("div", tag("code", p)) for p in r["learned"]] or "nothing"),
+        )
+        for r in claim["rounds"]
+    ]
+    table = tag(
+        "table",
+        tag("thead", heads("Round", "Abstract states", "Path to a bad state", "Learned")),
+        tag("tbody", rows),
+    )
+    return tag(
+        "article",
+        tag("h3", f"{claim['name']}: refinement history"),
+        tag(
+            "p",
+            f"Predicate abstraction took {counted(len(rows), 'round')}. Each explores the abstract "
+            "states of its predicates; a path to a bad state teaches it further ones.",
+            class_="small",
+        ),
+        tag("div", table, class_="scroll"),
+        class_="certificate",
+    )
+
+
+def _path(made: Data) -> Markup:
+    """An abstract path, folded: where it goes, and inside every cell."""
+    steps = made["path"]
+    total = len(steps) + made["left_out"]
+    return tag(
+        "details",
+        tag("summary", f"{counted(total, 'state')}, from {steps[0]['location']}"),
+        tag(
+            "ol",
+            (
+                tag("li", f"{s['entered']}: {s['location']} ", tag("code", ", ".join(s["cell"])))
+                for s in steps
+            ),
+        ),
+        tag("p", f"and {made['left_out']} more", class_="small") if made["left_out"] else None,
+    )
+
+
+def certificate(data: Data) -> Markup:
+    """The invariants in readable inequalities, and the checker's word."""
+    blocks = [
+        _certificate(p, i, data["model"]["label"])
+        for i, p in enumerate(data["properties"])
+        if p["certificate_check"]
+    ]
+    empty = tag("p", "No property of this report is verified, so there is no certificate.")
+    return section(
+        "certificate",
+        "Certificate",
+        blocks or empty,
+        note="A set that contains every initial state, that no behaviour leaves, and that "
+        "contains no bad state. Numbers are rounded here and exact in the file.",
+    )
+
+
+def _certificate(claim: Data, index: int, label: str) -> Markup:
+    check = claim["certificate_check"]
+    if check["accepted"]:
+        result = tag(
+            "p",
+            tag("span", "✓ accepted", class_="basis proved"),
+            f" by the trusted checker while this report was made: {check['obligations']} "
+            f"obligations in {check['seconds']:.3g} s of exact arithmetic.",
+        )
+    else:
+        result = tag("p", f"Rejected: {check['why']}", class_="alarm")
+    kilobytes = f"{check['bytes'] / 1000:.0f} kB"
+    invariant = claim["invariant"]
+    places = invariant["locations"]
+    lines = sum(_height(line) for cells in places.values() for cell in cells for line in cell)
+    modes = [_mode_card(name, cells, lines <= OPEN_LINES) for name, cells in places.items()]
+    left = invariant["left_out"]
+    return tag(
+        "article",
+        tag("h3", claim["name"]),
+        result,
+        tag(
+            "p",
+            tag(
+                "button",
+                f"Save certificate ({kilobytes})",
+                type="button",
+                class_="save",
+                data_claim=index,
+            ),
+            " then repeat the check: ",
+            tag("code", f"workbench recheck {label} certificate.json"),
+        ),
+        tag("div", modes, class_="modes"),
+        tag("p", f"{left} more are in the file.", class_="small") if left else None,
+        class_="certificate",
+    )
+
+
+def _height(line: str) -> int:
+    """How many lines a text takes, roughly."""
+    return 1 + len(line) // 70
+
+
+def _mode_card(location: str, cells: list[list[str]], is_open: bool) -> Markup:
+    shown = []
+    for number, lines in enumerate(cells):
+        if len(cells) > 1:
+            shown.append(tag("p", f"{'or ' if number else ''}cell {number + 1}", class_="small"))
+        shown.append(tag("ul", (tag("li", tag("code", line)) for line in lines), class_="rows"))
+    return tag(
+        "details",
+        tag("summary", tag("span", class_="swatch"), location),
+        shown,
+        class_="mode-card",
+        data_location=location,
+        open=is_open,
+    )

@@ -1,0 +1,137 @@
+"""The report as one HTML file that opens from disk and asks the network for nothing.
+
+What can be read without a script is written here (verdicts, assumptions, certificate, tables,
+provenance), so that it prints and survives; plots, replay and the shared selection are drawn
+by the scripts in `reports/assets` from the embedded data.
+"""
+
+from __future__ import annotations
+
+import gzip
+from base64 import b64encode
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from reports.analysis import Findings
+from reports.data.report import overall
+from reports.pages import evidence, sections
+from reports.pages.markup import Markup, data_block, script, source_hash, style, tag
+from reports.pictures.diagram import draw_agent, draw_automaton
+from reports.pictures.svg import STYLE
+
+SCRIPTS = (
+    "geometry.js",
+    "quadratics.js",
+    "runs.js",
+    "plot.js",
+    "plots.js",
+    "panels.js",
+    "player.js",
+    "start.js",
+)
+PLAIN = 60_000
+"""Longer certificates are embedded in compressed form."""
+
+STYLES = ("report.css", "parts.css")
+
+NAVIGATION = (
+    ("verdict", "Verdict"),
+    ("model", "Model"),
+    ("assumptions", "Assumptions"),
+    ("plots", "Plots"),
+    ("crosscheck", "Cross-check"),
+    ("graph", "Abstract states"),
+    ("certificate", "Certificate"),
+    ("replay", "Replay"),
+    ("coverage", "Coverage"),
+    ("provenance", "Provenance"),
+)
+
+
+def diagram(findings: Findings) -> Markup:
+    """The model's picture without its own style, which the page has."""
+    model = findings.model
+    drawn = (
+        draw_automaton(model.automaton)
+        if model.agent is None
+        else draw_agent(model.agent, title=model.name)
+    )
+    return sections.without_style(drawn)
+
+
+def render(data: Mapping[str, Any], picture: Markup, certificates: Mapping[str, str]) -> str:
+    """The page of one model; `certificates` are the texts by property."""
+    worst = overall(data)
+    body = tag(
+        "body",
+        sections.header(data, worst),
+        tag(
+            "nav",
+            (tag("a", text, href=f"#{anchor}") for anchor, text in NAVIGATION),
+            aria_label="Parts of the report",
+        ),
+        tag(
+            "main",
+            sections.verdict(data),
+            sections.model(data, picture),
+            sections.assumptions(data),
+            sections.plots(data),
+            sections.crosscheck(data),
+            evidence.graph(data),
+            evidence.certificate(data),
+            sections.replay(data),
+            sections.coverage(data),
+            sections.provenance(data),
+        ),
+        sections.player(data),
+        data_block("report-data", data),
+        data_block("certificates", {name: packed(text) for name, text in certificates.items()}),
+        script(scripts()),
+        data_overall=worst,
+    )
+    return page(f"{data['model']['label']}: {worst}", body, scripts())
+
+
+def page(title: str, body: Markup, program: str = "") -> str:
+    """A complete document with a policy that allows our own script and style and nothing
+    else, from nowhere."""
+    sheet = stylesheet()
+    policy = (
+        "default-src 'none'; img-src data:; "
+        f"style-src {source_hash(sheet)}; "
+        f"script-src {source_hash(program) if program else chr(39) + 'none' + chr(39)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{policy}">'),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        style(sheet),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def packed(text: str) -> str | dict[str, str]:
+    """A certificate as it is embedded: a long one as compressed text in base 64."""
+    if len(text) <= PLAIN:
+        return text
+    return {"gzip": b64encode(gzip.compress(text.encode(), mtime=0)).decode()}
+
+
+def asset(name: str) -> str:
+    """A file of the package's own scripts and styles."""
+    return (files("reports") / "assets" / name).read_text(encoding="utf-8")
+
+
+def scripts() -> str:
+    """All scripts as one, in a scope of its own."""
+    return "(() => {\n'use strict';\n" + "\n".join(map(asset, SCRIPTS)) + "\n})();"
+
+
+def stylesheet() -> str:
+    """All style sheets as one."""
+    return STYLE + "\n" + "\n".join(map(asset, STYLES))

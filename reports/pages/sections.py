@@ -1,0 +1,458 @@
+"""The parts of a report that are readable without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from models.counting import counted
+from reports.pages.markup import Content, Markup, tag
+from reports.pictures.svg import STYLE
+
+Data = Mapping[str, Any]
+
+WORDS = {
+    "verified": ("✓", "Verified"),
+    "falsified": ("✗", "Falsified"),
+    "unknown": ("?", "Unknown"),
+    "contradiction": ("⚠", "Engines contradict each other"),
+    "error": ("!", "No report"),
+}
+
+
+def without_style(drawn: str) -> Markup:
+    """A drawing without its own style, which the page has."""
+    return Markup(drawn.replace(f"<style>{STYLE}</style>\n", ""))
+
+
+def badge(outcome: str) -> Markup:
+    """The verdict's symbol and word in its colour."""
+    symbol, word = WORDS[outcome]
+    return tag(
+        "span",
+        tag("span", symbol, class_="symbol", aria_hidden="true"),
+        word,
+        class_=f"badge {outcome}",
+    )
+
+
+def section(anchor: str, title: str, *content: Content, note: Content = None) -> Markup:
+    """A part with its heading; the note says what it is for."""
+    heading = tag("h2", tag("a", title, href=f"#{anchor}"))
+    intro = tag("p", note, class_="note") if note else None
+    return tag("section", heading, intro, content, id=anchor)
+
+
+def header(data: Data, worst: str) -> Markup:
+    """The head of the page: model, worst verdict, contradictions."""
+    model = data["model"]
+    return tag(
+        "header",
+        tag("p", "charon-workbench · verification report", class_="brand"),
+        tag("div", tag("h1", model["label"]), badge(worst), class_="headline"),
+        tag("p", model["title"], class_="subtitle") if model["title"] else None,
+        _alarm(data),
+        class_="top",
+    )
+
+
+def _alarm(data: Data) -> Content:
+    found = [c["sentence"] for c in data["crosscheck"]["contradictions"]]
+    found += [
+        f"The certificate of “{p['name']}” was rejected when it was read back: "
+        f"{p['certificate_check']['why']}."
+        for p in data["properties"]
+        if p["certificate_check"] and not p["certificate_check"]["accepted"]
+    ]
+    if not found:
+        return None
+    return tag(
+        "div",
+        tag("strong", "One of the engines is wrong. No verdict of this report can be trusted."),
+        tag("ul", (tag("li", sentence) for sentence in found[:20])),
+        tag("p", f"and {len(found) - 20} more") if len(found) > 20 else None,
+        class_="alarm",
+        role="alert",
+    )
+
+
+def verdict(data: Data) -> Markup:
+    """One card for each property."""
+    cards = [_card(p, i, data) for i, p in enumerate(data["properties"])]
+    return section("verdict", "Verdict", tag("div", cards, class_="cards"))
+
+
+def _card(claim: Data, index: int, data: Data) -> Markup:
+    outcome = claim["verdict"]["outcome"]
+    scope = _scope(claim["verdict"])
+    runs = claim["suspicious"]
+    return tag(
+        "article",
+        tag("div", badge(outcome), tag("span", scope, class_="scope"), class_="row"),
+        tag("h3", claim["name"]),
+        tag("p", claim["words"], " ", tag("code", claim["formula"]), class_="formula"),
+        tag(
+            "p",
+            f"{len(runs)} of the simulated runs break it (run {runs[0]} is the first), but no "
+            "method has confirmed this.",
+            class_="warning",
+        )
+        if runs
+        else None,
+        tag(
+            "div",
+            _points("What this says", claim["claimed"]),
+            _points(
+                "Why, and what to do" if outcome == "unknown" else "What this does not say",
+                claim["not_claimed"],
+            ),
+            class_="says",
+        ),
+        tag(
+            "p",
+            f"{claim['verdict']['method']} · "
+            f"{sum(claim['verdict']['statistics']['seconds'].values()):.2f} s",
+            class_="small",
+        ),
+        class_=f"card {outcome}",
+        data_claim=index,
+        tabindex=0,
+    )
+
+
+def _points(title: str, lines: Iterable[str]) -> Markup:
+    return tag("div", tag("h4", title), tag("ul", (tag("li", line) for line in lines)))
+
+
+def _scope(found: Data) -> str:
+    scope = found["scope"]
+    if scope is None:
+        return "not decided"
+    if scope["kind"] == "unbounded":
+        return "for all time"
+    if found["outcome"] == "falsified":
+        return f"broken at time {float(scope['horizon']):.6g}"
+    return f"up to time {scope['horizon']}"
+
+
+def model(data: Data, picture: Markup) -> Markup:
+    """Picture and source; the script marks what is active."""
+    sources = data["model"]["sources"]
+    tabs = tag(
+        "div",
+        (
+            tag(
+                "button",
+                s["file"],
+                type="button",
+                class_="tab",
+                data_source=i,
+                aria_pressed="true" if i == 0 else "false",
+            )
+            for i, s in enumerate(sources)
+        ),
+        class_="tabs",
+        hidden=len(sources) < 2,
+    )
+    return section(
+        "model",
+        "Model",
+        _warnings(data["model"]["warnings"]),
+        tag(
+            "div",
+            tag("div", picture, class_="diagram panel", tabindex=0, id="diagram"),
+            tag(
+                "div",
+                tabs,
+                tag("pre", (s["text"] for s in sources[:1]), id="source", tabindex=0),
+                class_="panel source",
+            ),
+            class_="beside",
+        ),
+        note="Agents and modes, and their text. The active mode and its lines are lit while a "
+        "run is replayed.",
+    )
+
+
+def _warnings(lines: Iterable[str]) -> Content:
+    return [tag("p", line, class_="warning") for line in lines]
+
+
+def assumptions(data: Data) -> Markup:
+    """What the verdicts rest on."""
+    rows = [
+        tag(
+            "tr",
+            tag("td", a["what"]),
+            tag("td", tag("code", a["text"])),
+            tag("td", tag("span", a["kind"], class_=f"basis {a['kind']}")),
+        )
+        for a in data["assumptions"]
+    ]
+    table = tag("table", tag("thead", heads("What", "Statement", "Basis")), tag("tbody", rows))
+    return section(
+        "assumptions",
+        "Assumptions",
+        tag("div", table, class_="scroll"),
+        note="Every verdict is about this model under these assumptions.",
+    )
+
+
+def heads(*names: str) -> Markup:
+    """The row of column names."""
+    return tag("tr", (tag("th", name, scope="col") for name in names))
+
+
+def plots(data: Data) -> Markup:
+    """Places for the script's plots."""
+    return section(
+        "plots",
+        "Plots",
+        tag("noscript", tag("p", "Plots need scripts, which this browser does not run.")),
+        tag("div", id="legend", class_="legend"),
+        tag(
+            "div",
+            tag("div", id="time-plot", class_="plot panel"),
+            tag("div", id="phase-plot", class_="plot panel"),
+            class_="beside even",
+        ),
+        note="Runs coloured by mode over what the certificate claims (tinted) and the bad states "
+        "(hatched). Click a run to select it; drag to move, + and − to zoom, 0 to fit.",
+    )
+
+
+def crosscheck(data: Data) -> Markup:
+    """The table of runs and margins."""
+    check = data["crosscheck"]
+    claims = [p["name"] for p in data["properties"]]
+    columns = ["Run", "Choices", "Ended", *claims, *(f"inside: {n}" for n in check["sets"])]
+    rows = [_run_row(data, i, claims) for i in range(len(check["runs"]))]
+    points = f"{check['points']:,}".replace(",", "\u202f")
+    if check["contradictions"]:
+        text = f"{counted(len(check['contradictions']), 'contradiction')}. See the top of the page."
+        verdict_line = tag("p", badge("contradiction"), f" {text}", class_="row")
+    else:
+        tested = f" and {counted(len(check['sets']), 'claimed set')}" if check["sets"] else ""
+        verdict_line = tag(
+            "p",
+            f"{counted(len(check['runs']), 'run')} with {points} points, and every moment between "
+            f"them, tested against {counted(len(claims), 'property')}{tested}: no contradiction.",
+        )
+    table = tag("table", tag("thead", heads(*columns)), tag("tbody", rows), class_="runs")
+    return section(
+        "crosscheck",
+        "Cross-check",
+        verdict_line,
+        tag("div", table, class_="scroll tall"),
+        note="Two independent engines look at the same model: a run that leaves a proved set, or "
+        "breaks a proved property, convicts one of them. Margins are the least distance kept; "
+        "choose one to see where.",
+    )
+
+
+def _run_row(data: Data, index: int, claims: list[str]) -> Markup:
+    run, check = data["runs"][index], data["crosscheck"]["runs"][index]
+    cells = [_margin_cell(index, check["properties"].get(name)) for name in claims]
+    cells += [_margin_cell(index, margin) for margin in check["sets"].values()]
+    ending = run["outcome"]["ending"]
+    return tag(
+        "tr",
+        tag("td", tag("button", f"{index}", type="button", class_="pick", data_run=index)),
+        tag("td", ("counterexample, " if run["kind"] == "counterexample" else "") + run["how"]),
+        tag(
+            "td",
+            f"{ending} at {run['outcome']['time']:.5g}",
+            title=run["outcome"]["sentence"],
+            class_=f"ending {ending}",
+        ),
+        cells,
+        data_run=index,
+    )
+
+
+def _margin_cell(run: int, margin: Data | None) -> Markup:
+    if margin is None:
+        return tag("td", "")
+    place = margin["place"]
+    button = tag(
+        "button",
+        margin["text"],
+        type="button",
+        class_="pick",
+        data_run=run,
+        data_time=None if place is None else repr(place["t"]),
+        title=None
+        if place is None
+        else f"t = {place['t']:.6g} in {place['location']}: {place['predicate']}",
+    )
+    return tag("td", button, class_="number broken" if margin["broken"] else "number")
+
+
+def replay(data: Data) -> Markup:
+    """Places for the state and the log of the selected run."""
+    return section(
+        "replay",
+        "Replay",
+        tag("p", id="replay-head", class_="row"),
+        tag(
+            "div",
+            tag("div", tag("h3", "State"), tag("div", id="state", class_="scroll"), class_="panel"),
+            tag(
+                "div",
+                tag("h3", "What happened"),
+                tag("div", id="happening", aria_live="polite"),
+                tag("ol", id="log", class_="log"),
+                class_="panel",
+            ),
+            class_="beside even",
+        ),
+        note="Step through the selected run with the bar at the bottom of the window, or with "
+        "the keys j and k; p plays.",
+    )
+
+
+def player(data: Data) -> Markup:
+    """The bar that moves the shared selection."""
+    options = [
+        tag(
+            "option", f"{'counterexample' if r['kind'] == 'counterexample' else 'run'} {i}", value=i
+        )
+        for i, r in enumerate(data["runs"])
+    ]
+
+    def button(name: str, sign: str, label: str) -> Markup:
+        return tag("button", sign, type="button", id=name, aria_label=label, title=label)
+
+    return tag(
+        "div",
+        tag("select", options, id="run", aria_label="Run"),
+        button("first", "|◀", "First step"),
+        button("previous", "◀", "Previous step (k)"),
+        button("play", "▶", "Play (p)"),
+        button("next", "▶|", "Next step (j)"),
+        tag(
+            "input", type="range", id="slider", min=0, max=1000, value=0, step=1, aria_label="Time"
+        ),
+        tag("output", "", id="clock"),
+        tag("span", "", id="where", class_="chip"),
+        id="player",
+        role="toolbar",
+        aria_label="Replay",
+        hidden=not data["runs"],
+    )
+
+
+def coverage(data: Data) -> Markup:
+    """What the runs reached and what they never did."""
+    found = data["coverage"]
+    places = [
+        tag(
+            "tr",
+            tag("td", r["component"]),
+            tag("td", r["name"]),
+            _count(r["count"]),
+            data_tag=r["tag"],
+        )
+        for r in found["locations"]
+    ]
+    edges = [
+        tag(
+            "tr",
+            tag("td", r["component"]),
+            tag("td", r["name"]),
+            tag("td", tag("code", r["guard"])),
+            _count(r["count"]),
+            data_tag=r["tag"],
+        )
+        for r in found["transitions"]
+    ]
+    return section(
+        "coverage",
+        "Coverage",
+        _warnings(found["warnings"]),
+        tag(
+            "div",
+            tag(
+                "div",
+                tag("h3", f"Modes: {_share(found['locations'])}"),
+                tag(
+                    "table",
+                    tag("thead", heads("Component", "Mode", "Visits")),
+                    tag("tbody", places),
+                ),
+                class_="scroll",
+            ),
+            tag(
+                "div",
+                tag("h3", f"Transitions: {_share(found['transitions'])}"),
+                tag(
+                    "table",
+                    tag("thead", heads("Component", "Transition", "Guard", "Taken")),
+                    tag("tbody", edges),
+                )
+                if edges
+                else tag("p", "There are none."),
+                class_="scroll",
+            ),
+            class_="beside even",
+        ),
+        note="A property that no run comes near is proved of nothing. Never reached by a "
+        "simulation does not mean unreachable.",
+    )
+
+
+def _share(rows: list[Data]) -> str:
+    return f"{sum(1 for r in rows if r['count'])} of {len(rows)} reached"
+
+
+def _count(count: int) -> Markup:
+    return tag("td", str(count) if count else "never", class_="number" if count else "never")
+
+
+def provenance(data: Data) -> Markup:
+    """Time, counts, versions, fingerprints."""
+    total = sum(data["seconds"].values()) or 1.0
+    phases = [
+        tag(
+            "tr",
+            tag("td", phase),
+            tag("td", f"{s:.2f} s", class_="number"),
+            tag("td", tag("meter", "", min=0, max=f"{total:.4f}", value=f"{s:.4f}")),
+        )
+        for phase, s in data["seconds"].items()
+    ]
+    counts = [
+        tag("tr", tag("td", p["name"]), tag("td", what), tag("td", str(n), class_="number"))
+        for p in data["properties"]
+        for what, n in _flat(p["verdict"]["statistics"])
+    ]
+    facts = [("command", data["command"]), ("seed", str(data["settings"]["seed"]))]
+    facts += [(name, str(value)) for name, value in data["settings"].items() if name != "seed"]
+    facts += [("SHA-256 of the model", data["model"]["sha256"])]
+    facts += [
+        (f"SHA-256 of the certificate of “{p['name']}”", p["certificate_sha256"])
+        for p in data["properties"]
+        if p["certificate_sha256"]
+    ]
+    versions = data["properties"][0]["verdict"]["versions"] if data["properties"] else {}
+    facts += [(f"version of {name}", version) for name, version in versions.items()]
+    facts += [("schema of the embedded data", data["schema"])]
+    return section(
+        "provenance",
+        "Provenance",
+        tag(
+            "div",
+            tag("div", tag("h3", "Time"), tag("table", tag("tbody", phases)), class_="scroll"),
+            tag("div", tag("h3", "Effort"), tag("table", tag("tbody", counts)), class_="scroll"),
+            class_="beside even",
+        ),
+        tag("dl", ((tag("dt", k), tag("dd", tag("code", v))) for k, v in facts)),
+        tag(
+            "p", tag("button", "Save the data of this report (JSON)", type="button", id="save-data")
+        ),
+    )
+
+
+def _flat(statistics: Data) -> list[tuple[str, str]]:
+    found = [(f"{phase}, seconds", f"{s:.3f}") for phase, s in statistics["seconds"].items()]
+    return found + [(k, str(v)) for k, v in statistics.items() if k != "seconds"]

@@ -1,0 +1,1 @@
+"""Pictures: models, abstract graphs, regions and traces as SVG."""

@@ -1,0 +1,391 @@
+"""Plots of traces as SVG: variables over time with the transitions marked, or one variable
+against another. Light and dark, no script needed; `page` puts a plot into an HTML file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from models.trace import Event, EventType, Segment, Trace
+from reports.pictures.svg import cut, number
+
+WIDTH, LEFT, RIGHT, TOP = 860.0, 78.0, 22.0, 46.0
+PANEL, GAP, BAND = 168.0, 30.0, 18.0
+POINTS = 600
+"""About so many points are drawn for one variable of one run."""
+
+ANY_LABEL, SAME_LABEL = 14.0, 90.0
+"""How far apart names of transitions are written at least, and the same name."""
+
+MAX_TOLD = 12
+"""So many transitions at one place are told one by one."""
+
+STYLE = (
+    """
+.tp { --paper: #ffffff; --ink: #1c2430; --soft: #5a6574; --grid: #e4e8ee; --frame: #b8c0cc;
+  --mark: #b59a4a; --bad: #c02f2f; --l0: #2563a8; --l1: #b4552d; --l2: #2f7d57; --l3: #7a4ea3;
+  --l4: #a13c6b; --l5: #4d6b1f; background: var(--paper); }
+@media (prefers-color-scheme: dark) { .tp { --paper: #14181f; --ink: #e4e9f0; --soft: #9aa6b5;
+  --grid: #262d38; --frame: #465162; --mark: #c9ae5d; --bad: #ff7b7b; --l0: #7db4f2;
+  --l1: #f0a27b; --l2: #7fd0a6; --l3: #c3a0ea; --l4: #ef94bb; --l5: #b7d77a; } }
+.tp text { font: 11.5px system-ui, "DejaVu Sans", sans-serif; fill: var(--soft); }
+.tp text.name { font: 600 12.5px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink);
+  paint-order: stroke; stroke: var(--paper); stroke-width: 4px; }
+.tp text.title { font: 600 14px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
+.tp text.label { font-size: 10.5px; fill: var(--soft); paint-order: stroke; stroke: var(--paper);
+  stroke-width: 3px; }
+.tp text.place { font-size: 10.5px; fill: var(--ink); }
+.tp .paper { fill: var(--paper); }
+.tp .grid { stroke: var(--grid); stroke-width: 1; }
+.tp .frame { fill: none; stroke: var(--frame); stroke-width: 1; }
+.tp .mark { stroke: var(--mark); stroke-width: 1; stroke-dasharray: 3 3; }
+.tp .hover { stroke: transparent; stroke-width: 7; }
+.tp .bad { stroke: var(--bad); stroke-width: 1.4; fill: none; }
+.tp .jump { stroke-width: 1; stroke-dasharray: 1 3; fill: none; opacity: .8; }
+.tp .run { fill: none; stroke-width: 1.7; stroke-linejoin: round; stroke-linecap: round; }
+.tp .many { stroke-width: 1; opacity: .55; }
+.tp .dot { stroke: var(--paper); stroke-width: 1.2; }
+""".strip()
+    + "".join(
+        f"\n.tp .s{i} {{ stroke: var(--l{i}); }} .tp .f{i} {{ fill: var(--l{i}); }}"
+        for i in range(6)
+    )
+)
+
+Line = list[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Numbers from `low` to `high` on a stretch of pixels from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """The place of a value."""
+        share = (value - self.low) / (self.high - self.low)
+        return self.start + min(max(share, -1.0), 2.0) * (self.end - self.start)
+
+    def ticks(self, about: int) -> list[float]:
+        """Round numbers inside the axis, about as many as wanted."""
+        raw = (self.high - self.low) / about
+        size = 10.0 ** math.floor(math.log10(raw))
+        step = next(size * m for m in (1, 2, 5, 10) if size * m >= raw * 0.999)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [i * step for i in range(first, last + 1)]
+
+
+def plot(traces: Sequence[Trace], variables: Sequence[str], title: str) -> str:
+    """An SVG document: one panel for each variable, or phase plots for pairs `x:y`.
+
+    Raises ValueError for a name that no trace has, or where nothing is finite.
+    """
+    pairs = [v for v in variables if ":" in v]
+    known = set(traces[0].variables) if traces else set()
+    for name in (n for v in variables for n in v.split(":")):
+        if name not in known:
+            raise ValueError(f"the trace has no variable {name[:80]!r}")
+    over_time = [v for v in variables if ":" not in v]
+    parts: list[str] = []
+    y = TOP
+    if over_time:
+        drawn, y = _time_panels(traces, over_time, y)
+        parts += drawn
+    for pair in pairs:
+        across, _, up = pair.partition(":")
+        drawn, y = _phase_panel(traces, across, up, y)
+        parts += drawn
+    heading = f'<text class="title" x="{LEFT:g}" y="26">{escape(cut(title, 100).text)}</text>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tp" viewBox="0 0 {WIDTH:g} {number(y)}" '
+        f'width="{WIDTH:g}" height="{number(y)}" role="img" aria-label="{escape(title)}">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n"
+        f'<rect class="paper" width="{WIDTH:g}" height="{number(y)}"/>\n{heading}\n'
+        + "\n".join(parts)
+        + "\n</svg>\n"
+    )
+
+
+def page(svg: str, title: str) -> str:
+    """The plot as a web page that needs nothing else."""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{escape(title)}</title><style>:root {{ color-scheme: light dark; }}"
+        "body { margin: 1.5rem auto; max-width: 60rem; padding: 0 1rem; }"
+        "svg { width: 100%; height: auto; }</style></head>\n"
+        f"<body>{svg}</body></html>\n"
+    )
+
+
+# Panels
+
+
+def _time_panels(
+    traces: Sequence[Trace], names: Sequence[str], y: float
+) -> tuple[list[str], float]:
+    start = min(t.start for t in traces)
+    end = max(max(t.end for t in traces), start + 1e-9)
+    time = Axis(start, end, LEFT, WIDTH - RIGHT)
+    parts: list[str] = []
+    if len(traces) == 1:
+        parts += _places(traces[0], time, y)
+        y += BAND + 6
+    top = y
+    for index, name in enumerate(names):
+        lines = [list(_lines(trace, name)) for trace in traces]
+        values = _value_axis(lines, y + PANEL, y)
+        parts += _frame(time, values, y, name, "time" if index + 1 == len(names) else "")
+        for run, strokes in enumerate(lines):
+            parts += _strokes(strokes, time, values, index if len(traces) == 1 else run, traces)
+        y += PANEL + GAP
+    parts += _marks(traces, time, top, y - GAP)
+    return parts, y + 12
+
+
+def _phase_panel(
+    traces: Sequence[Trace], across: str, up: str, y: float
+) -> tuple[list[str], float]:
+    height = 2 * PANEL + GAP
+    lines = [list(_pairs(trace, across, up)) for trace in traces]
+    flipped = [[[(b, a) for a, b in stroke] for stroke in strokes] for strokes in lines]
+    horizontal = _value_axis(flipped, LEFT, WIDTH - RIGHT)
+    vertical = _value_axis(lines, y + height, y)
+    parts = _frame(horizontal, vertical, y, up, across)
+    for run, strokes in enumerate(lines):
+        parts += _strokes(strokes, horizontal, vertical, run, traces)
+        if strokes and strokes[0]:
+            x0, y0 = horizontal(strokes[0][0][0]), vertical(strokes[0][0][1])
+            parts.append(
+                f'<circle class="dot f{run % 6}" cx="{number(x0)}" cy="{number(y0)}" r="4">'
+                "<title>start</title></circle>"
+            )
+    return parts, y + height + GAP + 12
+
+
+def _value_axis(lines: Iterable[Iterable[Line]], start: float, end: float) -> Axis:
+    values = [v for strokes in lines for stroke in strokes for _, v in stroke]
+    if not values:
+        raise ValueError("there is nothing finite to draw")
+    low, high = min(values), max(values)
+    room = 0.06 * (high - low) or max(abs(high) * 0.1, 0.5)
+    return Axis(low - room, high + room, start, end)
+
+
+def _frame(across: Axis, up: Axis, y: float, name: str, below: str) -> list[str]:
+    bottom = max(up.start, up.end)
+    parts = []
+    for value in up.ticks(5):
+        place = number(up(value))
+        parts.append(f'<path class="grid" d="M{LEFT:g} {place}H{WIDTH - RIGHT:g}"/>')
+        parts.append(
+            f'<text x="{LEFT - 8:g}" y="{number(up(value) + 4)}" text-anchor="end">'
+            f"{_shown(value)}</text>"
+        )
+    for value in across.ticks(9):
+        place = number(across(value))
+        parts.append(f'<path class="grid" d="M{place} {number(y)}V{number(bottom)}"/>')
+        parts.append(
+            f'<text x="{place}" y="{number(bottom + 15)}" text-anchor="middle">'
+            f"{_shown(value)}</text>"
+        )
+    parts.append(
+        f'<rect class="frame" x="{LEFT:g}" y="{number(y)}" width="{WIDTH - LEFT - RIGHT:g}" '
+        f'height="{number(bottom - y)}"/>'
+    )
+    parts.append(f'<text class="name" x="{LEFT + 8:g}" y="{number(y + 17)}">{escape(name)}</text>')
+    if below:
+        parts.append(
+            f'<text x="{WIDTH - RIGHT:g}" y="{number(bottom + 29)}" text-anchor="end">'
+            f"{escape(below)}</text>"
+        )
+    return parts
+
+
+def _strokes(
+    strokes: Sequence[Line], across: Axis, up: Axis, colour: int, traces: Sequence[Trace]
+) -> list[str]:
+    """The pieces of one run, joined by dotted lines where a jump changes the value; states
+    without duration are dots."""
+    many = " many" if len(traces) > 8 else ""
+    parts = []
+    drawn: list[str] = []
+    jumps: list[str] = []
+    instants: list[tuple[float, float]] = []
+    last: tuple[float, float] | None = None
+    for stroke in strokes:
+        points = [(across(a), up(b)) for a, b in stroke]
+        if last is not None and math.dist(last, points[0]) < 0.5:
+            drawn[-1] += "L" + "L".join(f"{number(a)} {number(b)}" for a, b in points)
+        else:
+            if last is not None:
+                a, b = points[0]
+                jumps.append(f"M{number(last[0])} {number(last[1])}L{number(a)} {number(b)}")
+            drawn.append("M" + "L".join(f"{number(a)} {number(b)}" for a, b in points))
+            instants += points if len(points) == 1 else []
+        last = points[-1]
+    parts.append(f'<path class="run s{colour % 6}{many}" d="{"".join(drawn)}"/>')
+    for a, b in instants:
+        parts.append(
+            f'<circle class="dot f{colour % 6}" cx="{number(a)}" cy="{number(b)}" r="3.2"/>'
+        )
+    if jumps:
+        parts.append(f'<path class="jump s{colour % 6}" d="{"".join(jumps)}"/>')
+    return parts
+
+
+def _places(trace: Trace, time: Axis, y: float) -> list[str]:
+    """A band that names the active location."""
+    parts = []
+    shades: dict[str, int] = {}
+    for segment in _merged(trace.segments):
+        location, start, end = segment
+        shade = shades.setdefault(location, len(shades))
+        a, b = time(start), time(end)
+        width = max(b - a, 0.5)
+        parts.append(
+            f'<rect class="f{shade % 6}" fill-opacity=".18" x="{number(a)}" y="{number(y)}" '
+            f'width="{number(width)}" height="{BAND:g}"><title>{escape(location)}: '
+            f"{start:.6g} to {end:.6g}</title></rect>"
+        )
+        room = int((width - 8) / 6.4)
+        if room >= 3:
+            text = escape(cut(location, room).text)
+            parts.append(
+                f'<text class="place" x="{number(a + 4)}" y="{number(y + 13)}">{text}</text>'
+            )
+    return parts
+
+
+def _merged(segments: Sequence[Segment]) -> Iterator[tuple[str, float, float]]:
+    """Stays in locations, or on surfaces: neighbouring segments of one of them joined."""
+    name, start, end = "", 0.0, 0.0
+    for segment in segments:
+        if segment.stay != name:
+            if name:
+                yield name, start, end
+            name, start = segment.stay, segment.start
+        end = segment.end
+    if name:
+        yield name, start, end
+
+
+def _marks(traces: Sequence[Trace], time: Axis, top: float, bottom: float) -> list[str]:
+    """Vertical lines where transitions happen, and where a property is violated."""
+    parts = []
+    if len(traces) == 1:
+        for x, events in _bundles(traces[0].jumps, time):
+            parts.append(_mark(x, top, bottom, [_transition(e) for e in events], "mark"))
+        for x, name in _labels(traces[0].jumps, time):
+            parts.append(
+                f'<text class="label" transform="translate({number(x - 3)} '
+                f'{number(top + 26)}) rotate(-90)" text-anchor="end">{escape(name)}</text>'
+            )
+    for trace in traces:
+        violations = [e for e in trace.events if e.type is EventType.VIOLATION]
+        for x, events in _bundles(violations, time):
+            lines = [f"{e.name} is violated at {e.time:.6g}" for e in events]
+            parts.append(_mark(x, top, bottom, lines, "bad"))
+    return parts
+
+
+def _mark(x: float, top: float, bottom: float, lines: Sequence[str], role: str) -> str:
+    """A line, and a wider one that is not seen but easy to point at, with what happened."""
+    rest = len(lines) - MAX_TOLD
+    told = [*lines[:MAX_TOLD], *([f"and {rest} more"] if rest > 0 else [])]
+    way = f"M{number(x)} {number(top)}V{number(bottom)}"
+    title = f"<title>{escape(chr(10).join(told))}</title>"
+    return f'<g>{title}<path class="{role}" d="{way}"/><path class="hover" d="{way}"/></g>'
+
+
+def _transition(event: Event) -> str:
+    return f"{event.name}: {event.source} to {event.target} at {event.time:.6g}"
+
+
+def _bundles(events: Sequence[Event], time: Axis) -> Iterator[tuple[float, list[Event]]]:
+    """Every event, those together that share a pixel."""
+    bundle: list[Event] = []
+    for event in events:
+        if bundle and time(event.time) - time(bundle[0].time) > 1.0:
+            yield time(bundle[0].time), bundle
+            bundle = []
+        bundle.append(event)
+    if bundle:
+        yield time(bundle[0].time), bundle
+
+
+def _labels(events: Sequence[Event], time: Axis) -> list[tuple[float, str]]:
+    """Names of transitions where there is room: each name once first, then again at a
+    distance from itself."""
+    chosen: list[tuple[float, str]] = []
+    for apart in (math.inf, SAME_LABEL):
+        for event in events:
+            x, name = time(event.time), cut(event.name, 24).text
+            if all(
+                abs(x - other) >= (max(apart, ANY_LABEL) if name == known else ANY_LABEL)
+                for other, known in chosen
+            ):
+                chosen.append((x, name))
+    return chosen
+
+
+# Points
+
+
+def _lines(trace: Trace, name: str) -> Iterator[Line]:
+    """One variable of a run, segment by segment; values that are not finite are left out."""
+    yield from _pairs(trace, "time", name)
+
+
+def _pairs(trace: Trace, across: str, up: str) -> Iterator[Line]:
+    span = max(trace.end - trace.start, 1e-300)
+    for segment in trace.segments:
+        count = max(2, math.ceil(POINTS * (segment.end - segment.start) / span))
+        step = (segment.end - segment.start) / count
+        times = [segment.start + step * i for i in range(count)] + [segment.end]
+        if segment.is_instant:
+            times = [segment.start]
+        series = zip(_series(segment, across, times), _series(segment, up, times), strict=True)
+        points = [(a, b) for a, b in series if math.isfinite(a) and math.isfinite(b)]
+        if points:
+            yield points
+
+
+def _series(segment: Segment, name: str, times: Sequence[float]) -> list[float]:
+    """One variable at increasing times of a segment."""
+    if name == "time":
+        return list(times)
+    if name in segment.held:
+        return [_real(segment.held[name])] * len(times)
+    if name not in segment.flowing:
+        return [_real(segment.valuation(t).get(name)) for t in times]
+    index, values = segment.flowing.index(name), []
+    pieces = iter(segment.pieces())
+    start, end, rows = next(pieces, (segment.start, math.inf, None))
+    for t in times:
+        while t > end:
+            start, end, rows = next(pieces, (start, math.inf, rows))
+        if rows is None or t >= segment.end:
+            values.append(segment.final[index])
+            continue
+        value = 0.0
+        for c in reversed(rows[index]):
+            value = value * (t - start) + c
+        values.append(value)
+    return values
+
+
+def _real(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _shown(value: float) -> str:
+    return f"{value:.6g}" if abs(value) > 1e-12 else "0"

@@ -1,0 +1,1 @@
+"""Models and inequalities in words."""

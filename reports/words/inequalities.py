@@ -1,0 +1,96 @@
+"""Linear inequalities for people: decimals with few digits, constants on the right.
+
+Rounded for reading only; certificates and checks keep the exact numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from models.expressions.expression import Expression
+from models.expressions.operators import COMPARISONS, Op
+from models.expressions.printing import to_text
+from models.proof.linear import Form, affine
+
+MINUS = "\N{MINUS SIGN}"
+DOT = "\N{MIDDLE DOT}"
+AT_MOST = "\N{LESS-THAN OR EQUAL TO}"
+AT_LEAST = "\N{GREATER-THAN OR EQUAL TO}"
+DIGITS = 5
+
+
+def rounded(value: Fraction | float) -> str:
+    """A number with a few significant digits and a true minus sign."""
+    text = f"{float(value):.{DIGITS}g}"
+    return text.replace("-", MINUS)
+
+
+def linear_text(form: Form) -> str:
+    """The variable part of a form: `dist − 0.5·vel`."""
+    parts: list[str] = []
+    for name, a in sorted(form.coefficients.items()):
+        size = abs(a)
+        term = name if size == 1 else f"{rounded(size)}{DOT}{name}"
+        if not parts:
+            parts.append(f"{MINUS}{term}" if a < 0 else term)
+        else:
+            parts.append(f"{MINUS if a < 0 else '+'} {term}")
+    return " ".join(parts) or "0"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """low <= form <= high, the form without a constant; one end may be missing."""
+
+    form: Form
+    low: Fraction | None
+    high: Fraction | None
+
+    def __str__(self) -> str:
+        text = linear_text(self.form)
+        if self.low is not None and self.low == self.high:
+            return f"{text} = {rounded(self.low)}"
+        if self.low is not None and self.high is not None:
+            return f"{rounded(self.low)} {AT_MOST} {text} {AT_MOST} {rounded(self.high)}"
+        if self.low is not None:
+            return f"{text} {AT_LEAST} {rounded(self.low)}"
+        return f"{text} {AT_MOST} {rounded(self.high or 0)}"
+
+
+def bounds(rows: Iterable[Form]) -> tuple[Bound, ...]:
+    """The rows form <= 0 as bounds: opposite rows together, single variables first."""
+    found: dict[tuple[tuple[str, Fraction], ...], tuple[Fraction | None, Fraction | None]] = {}
+    for form in rows:
+        if not form.coefficients:
+            continue
+        items = sorted(form.coefficients.items())
+        lead = items[0][1] if len(items) == 1 else max((abs(a) for _, a in items))
+        if len(items) > 1 and items[0][1] < 0:
+            lead = -lead
+        key = tuple((name, a / lead) for name, a in items)
+        edge = -form.constant / lead
+        low, high = found.get(key, (None, None))
+        if lead > 0:
+            found[key] = (low, edge if high is None else min(high, edge))
+        else:
+            found[key] = (edge if low is None else max(low, edge), high)
+    made = [Bound(Form(dict(key)), low, high) for key, (low, high) in found.items()]
+    return tuple(sorted(made, key=lambda b: len(b.form.coefficients)))
+
+
+_SIGNS = {Op.LESS_EQUAL: AT_MOST, Op.GREATER_EQUAL: AT_LEAST}
+
+
+def readable(condition: Expression) -> str:
+    """A comparison of affine sides as a bound; anything else as it is written."""
+    if condition.op in COMPARISONS:
+        left, right = affine(condition.args[0]), affine(condition.args[1])
+        if left is not None and right is not None:
+            difference = left - right
+            sign = _SIGNS.get(condition.op, str(condition.op))
+            if sign == AT_MOST:
+                return str(bounds([difference])[0]) if difference.coefficients else "0"
+            return f"{linear_text(difference)} {sign} {rounded(-difference.constant)}"
+    return to_text(condition)

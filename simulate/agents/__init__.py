@@ -1,0 +1,1 @@
+"""Many agents, each group of coupled components on a clock of its own."""

@@ -1,0 +1,1 @@
+"""Signals that a run feeds into a model's inputs."""

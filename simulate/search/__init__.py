@@ -1,0 +1,1 @@
+"""Falsification: the search for a run that violates a claim, and its confirmation."""

@@ -1,0 +1,116 @@
+"""Scores of many points at once: in this process, or in worker processes.
+
+Workers are started afresh (spawned) and get the model as JSON text, so nothing depends on
+the state of the parent; points go out and scores come back in chunks. The order of results
+is that of the points, whatever the number of workers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from types import TracebackType
+from typing import Any
+
+from models.automaton import Automaton, Property
+from simulate.monitoring.stl import Formula, parse_formula
+from simulate.policy import Switching
+from simulate.search.objective import Objective, Score
+from simulate.search.search_space import Shape
+
+Job = tuple[Shape, list[float], int]
+Answer = tuple[float, float, bool]
+
+
+class EvaluationPool:
+    """Evaluates points; use it as a context."""
+
+    def __init__(self, automaton: Automaton, claim: Property | Formula, workers: int = 1):
+        self.objective = Objective(automaton, claim)
+        self._workers = workers
+        self._executor: ProcessPoolExecutor | None = None
+        if workers > 1:
+            self._executor = ProcessPoolExecutor(
+                workers,
+                mp_context=get_context("spawn"),
+                initializer=_set_up,
+                initargs=_description(automaton, claim),
+            )
+
+    def __enter__(self) -> EvaluationPool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def scores(self, jobs: Sequence[Job], deadline: float = math.inf) -> list[Score]:
+        """The scores, in order; those of the first jobs only if the deadline passes."""
+        if self._executor is None or len(jobs) < 2:
+            scores: list[Score] = []
+            for shape, x, seed in jobs:
+                if scores and time.monotonic() >= deadline:
+                    break
+                scores.append(self.objective.cost(shape, x, seed))
+            return scores
+        size = -(-len(jobs) // self._workers)
+        chunks = [jobs[i : i + size] for i in range(0, len(jobs), size)]
+        waiting: list[Future[list[Answer]]] = [
+            self._executor.submit(_work, [_plain(job) for job in chunk]) for chunk in chunks
+        ]
+        return [Score(*answer) for future in waiting for answer in future.result()]
+
+
+def _plain(job: Job) -> tuple[Any, ...]:
+    shape, x, seed = job
+    return (
+        (shape.until, shape.pieces, str(shape.switching), shape.start, shape.decisions),
+        shape.linear,
+        x,
+        seed,
+    )
+
+
+def _description(automaton: Automaton, claim: Property | Formula) -> tuple[str, str, str]:
+    from models.interchange.json_model import to_json
+
+    kind = "property" if isinstance(claim, Property) else "formula"
+    text = claim.name if isinstance(claim, Property) else claim.text
+    return json.dumps(to_json(automaton)), kind, text
+
+
+_here: list[Objective] = []
+"""The objective of this worker process."""
+
+
+def _set_up(document: str, kind: str, text: str) -> None:
+    import signal
+
+    from models.interchange.json_model import from_json
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the work
+    automaton = from_json(document)
+    claim: Property | Formula
+    if kind == "formula":
+        claim = parse_formula(text)
+    else:
+        claim = next(p for p in automaton.properties if p.name == text)
+    _here[:] = [Objective(automaton, claim)]
+
+
+def _work(jobs: Sequence[tuple[Any, ...]]) -> list[Answer]:
+    answers = []
+    for (until, pieces, switching, start, decisions), linear, x, seed in jobs:
+        shape = Shape(until, pieces, Switching(switching), start, decisions, linear)
+        score = _here[0].cost(shape, x, seed)
+        answers.append((score.margin, score.time, score.completed))
+    return answers

@@ -1,0 +1,264 @@
+"""Falsification: a search for a run that violates a claim.
+
+Several searches, one for each shape of runs (horizon, number of control points, rule for
+switching, initial set), share a budget: the one with the lowest robustness gets half of the
+turns as long as it improves, the others take turns. A violation is shrunk and confirmed
+before it counts (`simulate.search.counterexample`). For a given seed and budget in simulations the
+search is the same every time, with any number of workers.
+
+It under-approximates: finding nothing proves nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice, product
+from random import Random
+
+from models.automaton import Automaton, Property
+from simulate.monitoring.stl import Formula
+from simulate.policy import Switching
+from simulate.recipe import Recipe
+from simulate.search.counterexample import Counterexample, Rigorous, counterexample, enclosed
+from simulate.search.evaluation_pool import EvaluationPool
+from simulate.search.objective import FAR, Objective
+from simulate.search.search_space import SearchSpace, Shape
+from simulate.search.searcher import Searcher
+
+HORIZONS = (10.0, 50.0, 250.0)
+"""How long runs are where neither the model nor the caller says."""
+
+CONTROL_POINTS = (1, 4, 10)
+SWITCHINGS = (Switching.EARLIEST, Switching.RANDOM, Switching.LATEST)
+MAX_STARTS = 6
+MAX_DECISIONS = 24
+MAX_CONFIRMATIONS = 40
+PATIENCE = 6
+"""A search that has not improved for so many turns is no longer preferred."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When to stop: after so many simulations, or at a moment (`time.monotonic`)."""
+
+    simulations: int = 2000
+    deadline: float = math.inf
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices of a search; `until` None tries several horizons, `seeds` are runs worth a try
+    (those of abstract counterexamples, for example)."""
+
+    seed: int = 0
+    workers: int = 1
+    until: float | None = None
+    control_points: tuple[int, ...] = CONTROL_POINTS
+    linear: bool = False
+    rigorous: tuple[Rigorous, ...] = (enclosed,)
+    seeds: tuple[Recipe, ...] = ()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is."""
+
+    simulations: int
+    robustness: float
+    shape: Shape | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found: a confirmed counterexample, or the closest run."""
+
+    found: Counterexample | None
+    robustness: float
+    closest: Recipe | None
+    simulations: int
+    seconds: float
+    unconfirmed: int = 0
+    interrupted: bool = False
+
+
+@dataclass
+class _Arm:
+    shape: Shape
+    searcher: Searcher
+    seed: int
+    turns: int = 0
+    idle: int = 0
+
+    def tell(self, costs: list[float]) -> None:
+        """What the points of a turn cost."""
+        before = self.searcher.cost
+        self.searcher.tell(costs)
+        self.turns += 1
+        self.idle = 0 if self.searcher.cost < before else self.idle + 1
+
+
+@dataclass
+class _Search:
+    """The state of one falsification."""
+
+    objective: Objective
+    options: Options
+    arms: list[_Arm] = field(default_factory=list)
+    simulations: int = 0
+    best: float = math.inf
+    best_recipe: Recipe | None = None
+    unconfirmed: int = 0
+    found: Counterexample | None = None
+
+
+def falsify(
+    automaton: Automaton,
+    claim: Property | Formula,
+    budget: Budget | None = None,
+    options: Options | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Outcome:
+    """Search for a run that violates the claim."""
+    budget, options = budget or Budget(), options or Options()
+    begun = time.monotonic()
+    interrupted = False
+    with EvaluationPool(automaton, claim, options.workers) as pool:
+        search = _Search(pool.objective, options)
+        try:
+            _run(search, pool, budget, progress)
+        except KeyboardInterrupt:
+            interrupted = True
+    return Outcome(
+        search.found,
+        search.best if search.best < FAR else math.inf,
+        search.best_recipe,
+        search.simulations,
+        time.monotonic() - begun,
+        search.unconfirmed,
+        interrupted,
+    )
+
+
+def _run(
+    search: _Search,
+    pool: EvaluationPool,
+    budget: Budget,
+    progress: Callable[[Progress], None],
+) -> None:
+    chooser = Random(f"{search.options.seed}/turns")
+    fresh = shapes(search.objective, search.options)
+    while search.simulations < budget.simulations and time.monotonic() < budget.deadline:
+        arm = _next_arm(search, fresh, chooser)
+        if arm is None:
+            return
+        points = arm.searcher.ask()
+        if not points:
+            continue
+        points = points[: budget.simulations - search.simulations]
+        costs = _evaluate(search, pool, arm, points, budget.deadline)
+        if len(costs) < len(arm.searcher.ask()):
+            return
+        arm.tell(costs)
+        progress(Progress(search.simulations, search.best, arm.shape))
+        if search.found is not None:
+            return
+
+
+def _evaluate(
+    search: _Search, pool: EvaluationPool, arm: _Arm, points: list[list[float]], deadline: float
+) -> list[float]:
+    scores = pool.scores([(arm.shape, x, arm.seed) for x in points], deadline)
+    search.simulations += len(scores)
+    for x, score in zip(points, scores, strict=False):
+        if score.margin < search.best:
+            search.best = score.margin
+            search.best_recipe = _recipe(search, arm, x)
+    worst = min(range(len(scores)), key=lambda i: scores[i].margin)
+    margin = scores[worst].margin
+    if margin < 0.0 and search.unconfirmed < MAX_CONFIRMATIONS:
+        recipe = _recipe(search, arm, points[worst])
+        search.found = counterexample(search.objective, recipe, search.options.rigorous)
+        if search.found is None:
+            search.unconfirmed += 1
+    return [score.margin for score in scores]
+
+
+def _recipe(search: _Search, arm: _Arm, x: list[float]) -> Recipe:
+    from simulate.search.search_space import with_seed
+
+    return with_seed(search.objective.space(arm.shape).recipe(x), arm.seed)
+
+
+def _next_arm(search: _Search, fresh: Iterator[Shape], chooser: Random) -> _Arm | None:
+    """New shapes come in one by one, each gets two turns first; then the best of the arms
+    that still improve has every other turn."""
+    ready = all(arm.turns >= 2 or arm.searcher.exhausted for arm in search.arms)
+    shape = next(fresh, None) if ready else None
+    if shape is not None:
+        space = search.objective.space(shape)
+        index = len(search.arms)
+        generator = Random(f"{search.options.seed}/{index}")
+        searcher = Searcher(space.dimension, generator, _seeds(search, space))
+        arm = _Arm(shape, searcher, generator.getrandbits(32))
+        search.arms.append(arm)
+        return arm
+    alive = [arm for arm in search.arms if not arm.searcher.exhausted]
+    if not alive:
+        return None
+    improving = [arm for arm in alive if arm.idle < PATIENCE]
+    if ready and improving and chooser.random() < 0.5:
+        return min(improving, key=lambda arm: arm.searcher.cost)
+    return min(alive, key=lambda arm: arm.turns)
+
+
+def _seeds(search: _Search, space: SearchSpace) -> list[list[float]]:
+    """Where a new search looks first: at the given runs, and at the best one so far."""
+    given = [*search.options.seeds]
+    if search.best_recipe is not None:
+        given.append(search.best_recipe)
+    return [x for recipe in given if (x := space.point(recipe)) is not None]
+
+
+def shapes(objective: Objective, options: Options) -> Iterator[Shape]:
+    """The shapes of runs worth searching, the plainest first: those that differ from the
+    plainest in few of horizon, number of control points, switching and initial set."""
+    prepared = objective.prepared()
+    starts = len(list(islice(prepared.starts(), MAX_STARTS)))
+    horizons = _horizons(objective.base, objective.claim, options.until)
+    signals = bool(prepared.loose or prepared.inputs)
+    pieces = options.control_points if signals else (1,)
+    choices = (pieces, horizons, SWITCHINGS, range(starts))
+    places = product(*(range(len(c)) for c in choices))
+    for i, j, k, start in sorted(places, key=sum):
+        linear = options.linear and bool(prepared.inputs)
+        plain = Shape(horizons[j], pieces[i], SWITCHINGS[k], start, 0, linear)
+        yield _with_decisions(objective, plain)
+
+
+def _with_decisions(objective: Objective, shape: Shape) -> Shape:
+    """The shape with as many decisions as a typical run takes."""
+    space: SearchSpace = objective.space(shape)
+    trace = objective.run(space.recipe([0.5] * space.dimension))
+    taken = min(len(trace.decisions), MAX_DECISIONS)
+    if taken <= 1:  # the one is the first dwell time, which decides nothing
+        return shape
+    return Shape(shape.until, shape.pieces, shape.switching, shape.start, taken, shape.linear)
+
+
+def _horizons(
+    automaton: Automaton, claim: Property | Formula, until: float | None
+) -> tuple[float, ...]:
+    limit = math.inf if automaton.horizon is None else float(automaton.horizon)
+    if isinstance(claim, Formula) and math.isfinite(claim.horizon):
+        return (claim.horizon if until is None else max(until, claim.horizon),)
+    if until is not None:
+        return (min(until, limit),)
+    return (limit,) if math.isfinite(limit) else HORIZONS
+
+
+def informative(robustness: float) -> bool:
+    """Whether the best robustness says something: some run came near a violation."""
+    return math.isfinite(robustness) and robustness < FAR

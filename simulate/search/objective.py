@@ -1,0 +1,181 @@
+"""The cost of a run in a search: how far it stays from violating a claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from models.agents.composition import Product
+from models.automaton import TIME, Automaton, HybridAutomaton, Property
+from models.expressions.expression import TRUE
+from models.trace import Ending, EventType, Trace
+from simulate.inputs.signals import Lines
+from simulate.monitoring.clear_jumps import ClearJumps
+from simulate.monitoring.monitor import Monitor
+from simulate.monitoring.robustness import Closest, Robustness
+from simulate.monitoring.run_check import RunCheck
+from simulate.monitoring.stl import Formula
+from simulate.place import Prepared
+from simulate.recipe import Recipe, repeat
+from simulate.run import prepare
+from simulate.search.approach import Approach
+from simulate.search.search_space import SearchSpace, Shape
+
+MAX_JUMPS = 400
+FAR = 1e9
+"""The least cost of a run that never was where the claim can be violated."""
+
+FAILED = 1e12
+"""The cost of a run that says nothing: it could not start, or it broke the assumptions."""
+
+
+SAFETY = 10.0
+"""A violation must exceed the estimated error of a run by this factor."""
+
+
+def focused(automaton: Automaton, claim: Property | None) -> Automaton:
+    """The automaton with that property alone (with none for None)."""
+    claims = () if claim is None else (claim,)
+    assert isinstance(automaton, HybridAutomaton | Product)
+    return replace(automaton, properties=claims)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The robustness of a run, and when it was least."""
+
+    margin: float
+    time: float
+    completed: bool = True
+
+
+class Objective:
+    """Evaluates runs of one model against one claim, a property or a temporal formula."""
+
+    def __init__(self, automaton: Automaton, claim: Property | Formula):
+        self.claim = claim
+        self.base = automaton
+        self.automaton = focused(automaton, claim if isinstance(claim, Property) else None)
+        self._prepared: dict[frozenset[str], Prepared] = {}
+        plain = self.prepared()
+        symbols = plain.symbols
+        self._monitor = Monitor(automaton, claim, symbols) if isinstance(claim, Formula) else None
+        self._robustness = (
+            Robustness.of_property(automaton, claim, symbols)
+            if isinstance(claim, Property)
+            else None
+        )
+        self._assumption = (
+            None
+            if automaton.assumption == TRUE
+            else Robustness.of_condition(automaton, automaton.assumption, symbols)
+        )
+        self._spaces: dict[Shape, SearchSpace] = {}
+        self._check: RunCheck | None = None
+        self._clear_jumps: ClearJumps | None = None
+        self._approach = Approach(plain, claim) if isinstance(claim, Property) else None
+
+    def prepared(self, linear: frozenset[str] = frozenset()) -> Prepared:
+        """The model, for inputs that are piecewise linear if named and stepwise otherwise."""
+        if linear not in self._prepared:
+            form = Lines((0.0, 1.0), (0.0, 0.0))
+            self._prepared[linear] = prepare(
+                self.automaton, inputs=dict.fromkeys(sorted(linear), form)
+            )
+        return self._prepared[linear]
+
+    def space(self, shape: Shape) -> SearchSpace:
+        """The coordinates of a shape; anchored at an initial state that the model has."""
+        if shape not in self._spaces:
+            space = SearchSpace(self.prepared(), shape)
+            plain = Recipe(until=0.0, location=space.start.location, stop_on_violation=False)
+            trace = repeat(self.prepared(), plain)
+            if trace.segments:
+                space.anchor(_numbers(trace))
+            self._spaces[shape] = space
+        return self._spaces[shape]
+
+    def run(self, recipe: Recipe, *, stop: bool = False) -> Trace:
+        """The run of a recipe."""
+        linear = frozenset(n for n, s in recipe.inputs.items() if isinstance(s, Lines))
+        prepared = self.prepared(linear)
+        return repeat(prepared, recipe, stop_on_violation=stop, max_jumps=MAX_JUMPS)
+
+    def score(self, recipe: Recipe, trace: Trace) -> Score:
+        """How far a run stays from a violation."""
+        completed = trace.outcome.ending is Ending.HORIZON
+        if not trace.segments:
+            return Score(FAILED, 0.0, completed)
+        if self._assumption is not None:
+            self._assumption.values.inputs = recipe.inputs
+            kept = self._assumption.along(trace)
+            if kept.margin < 0.0:
+                return Score(FAILED - kept.margin, kept.time, completed)
+        if self._monitor is not None:
+            self._monitor.values.inputs = recipe.inputs
+            return Score(self._monitor.optimistic(trace), trace.end, completed)
+        closest = self.closest(recipe, trace)
+        if closest.margin == math.inf:  # nothing can be violated where the run went
+            assert self._approach is not None
+            away = self._approach.distance(trace, recipe.inputs)
+            return Score(FAR + away, closest.time, completed)
+        return Score(closest.margin, closest.time, completed)
+
+    def closest(self, recipe: Recipe, trace: Trace) -> Closest:
+        """Where a run comes closest to violating the property."""
+        assert self._robustness is not None
+        self._robustness.values.inputs = recipe.inputs
+        return self._robustness.along(trace)
+
+    def violation_time(self, recipe: Recipe, trace: Trace) -> float | None:
+        """When a run first violates the claim; a formula, when no continuation can save it.
+        (Violations within the error of the integration do not count, if it has a clear one.)"""
+        if self._monitor is None:
+            times = (e.time for e in trace.events if e.type is EventType.VIOLATION)
+            return min(times, default=None)
+        self._monitor.values.inputs = recipe.inputs
+        clear = recipe.method.rtol * max(1.0, magnitude(trace))
+        for threshold in (-SAFETY * clear, 0.0):
+            found = self._monitor.first_violation(trace, threshold)
+            if found is not None:
+                return found
+        return None
+
+    def problems(self, recipe: Recipe, trace: Trace) -> list[str]:
+        """What speaks against the trace being a run of the model."""
+        if self._check is None:
+            self._check = RunCheck(self.prepared())
+        return self._check.problems(trace, recipe.inputs)
+
+    def unclear_jump(self, recipe: Recipe, trace: Trace) -> str | None:
+        """A jump of the trace that small errors may have made, in words."""
+        if self._clear_jumps is None:
+            self._clear_jumps = ClearJumps(self.prepared())
+        return self._clear_jumps.unclear(trace, recipe.inputs)
+
+    def evaluate(self, recipe: Recipe) -> Score:
+        """Run and score."""
+        return self.score(recipe, self.run(recipe))
+
+    def cost(self, shape: Shape, x: list[float], seed: int) -> Score:
+        """The score of a point of a shape's space."""
+        recipe = replace(self.space(shape).recipe(x), seed=seed)
+        try:
+            return self.evaluate(recipe)
+        except (OverflowError, ZeroDivisionError):
+            return Score(FAILED, 0.0, False)
+
+
+def magnitude(trace: Trace) -> float:
+    """The size of the numbers in a trace, at the ends of its segments."""
+    return max((abs(v) for s in trace.segments for v in s.final), default=1.0)
+
+
+def _numbers(trace: Trace) -> dict[str, float]:
+    values: Mapping[str, object] = trace.segments[0].valuation(trace.start)
+    return {
+        name: float(v)
+        for name, v in values.items()
+        if name != TIME and isinstance(v, int | float) and math.isfinite(v)
+    }

@@ -1,0 +1,1 @@
+"""Where runs begin: points of initial sets, thin ones included."""

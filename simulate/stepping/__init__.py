@@ -1,0 +1,1 @@
+"""What executes a location: tapes, programs, methods, and the door to the compiled core."""

@@ -1,0 +1,92 @@
+"""Guards that are no polynomials: enclosed by intervals along the way.
+
+The reference for `core/verified.c`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from simulate.stepping.program import EQUALITY, FROZEN
+from simulate.stepping.reference.atoms import Intervals
+from simulate.stepping.reference.interval import enclose
+from simulate.stepping.reference.memory import Memory
+from simulate.stepping.reference.roots import MAX_DEGREE
+
+FINEST = 2.0**-6
+"""A step is enclosed in pieces down to this part of it, or shortened."""
+
+SHORTEST = 2.0**-30
+"""Shortened by more than this a step is trusted to the series alone."""
+
+MAX_ROUNDS = 256
+"""At most so many enclosures for one step."""
+
+
+def ranges(m: Memory, a: float, b: float) -> None:
+    """Enclose the guards between the times a and b of the extrapolation."""
+    middle, half = 0.5 * (a + b), 0.5 * (b - a)
+    m.low, m.high = list(m.r), list(m.r)
+    m.low[0], m.high[0] = m.t + a, m.t + b
+    for i in range(m.n):
+        value, slope, power = 0.0, 0.0, 1.0
+        for j in range(m.degree, -1, -1):
+            value = value * middle + m.poly[i][j]
+        for j in range(1, m.degree + 1):
+            slope += j * abs(m.poly[i][j]) * power
+            power *= b
+        reach = half * slope
+        m.low[1 + i], m.high[1 + i] = value - reach, value + reach
+    enclose(m.p.guard, m.low, m.high, m.p.tables, m.p.externals, m.p.lipschitz)
+
+
+def stays_false(m: Memory, k: int) -> bool:
+    """Whether an atom that is false now is false over the whole range just enclosed."""
+    register, sign, _, flags = m.p.atoms[k]
+    low, high = m.low[register], m.high[register]
+    if flags & EQUALITY:
+        return high < 0.0 or low > 0.0
+    return high < 0.0 if sign > 0 else low > 0.0
+
+
+def unproved(m: Memory) -> list[int]:
+    """The atoms that are false now and no polynomials: their series is not the whole truth."""
+    found = []
+    for k, (register, sign, _, flags) in enumerate(m.p.atoms):
+        v, equality = m.values[k], bool(flags & EQUALITY)
+        if not m.used[k] or flags & FROZEN or m.p.degrees[register] * m.degree <= MAX_DEGREE:
+            continue
+        if equality and sign < 0:
+            continue
+        if abs(v) > m.eps[k] if equality else v < -m.eps[k]:
+            found.append(k)
+    return found
+
+
+def verified(m: Memory, h: float, found: Sequence[Intervals]) -> float:
+    """How far the truth of guards that are no polynomials is excluded, or predicted by their
+    series, when the way is enclosed piece by piece; where neither is the case, and not even
+    close by, the step is shortened and enclosed more finely."""
+    pending, a, width, finest, rounds = unproved(m), 0.0, h, h * FINEST, 0
+    shortest = h * SHORTEST
+    if pending:  # what is not even excluded here and now cannot be enclosed at all
+        ranges(m, 0.0, 0.0)
+        pending = [k for k in pending if stays_false(m, k)]
+    while pending and a < h and rounds < MAX_ROUNDS:
+        rounds += 1
+        b = a + width if a + width < h else h
+        ranges(m, a, b)
+        failing = [k for k in pending if not stays_false(m, k)]
+        if failing and width > finest:
+            width *= 0.5
+            continue
+        unexplained = [k for k in failing if not (found[k] and found[k][0][0] <= b + width)]
+        if unexplained and a > 0.0:
+            return a
+        if unexplained and b > shortest:
+            h, width, finest = b, b, b * FINEST
+            continue
+        for k in failing:  # the series tells where, or it is too close to tell
+            pending.remove(k)
+        a, width = b, 2.0 * width
+    return (a if a < h else h) if pending and a > 0.0 else h

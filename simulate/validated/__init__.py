@@ -1,0 +1,1 @@
+"""Rigorous enclosures: a simulated run followed in ball arithmetic."""

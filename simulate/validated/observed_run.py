@@ -1,0 +1,85 @@
+"""A simulated run with what it decided in every segment.
+
+A trace alone does not tell which level an input without a signal had, where in its range a
+derivative was, or which inclusion gave way to keep a boundary.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+
+from models.automaton import Automaton
+from models.expressions.expression import Expression
+from models.trace import Segment, Trace
+from simulate.execution import Execution
+from simulate.place import Place, Prepared
+from simulate.policy import Decisions
+from simulate.recipe import Recipe
+from simulate.stepping.methods import Method
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a segment's run chose: levels of inputs and places in inclusions by name, and the
+    variables whose derivative keeps a part of the invariant, each with that part."""
+
+    levels: Mapping[str, float] = field(default_factory=dict)
+    holds: tuple[tuple[str, Expression], ...] = ()
+
+
+@dataclass(frozen=True)
+class ObservedRun:
+    """A trace, and the choices in its segments, each with its segment."""
+
+    trace: Trace
+    choices: Sequence[tuple[Segment, Choices]] = ()
+
+    @cached_property
+    def _by_segment(self) -> Mapping[int, Choices]:
+        return {id(segment): choices for segment, choices in self.choices}
+
+    def chosen(self, segment: Segment) -> Choices:
+        """The choices of a segment; as far as the trace tells, if they were not noted."""
+        known = self._by_segment.get(id(segment))
+        if known is not None:
+            return known
+        return Choices({n: v for n, v in segment.held.items() if isinstance(v, float)})
+
+
+def observe(automaton: Automaton, recipe: Recipe, method: Method) -> ObservedRun:
+    """Make the run of a recipe; its segments may be none."""
+    decisions = Decisions(recipe.policy, Random(recipe.seed))
+    prepared = Prepared(automaton, recipe.inputs, None)
+    run = _Observed(
+        prepared, recipe.until, method, decisions, recipe.inputs, True, 100_000, True,
+        recipe.sliding,
+    )  # fmt: skip
+    trace = run.make(recipe.initial, recipe.location, recipe.parameters)
+    return ObservedRun(trace, run.choices)
+
+
+class _Observed(Execution):
+    """An execution that notes what it decides."""
+
+    @cached_property
+    def choices(self) -> list[tuple[Segment, Choices]]:
+        """Of all segments that were made."""
+        return []
+
+    def segment(
+        self,
+        place: Place,
+        times: array[float],
+        degrees: array[int],
+        coefficients: array[float],
+        final: array[float],
+    ) -> Segment:
+        made = super().segment(place, times, degrees, coefficients, final)
+        levels = {n: v for n, v in self.env.items() if n not in self.prepared.known}
+        holds = tuple((name, place.exits[part]) for name, part in place.holds)
+        self.choices.append((made, Choices(levels, holds)))
+        return made
