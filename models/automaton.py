@@ -16,7 +16,8 @@ their values (one with an equation in the target takes the value that the equati
 whatever was assigned to it). A reset may also bind an auxiliary name, which is no variable of
 the automaton, for later resets to read in primed form. (The language's sequential actions are
 brought into this form by `models.agents.resets`.) An `urgent` edge lets no time pass while its
-guard holds. Where several things are possible, all of them are behaviours of the automaton.
+guard holds, and may be taken in the limit of states in which it holds: where x > 1 is about to
+hold. Where several things are possible, all of them are behaviours of the automaton.
 """
 
 from __future__ import annotations

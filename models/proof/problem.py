@@ -104,12 +104,16 @@ class Dynamics:
 @dataclass(frozen=True, slots=True)
 class Jump:
     """An edge as a relation between a state and its successor, both in one row list;
-    `cases` are the disjuncts of guard and target invariant together."""
+    `cases` are the disjuncts of guard and target invariant together.
+
+    A strict guard of an urgent edge, like x > 1, is never reached by a stay that has to end at
+    x = 1. Models mean by it that the edge is taken as soon as x exceeds 1, so the rows of urgent
+    edges are not strict: the state in which the edge is taken is a limit of states in which one
+    of the cases holds, and so satisfies the rows of one of the (finitely many) cases."""
 
     name: str
     target: str
     cases: Alternatives
-    urgent: bool = False
 
 
 @dataclass(frozen=True)
@@ -211,7 +215,7 @@ class LinearProblem:
         if any(is_empty(given) for given in ranges):
             return ()
         cases = self._without_urgency(location, ((),))
-        return tuple(tuple(Row(row.form) for row in case) for case in cases)
+        return tuple(map(_closed, cases))
 
     def dynamics(self, location: str) -> tuple[Dynamics, ...]:
         """The flow at every corner of the parameters that multiply variables."""
@@ -292,8 +296,9 @@ class LinearProblem:
         here = both(guard, self._invariant_here(edge.source), self._environment)
         resets = self.relation(measured_resets(edge.resets, names))
         cases = both(both(here, self._after(edge.target)), resets)
-        name = edge.name or f"{edge.source} -> {edge.target}"
-        return Jump(name, edge.target, cases, edge.urgent)
+        if edge.urgent:
+            cases = tuple(map(_closed, cases))
+        return Jump(edge.name or f"{edge.source} -> {edge.target}", edge.target, cases)
 
     def _after(self, location: str) -> Alternatives:
         """The target's invariant over primed variables and inputs."""
@@ -430,6 +435,11 @@ def _bounds(signal: Input | Parameter) -> Iterator[Row]:
         yield Row(Form({}, signal.low) - form)
     if signal.high is not None:
         yield Row(form - Form({}, signal.high))
+
+
+def _closed(rows: Rows) -> Rows:
+    """The rows, none of them strict."""
+    return tuple(Row(row.form) for row in rows)
 
 
 def both(left: Alternatives, right: Alternatives, rows: Rows = ()) -> Alternatives:

@@ -20,10 +20,6 @@ moments will do.
 
 Where a derivative would have to lie in an empty range no time passes: `idle` has no cases then,
 and only the entry counts.
-
-A strict guard of an urgent edge, like x > 1, is never reached by a stay that has to end at
-x = 1. Models mean by it that the edge is taken as soon as x exceeds 1, so the jumps of urgent
-edges are read generously: with all their rows not strict.
 """
 
 from __future__ import annotations
@@ -102,8 +98,7 @@ def _numbered(name: str, number: int, idle: Alternatives) -> str:
 def _cases(jump: Jump) -> Iterator[JumpRows]:
     for number, rows in enumerate(jump.cases):
         name = f"{jump.name}, case {number + 1}"
-        read = tuple(Row(row.form) for row in rows) if jump.urgent else rows
-        yield JumpRows(name, jump.target, read + same_time())
+        yield JumpRows(name, jump.target, rows + same_time())
 
 
 def before(horizon: Fraction | None, *, strict: bool) -> Rows:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from abstraction.strategies.strategy import Task
 from abstraction.verification import deadline, verify
 from models.automaton import Automaton
 from models.load import load
 from models.proof.checker import Accepted, Rejected, check
+from models.proof.problem import linear_problem
 from models.verdict import Falsified, Verdict, Verified
 from simulate.monitoring.run_check import RunCheck
 from simulate.policy import Policy, Switching
@@ -128,3 +131,42 @@ def test_runs_that_ignore_urgency_do_not_pass_the_check(tmp_path: Path) -> None:
     assert any("urgent" in problem for problem in RunCheck(strict).problems(late, {}))
     prompt = simulate(strict, until=9.0)
     assert len(prompt.jumps) > 3 and RunCheck(strict).problems(prompt, {}) == []
+
+
+STRICT = """
+mode Rising() {{ write analog real x; diff {{ d(x) == 1; }} }}
+mode Resting() {{ write analog real x; diff {{ d(x) == 0; }} }}
+mode Top() {{
+  write analog real x;
+  mode rising = Rising();
+  mode resting = Resting();
+  trans from init to rising;
+  urgent trans from rising to resting when x {above} 1 do {{ x = 5; }}
+}}
+agent Main() {{ private analog real x = 0; mode top = Top(); assert "low" {{ x <= {most} }} }}
+"""
+
+
+@pytest.mark.parametrize("method", ["abstraction", "template", "quadratic", "flowpipe", "auto"])
+def test_a_strict_urgent_guard_is_taken_as_soon_as_it_is_exceeded(
+    method: str, tmp_path: Path
+) -> None:
+    """A stay ends at x = 1, where x > 1 does not hold; yet the edge is taken, and x is 5."""
+    verdict = decide(tmp_path, STRICT.format(above=">", most=4), method)
+    assert not isinstance(verdict, Verified)
+    if method in ("flowpipe", "auto"):
+        assert isinstance(verdict, Falsified)
+
+
+def test_proofs_treat_strict_urgent_guards_as_others(tmp_path: Path) -> None:
+    for above in (">", ">="):
+        text = STRICT.format(above=above, most=5)
+        assert isinstance(decide(tmp_path, text, "template"), Verified)
+
+
+def test_no_evidence_refutes_a_strict_urgent_guard_at_its_boundary(tmp_path: Path) -> None:
+    """The rows of an urgent jump are never strict, whatever kind of certificate reads them."""
+    automaton = model(tmp_path, STRICT.format(above=">", most=4))
+    problem = linear_problem(automaton, automaton.properties[0])
+    jumps = [jump for v in ("rising", "resting") for jump in problem.jumps(v)]
+    assert jumps and not any(row.strict for j in jumps for case in j.cases for row in case)
