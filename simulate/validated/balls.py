@@ -17,7 +17,6 @@ from typing import Any
 import flint
 
 from models.expressions.expression import Expression
-from models.expressions.normal_form import negation_normal_form
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.printing import to_text
 from models.expressions.table import Interpolation, Table
@@ -332,37 +331,3 @@ def truth(
 ) -> bool | None:
     """Whether a condition is certainly true (or false) on a box."""
     return Truth(condition)(values, decide)
-
-
-def depth(condition: Expression, values: Mapping[str, Any]) -> float:
-    """How far inside a condition that certainly holds every state of a box is: a lower bound
-    of the distance of its comparisons from equality."""
-    made: dict[int, float] = {}
-    stack = [(negation_normal_form(condition), False)]
-    root = stack[0][0]
-    while stack:
-        node, ready = stack.pop()
-        if node.op in (Op.AND, Op.OR):
-            if not ready:
-                stack.append((node, True))
-                stack.extend((a, False) for a in node.args)
-                continue
-            parts = [made[id(a)] for a in node.args]
-            made[id(node)] = min(parts) if node.op is Op.AND else max(parts)
-            continue
-        made[id(node)] = _gap(node, values)
-    return made[id(root)]
-
-
-def _gap(node: Expression, values: Mapping[str, Any]) -> float:
-    try:
-        if BallEvaluator(node)(values)[0] is not True:
-            return 0.0
-        if node.op not in COMPARISONS or node.op is Op.EQUAL:
-            return math.inf
-        left, right = BallEvaluator(*node.args)(values)
-    except GaveUp:
-        return 0.0
-    if not isinstance(left, flint.arb) or not isinstance(right, flint.arb):
-        return math.inf
-    return math.nextafter(float((left - right).abs_lower()), 0.0)

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import flint
 import numpy
@@ -153,6 +153,13 @@ class KinkStep:
 
 
 Step = SmoothStep | KinkStep
+
+
+class Way(Protocol):
+    """What leads from a set of states to others."""
+
+    def tube(self, s: Any) -> Box:
+        """All states at the places s on the way."""
 
 
 class Flow:

@@ -16,13 +16,14 @@ from models.expressions.expression import Expression
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.traversal import postorder, substitute
 from models.trace import Event, Segment
+from simulate.arrival import arrive, is_singular
 from simulate.inputs.signals import Signal, Steps
 from simulate.jump import edge_name
-from simulate.validated.balls import GaveUp, ball, depth, ends, shortened
+from simulate.validated.balls import GaveUp, ball, ends, shortened
 from simulate.validated.crossing import cross
-from simulate.validated.enclosure import StateSet, Step
+from simulate.validated.enclosure import StateSet, Way
 from simulate.validated.exact_choices import Forms, after_resets, decimal, first_state, input_form
-from simulate.validated.known_state import KnownState
+from simulate.validated.known_state import KnownState, depth
 from simulate.validated.observed_run import ObservedRun
 from simulate.validated.stay import Stay, requirements_of
 from simulate.validated.validated_run import Enclosed, ProvedJump, ValidatedRun, bounds_of
@@ -180,7 +181,7 @@ class Follower:
         """The state in a set after a time; `elapsed` is that time if it is rational."""
         return replace(self.now, state=self.stay.after(self.now.state, shape, elapsed), shape=shape)
 
-    def _move(self, step: Step, s: Any, after: Progress) -> None:
+    def _move(self, step: Way, s: Any, after: Progress) -> None:
         """Go to a state after a proved step."""
         tube = self.stay.flow.values(step.tube(flint.arb(0).union(s)))
         start, end = ends(self.now.time)[0], ends(after.time)[1]
@@ -211,6 +212,11 @@ class Follower:
             self._move(found.step, found.when, after)
             return
         raise margin_problem
+
+    def _arrive(self, node: Expression) -> None:
+        """Go to where a comparison changes its truth, though the run comes to rest there."""
+        for part in arrive(self.stay, self.now.state, self._shape(), node):
+            self._move(part.step, part.fall, replace(self.now, state=part.state, shape=part.shape))
 
     # Jumps
 
@@ -248,11 +254,29 @@ class Follower:
         ]
         if not edges:
             raise GaveUp(f"the simulated run takes `{event.name}`, which is no edge here")
+        if self._arrives(edges, segment, event):
+            return
         end = decimal(segment.end)
         self._pass(max(self._until(end - MARGINS[-1] * (1 + abs(end))), Fraction(0)))
         self._first_of(
             attempt for edge in edges for attempt in self._attempts(edge, segment, event)
         )
+
+    def _arrives(self, edges: Iterable[Edge], segment: Segment, event: Event) -> bool:
+        """Whether an edge could be taken where its guard becomes true at a singular place: it
+        is approached by a root of the distance, better from afar."""
+        before = self.now
+        for edge in edges:
+            for node in self._near(substitute(edge.guard, self.now.forms), segment):
+                if not is_singular(self.stay, node):
+                    continue
+                try:
+                    self._arrive(node)
+                    self._take(edge, event)
+                    return True
+                except GaveUp:
+                    self.now = before
+        return False
 
     def _attempts(self, edge: Edge, segment: Segment, event: Event) -> Iterable[Attempt]:
         """Ways to reach an edge: where its guard becomes true, or at the simulated time, with
@@ -268,8 +292,11 @@ class Follower:
 
             return attempt
 
-        for node in self._near(substitute(edge.guard, self.now.forms), segment):
+        near = self._near(substitute(edge.guard, self.now.forms), segment)
+        for node in near:
             yield then(lambda n=node: self._cross(n, end))  # type: ignore[misc]
+        for node in near:
+            yield then(lambda n=node: self._arrive(n))  # type: ignore[misc]
         yield then(lambda: self._pass_to(end))
         if self._input_steps():
             yield then(lambda: self._pass_to(end), stepped=True)
@@ -363,7 +390,7 @@ class Follower:
                 raise GaveUp("no state near the end of the run is certainly bad")
             values = self.now.state.values
             self.violation = Enclosed(*t, self.now.location, bounds_of(values))
-            self.depth = depth(bad, values)
+            self.depth = depth(bad, self.now.state)
 
         def search() -> None:
             self._pass_to(end)

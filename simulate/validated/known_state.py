@@ -8,6 +8,7 @@ its multiples have in common, its polynomial divided by the leading coefficient.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,11 +19,12 @@ import flint
 from models.expressions.evaluation import exact_operation
 from models.expressions.expression import Expression, subtract
 from models.expressions.literals import ExpressionTooLargeError
+from models.expressions.normal_form import negation_normal_form
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.polynomial import Polynomial, polynomial_form
 from models.expressions.simplify import simplify
 from models.expressions.traversal import free_variables, postorder
-from simulate.validated.balls import ball, sign_test, truth
+from simulate.validated.balls import BallEvaluator, GaveUp, ball, sign_test, truth
 
 Decide = Callable[[Expression], bool | None]
 
@@ -142,3 +144,40 @@ def _mentions(key: object, names: Collection[str]) -> bool:
     if isinstance(key, frozenset):
         return any(n in names for monomial, _ in key for n, _ in monomial)
     return isinstance(key, Expression) and not free_variables(key).isdisjoint(names)
+
+
+def depth(condition: Expression, state: KnownState) -> float:
+    """How far inside a condition that certainly holds a state is: a lower bound of the distance
+    of its comparisons from equality; no bound for those between exact numbers, since no error
+    can undo them."""
+    made: dict[int, float] = {}
+    stack = [(negation_normal_form(condition), False)]
+    root = stack[0][0]
+    while stack:
+        node, ready = stack.pop()
+        if node.op in (Op.AND, Op.OR):
+            if not ready:
+                stack.append((node, True))
+                stack.extend((a, False) for a in node.args)
+                continue
+            parts = [made[id(a)] for a in node.args]
+            made[id(node)] = min(parts) if node.op is Op.AND else max(parts)
+            continue
+        made[id(node)] = _gap(node, state)
+    return made[id(root)]
+
+
+def _gap(node: Expression, state: KnownState) -> float:
+    if state.truth(node) is not True:
+        return 0.0
+    if node.op not in COMPARISONS or node.op is Op.EQUAL:
+        return math.inf
+    try:
+        left, right = BallEvaluator(*node.args)(state.values)
+    except GaveUp:
+        return 0.0
+    if not isinstance(left, flint.arb) or not isinstance(right, flint.arb):
+        return math.inf
+    if state.number(difference(node)) is not None:
+        return math.inf
+    return math.nextafter(float((left - right).abs_lower()), 0.0)

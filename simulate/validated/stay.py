@@ -39,7 +39,7 @@ from simulate.holding import inclusion_share, joint_rates
 from simulate.jump import edge_name
 from simulate.validated.balls import BallEvaluator, GaveUp, Truth, shortened, sign_test
 from simulate.validated.branches import smooth_on
-from simulate.validated.enclosure import Flow, StateSet, Step
+from simulate.validated.enclosure import Flow, StateSet, Way
 from simulate.validated.exact_choices import Forms, decimal, filled_in, input_range
 from simulate.validated.known_state import KnownState, difference, key_of, orientation, vanishes
 from simulate.validated.observed_run import Choices
@@ -102,7 +102,7 @@ class Stay:
 
     def unproved(
         self,
-        step: Step,
+        step: Way,
         state: KnownState,
         until: Any,
         crossing: Crossing | None = None,

@@ -8,7 +8,8 @@ urgent) chosen as in the simulated run. Proved on the way:
 - the invariant holds, inputs keep their ranges and the assumption, inclusions are not empty,
   and no urgent edge is enabled while time passes;
 - an edge that is taken where a guard becomes true: the guard's function g passes zero
-  transversally at exactly one time, which interval Newton encloses; g is then exactly zero;
+  transversally at exactly one time, which interval Newton encloses, or reaches it in finite
+  time where it comes to rest (`simulate.arrival`); g is then exactly zero;
 - an edge taken at another time: its guard certainly holds;
 - after the resets the target's invariant holds.
 
