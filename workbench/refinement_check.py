@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from models.model import Model
 
 
-def recheck_refinement(console: Console, chosen: Chosen, against: str, text: bytes) -> ExitCode:
+def recheck_refinement(
+    console: Console, chosen: Chosen, against: str, text: bytes, observed: tuple[str, ...] = ()
+) -> ExitCode:
     """Apply the composition rules again and give every certificate to the trusted checker.
 
     Obligations that only solvers decided cannot be checked here: with such the answer is
@@ -29,7 +31,7 @@ def recheck_refinement(console: Console, chosen: Chosen, against: str, text: byt
     if is_induction(text):
         return _recheck_induction(console, (chosen.label, other.label), detailed, abstract, text)
     begun = time.perf_counter()
-    judgement = check_proof(detailed, abstract, text)
+    judgement = check_proof(detailed, abstract, text, observed)
     seconds = time.perf_counter() - begun
     label = f"{chosen.label} against {other.label}"
     if isinstance(judgement, Rejected):

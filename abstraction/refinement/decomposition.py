@@ -4,11 +4,14 @@
 - *parallel composition*, *hiding*, *renaming*: agents with the same parts, joined in the same
   way, refine each other if their parts do, each alone and with unconstrained inputs; nothing
   but a part itself may speak about its private variables, and no interaction of the whole,
-  which changes variables without asking the part that they belong to.
+  which changes variables without asking the part that they belong to. First values that the
+  whole or another part asks for are those before the first transitions: where they concern what
+  a part's first transitions assign or its equations define, the part is not compared alone.
 - *submode*: modes that differ only in submodes refine each other if these do. An atomic mode is
   compared alone only if it has the same algebraic equations, without private variables (what
   they define jumps with what they read, also where the mode is only entered), the same urgent
-  transitions, and no transition between control points that the other has not.
+  transitions, and no transition between control points that the other has not; and, beside
+  urgent transitions anywhere, the same ways in, since these decide where such are enabled.
 - Parts are paired by name, and a renaming that makes two variables one is not looked into.
 - otherwise the two are flattened, and a forward simulation is asked for.
 
@@ -22,9 +25,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from abstraction.refinement.first_values import starts_alone
 from abstraction.refinement.outcome import Rule
 from models.agents.flatten import placed_agents
 from models.agents.hierarchy import (
+    DEFAULT_ENTRY,
     Access,
     Agent,
     AgentInstance,
@@ -100,7 +105,8 @@ def _by_modes(detailed: Agent, abstract: Agent, path: str) -> Plan | None:
         return None
     if not behave_alike(replace(detailed, top=abstract.top), abstract):
         return None
-    return _modes(detailed.top, abstract.top, _inner(path, detailed.top.definition))
+    hurried = has_urgency(detailed.top) or has_urgency(abstract.top)
+    return _modes(detailed.top, abstract.top, _inner(path, detailed.top.definition), hurried)
 
 
 def leaves(plan: Plan) -> Iterator[AgentPair | ModePair]:
@@ -127,6 +133,9 @@ def _parallel(
         changed = not (isinstance(inner, Rules) and inner.rule is Rule.UNCHANGED)
         inside = any(name.startswith(f"{own.name}.") for name in joints(detailed))
         if changed and (inside or detailed.interactions or assumes(own.agent)):
+            return AgentPair(path, detailed, abstract)
+        alone = any(isinstance(leaf, AgentPair) for leaf in leaves(inner))
+        if alone and not starts_alone(detailed, own, other):
             return AgentPair(path, detailed, abstract)
         if own.renaming and changed:
             note = ", ".join(f"{a} := {b}" for a, b in own.renaming)
@@ -168,19 +177,20 @@ def _paired(
         match = known.get(instance.name, only)
         if match is None or sorted(match.renaming) != sorted(instance.renaming):
             continue
-        if all(_tells_apart(x.agent.variables, x.renaming) for x in (instance, match)):
+        if all(tells_apart(x.agent.variables, x.renaming) for x in (instance, match)):
             yield instance, match
 
 
-def _tells_apart(declared: Iterable[Declaration], renaming: Iterable[tuple[str, str]]) -> bool:
+def tells_apart(declared: Iterable[Declaration], renaming: Iterable[tuple[str, str]]) -> bool:
     """Whether no two variables that others see get the same name."""
     new = dict(renaming)
     shown = [new.get(d.name, d.name) for d in declared if d.access is not Access.PRIVATE]
     return len(set(shown)) == len(shown)
 
 
-def _modes(detailed: Mode, abstract: Mode, path: str) -> Plan | None:
-    """The rule for two modes; None where only the agent around them can be compared."""
+def _modes(detailed: Mode, abstract: Mode, path: str, hurried: bool) -> Plan | None:
+    """The rule for two modes; None where only the agent around them can be compared. `hurried`
+    says that the modes around them have urgent transitions."""
     if replace(detailed, definition=abstract.definition, claims=abstract.claims) == abstract:
         return Rules(path, Rule.UNCHANGED)
     if detailed.is_atomic and abstract.is_atomic:
@@ -193,6 +203,8 @@ def _modes(detailed: Mode, abstract: Mode, path: str) -> Plan | None:
             return None
         if _urgent(detailed) != _urgent(abstract):
             return None
+        if hurried and _ways_in(detailed) != _ways_in(abstract):
+            return None
         return ModePair(path, detailed, abstract)
     plain = replace(detailed, submodes=(), definition="", claims=())
     if plain != replace(abstract, submodes=(), definition="", claims=()):
@@ -201,9 +213,9 @@ def _modes(detailed: Mode, abstract: Mode, path: str) -> Plan | None:
         return None
     below: list[Plan] = []
     for own, other in zip(detailed.submodes, abstract.submodes, strict=True):
-        if not all(_tells_apart(x.mode.variables, x.renaming) for x in (own, other)):
+        if not all(tells_apart(x.mode.variables, x.renaming) for x in (own, other)):
             return None
-        inner = _modes(own.mode, other.mode, _inner(path, own.name))
+        inner = _modes(own.mode, other.mode, _inner(path, own.name), hurried)
         if inner is None:
             return None
         below.append(inner)
@@ -221,6 +233,19 @@ def _defines_alike(detailed: Mode, abstract: Mode) -> bool:
 def _steps(mode: Mode) -> set[str]:
     """The control points that its transitions lead from and to."""
     return {f"{t.source} -> {t.target}" for t in mode.transitions}
+
+
+def _ways_in(mode: Mode) -> list[Transition]:
+    """The transitions that do not start where the mode rests: an urgent transition that leads
+    to the mode is enabled where a way on through these is."""
+    return [t for t in mode.transitions if t.source.point != DEFAULT_ENTRY]
+
+
+def has_urgency(mode: Mode) -> bool:
+    """Whether a mode, or one inside it, has urgent transitions."""
+    if any(t.urgent for t in mode.transitions):
+        return True
+    return any(has_urgency(instance.mode) for instance in mode.submodes)
 
 
 def _urgent(mode: Mode) -> list[Transition]:

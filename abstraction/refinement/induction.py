@@ -5,10 +5,12 @@ vehicle".
 
 Theorem. Let S be a step with the contract C as its part `place`, such that S refines C, such
 that nothing outside that part (joints and properties of S) speaks about the part's private
-variables, that S has no interactions, which might change what the part shows, and such that
-neither makes assumptions about inputs. Let P(0) be any agent that refines C, and P(n+1) the
-step with P(n) in the place of C. Then every P(n) refines C, and every property of S holds of
-every P(n+1).
+variables or locations, that S has no interactions, which might change what the part shows, that
+the renaming of the part keeps variables apart, and such that neither makes assumptions about
+inputs. Where S asks for first values of what the part shows, S itself does not set them when it
+starts (`first_values`). Let P(0) be any agent that refines C, and that does not do so either,
+and P(n+1) the step with P(n) in the place of C. Then every P(n) refines C, and every property
+of S holds of every P(n+1).
 Proof by induction on n. P(0) refines C. If P(n) refines C, then P(n+1) refines S (parallel
 composition, renaming and hiding keep refinement, since P(n) and C show the same variables),
 which refines C. And every run of P(n+1), seen without the inside of P(n), is one of S, so that
@@ -18,17 +20,19 @@ the properties of S, which do not speak about that inside, hold of it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from abstraction.refinement.decomposition import assumes, behave_alike, joints
+from abstraction.refinement.decomposition import assumes, behave_alike, joints, tells_apart
+from abstraction.refinement.first_values import starts_alone
 from abstraction.refinement.flat import Settings
 from abstraction.refinement.outcome import Rule, Step
 from abstraction.refinement.proof_tree import Proof, prove_refinement
 from abstraction.refinement.surroundings import changed_by_others
 from abstraction.strategies.strategy import Task
 from abstraction.verification import deadline, verify
-from models.expressions.traversal import free_variables
+from models.expressions.operators import Op
+from models.expressions.traversal import free_variables, postorder
 from models.model import Model
 from models.source import Diagnostic, ModelError
 from models.verdict import Verdict, Verified
@@ -89,22 +93,34 @@ def place_of(step: Model, contract: Model) -> str:
     whole, wanted = step.agent, contract.agent
     if whole is None or wanted is None:
         raise _refusal("a proof by induction needs agents, not flat automata")
-    place = next((i.name for i in whole.agents if behave_alike(i.agent, wanted)), None)
-    if place is None:
+    part = next((i for i in whole.agents if behave_alike(i.agent, wanted)), None)
+    if part is None:
         raise _refusal(f"no part of {step.name} is the agent {wanted.definition}")
+    place = part.name
     if assumes(whole) or assumes(wanted):
         raise _refusal("an assumption about inputs need not hold behind another step")
     if shared := changed_by_others(wanted):
         raise _refusal(f"{min(shared)} may be changed by others")
     if whole.interactions:
         raise _refusal("an interaction may change what the contract's part does alone")
-    mentioned = set(joints(whole))
-    for claim in step.automaton.properties:
-        mentioned |= free_variables(claim.condition, claim.where)
-    for name in sorted(mentioned):
+    if not tells_apart(part.agent.variables, part.renaming):
+        raise _refusal(f"two variables of {place} have one name in {step.name}")
+    if not starts_alone(whole, replace(part, agent=whole), part):
+        raise _refusal(f"{step.name} sets, as it starts, what it asks {place} to start with")
+    for name in sorted(joints(whole) | _spoken_of(step)):
         if name.startswith(f"{place}."):
             raise _refusal(f"{name} is inside {place}, which may be any system")
     return place
+
+
+def _spoken_of(step: Model) -> set[str]:
+    """The variables and the locations of components that the properties speak about."""
+    found: set[str] = set()
+    for claim in step.automaton.properties:
+        found |= free_variables(claim.condition, claim.where)
+        parts = postorder(claim.condition, claim.where)
+        found |= {".".join(node.place) for node in parts if node.op is Op.AT}
+    return found
 
 
 def _refusal(message: str) -> ModelError:

@@ -13,12 +13,12 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from abstraction.refinement.induction import Induction, place_of
-from abstraction.refinement.interface import compare_interfaces
 from abstraction.refinement.outcome import Refines
+from abstraction.refinement.proof_file import check_whole
 from models.model import Model
 from models.proof.certificate import MAX_BYTES, MalformedCertificateError, decode, encode
 from models.proof.checker import Accepted, Rejected, check
-from models.proof.refinement import Simulated, check_refinement
+from models.proof.refinement import Simulated
 from models.proof.refinement_text import decode_refinement, encode_refinement
 from models.source import ModelError
 from models.verdict import Verified
@@ -66,18 +66,9 @@ def check_induction(step: Model, contract: Model, text: str | bytes) -> Inductio
     try:
         refinement, certificates = _read(text)
         place = place_of(step, contract)
-        judgement = check_refinement(
-            step.automaton, contract.automaton, decode_refinement(refinement)
-        )
+        judgement = check_whole(step, contract, decode_refinement(refinement))
         if isinstance(judgement, Rejected):
             return judgement
-        compared = compare_interfaces(
-            step.automaton, contract.automaton, step.agent, contract.agent
-        )
-        if compared.failures:
-            return Rejected("interface", compared.failures[0].why)
-        if missing := set(compared.observed) - set(judgement.observed):
-            return Rejected("interface", f"the certificate says nothing about {min(missing)}")
         return _check_properties(step, place, judgement, certificates)
     except MalformedCertificateError as error:
         return Rejected("format", str(error))

@@ -74,8 +74,8 @@ def compare_interfaces(
         for name in dict.fromkeys((*own, *other))
         if name not in own or name not in other or own[name].what != other[name].what
     ]
-    known = set(names_of(detailed)) & set(names_of(abstract))
-    return Compared(tuple(n for n in own if n in other and n in known), tuple(failures))
+    used = set(names_of(abstract))
+    return Compared(tuple(n for n in own if n in other and n in used), tuple(failures))
 
 
 def _difference(name: str, own: Mapping[str, Shown], other: Mapping[str, Shown]) -> str:

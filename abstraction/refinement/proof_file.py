@@ -22,7 +22,12 @@ from models.automaton import Automaton
 from models.model import Model
 from models.proof.certificate import MAX_BYTES, MalformedCertificateError
 from models.proof.checker import Rejected
-from models.proof.refinement import RefinementJudgement, Simulated, check_refinement
+from models.proof.refinement import (
+    RefinementCertificate,
+    RefinementJudgement,
+    Simulated,
+    check_refinement,
+)
 from models.proof.refinement_text import decode_refinement, encode_refinement, is_refinement
 
 SCHEMA = "charon-workbench/refinement-proof/1"
@@ -63,17 +68,37 @@ def _is_composed(text: str | bytes) -> bool:
     return SCHEMA in head
 
 
-def check_proof(detailed: Model, abstract: Model, text: str | bytes) -> RefinementJudgement:
-    """Whether a file proves that one model refines the other."""
+def check_proof(
+    detailed: Model, abstract: Model, text: str | bytes, observed: tuple[str, ...] = ()
+) -> RefinementJudgement:
+    """Whether a file proves that one model refines the other, in the variables that both show,
+    or in the `observed` ones."""
     try:
         if _is_composed(text):
             return _check_parts(detailed, abstract, _read(text))
-        certificate = decode_refinement(text)
-        if why := isolation_fault(certificate, detailed.agent):
-            return Rejected("surroundings", why)
-        return check_refinement(detailed.automaton, abstract.automaton, certificate)
+        return check_whole(detailed, abstract, decode_refinement(text), observed)
     except MalformedCertificateError as error:
         return Rejected("format", str(error))
+
+
+def check_whole(
+    detailed: Model,
+    abstract: Model,
+    certificate: RefinementCertificate,
+    observed: tuple[str, ...] = (),
+) -> RefinementJudgement:
+    """Whether a certificate about two models as wholes proves the refinement, in any
+    surroundings of the detailed one."""
+    compared = compare_interfaces(
+        detailed.automaton, abstract.automaton, detailed.agent, abstract.agent, observed
+    )
+    if compared.failures:
+        return Rejected("interface", compared.failures[0].why)
+    if missing := set(compared.observed) - set(certificate.observed):
+        return Rejected("interface", f"the certificate says nothing about {min(missing)}")
+    if why := isolation_fault(certificate, detailed.agent):
+        return Rejected("surroundings", why)
+    return check_refinement(detailed.automaton, abstract.automaton, certificate)
 
 
 def _check_parts(detailed: Model, abstract: Model, given: list[_Leaf]) -> RefinementJudgement:

@@ -92,15 +92,16 @@ def _in_a_circle(
     assert detailed.agent is not None and abstract.agent is not None
     if not settings.reach or settings.places:
         return None
-    found = circle(detailed.agent, abstract.agent, detailed.automaton, settings)
-    if found is None:
+    around = circle(detailed.agent, abstract.agent, detailed.automaton, settings)
+    if around is None:
         return None
-    given = replace(settings, regions=found.regions, refute=False)
-    outcome = refine(detailed.automaton, abstract.automaton, observed, given)
+    given = replace(settings, regions=around.regions, refute=False)
+    found = refine(detailed.automaton, abstract.automaton, observed, given)
+    outcome = among_others(found, detailed.agent)
     if not isinstance(outcome, Refines):
         return None
     note = f"the joint set is inductive; {_note(outcome)}"
-    return Step("", Rule.CIRCULAR, found.steps, outcome, note)
+    return Step("", Rule.CIRCULAR, around.steps, outcome, note)
 
 
 def _by_parts(own: Agent, other: Agent, claim: str, settings: Settings) -> Step | None:

@@ -54,6 +54,7 @@ from models.interchange.json_declarations import (
 from models.interchange.json_door import Cursor, Members, shortened
 from models.sorts import Sort, require_sort, sort_of, sort_of_type
 from models.source import ModelError
+from models.well_formed import fault_of, reset_fault
 
 SCHEMA = "charon-workbench/automaton/1"
 
@@ -76,6 +77,13 @@ Named = TypeVar("Named", Variable, Input, Parameter, Location, HybridAutomaton)
 
 def read_document(cursor: Cursor) -> Automaton:
     """The automaton or product of a whole document."""
+    made = _read_whole(cursor)
+    if why := fault_of(made):
+        cursor.fail(why)
+    return made
+
+
+def _read_whole(cursor: Cursor) -> Automaton:
     if not isinstance(cursor.value, Mapping):
         cursor.fail(f"expected an object with schema, kind, ..., not {cursor.described()}")
     schema = cursor.value.get("schema")
@@ -292,7 +300,10 @@ class _Reader:
             after[primed(name)] = wanted
             return constraint
 
-        return fields.items("resets", read)
+        found = fields.items("resets", read)
+        if why := reset_fault(found):
+            fields["resets"].fail(why)
+        return found
 
     def constrained(self, cursor: Cursor) -> str:
         """The name of the variable that a constraint is about."""

@@ -25,6 +25,7 @@ from models.proof.farkas import Multipliers, refutes
 from models.proof.linear import Form, TooManyCasesError
 from models.proof.problem import LinearProblem
 from models.proof.simulation_relation import Relation
+from models.well_formed import fault_of, reset_fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,9 @@ def check_refinement(
         return Rejected("detailed model", "the certificate was made for another model")
     if certificate.abstract_sha256 != abstract.sha256:
         return Rejected("abstract model", "the certificate was made for another model")
+    for side, automaton in (("detailed", detailed), ("abstract", abstract)):
+        if why := fault_of(automaton):
+            return Rejected(f"{side} model", why)
     relation = certificate.relation(detailed, abstract)
     if why := interface_fault(relation, certificate.observed):
         return Rejected("interface", why)
@@ -176,8 +180,8 @@ def interface_fault(relation: Relation, observed: Iterable[str]) -> str | None:
 def _fits(form: Form, wanted: str, declared: Mapping[str, str]) -> bool:
     """Whether a witness always has the type of the abstract variable: real, or a whole number
     beside a variable of that very type, or alone."""
-    kind = wanted.rpartition(" ")[2]
-    types = {n: declared.get(n, "analog real").rpartition(" ")[2] for n in form.coefficients}
+    kind = wanted.partition(" ")[2]
+    types = {n: declared.get(n, "analog real").partition(" ")[2] for n in form.coefficients}
     if kind == "real":
         return set(types.values()) <= {"real", "int"}
     whole = kind == "int" and form.constant.denominator == 1
@@ -186,13 +190,17 @@ def _fits(form: Form, wanted: str, declared: Mapping[str, str]) -> bool:
 
 
 def malformed(relation: Relation) -> str | None:
-    """Why the location map does not lead from the one automaton to the other, or None."""
+    """Why the location map does not lead from the one automaton to the other, or what makes a
+    jump or a reachable set ambiguous; None if nothing does."""
     for here, there in relation.places.items():
         for automaton, name in ((relation.detailed, here), (relation.abstract, there)):
             try:
                 automaton.location(name)
             except KeyError:
                 return f"{automaton.name} has no location {name}"
+            for edge in automaton.edges_from(name):
+                if why := reset_fault(edge.resets):
+                    return why
     defined = {
         c.variable
         for part in relation.detailed.components

@@ -38,6 +38,7 @@ PLAIN_VALUES = {
     "models.automaton",
     "models.expressions.ranges",
     "models.dynamics",
+    "models.well_formed",
 }
 """What the checker trusts besides itself; these import nothing but each other."""
 

@@ -19,9 +19,21 @@ from workbench.exit_codes import ExitCode
 @click.option(
     "--against", metavar="ABSTRACT[:AGENT]", help="The simple system of a refinement certificate."
 )
+@click.option(
+    "--observe",
+    multiple=True,
+    metavar="NAME",
+    help="The refinement is claimed in these variables only; repeatable.",
+)
 @output_options
 @click.pass_obj
-def command(console: Console, chosen: Chosen, certificate: Path, against: str | None) -> ExitCode:
+def command(
+    console: Console,
+    chosen: Chosen,
+    certificate: Path,
+    against: str | None,
+    observe: tuple[str, ...],
+) -> ExitCode:
     """Check a certificate against a model, in exact arithmetic.
 
     No solver and no engine takes part: the checker multiplies rational numbers. It accepts
@@ -44,7 +56,7 @@ def command(console: Console, chosen: Chosen, certificate: Path, against: str | 
     if against is not None:
         from workbench.refinement_check import recheck_refinement
 
-        return recheck_refinement(console, chosen, against, text)
+        return recheck_refinement(console, chosen, against, text, observe)
     model = chosen.load()
     begun = time.perf_counter()
     claim: str | None = None

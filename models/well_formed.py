@@ -1,0 +1,70 @@
+"""What every engine and the trusted checker take for granted about an automaton.
+
+Conditions speak of `x'` after a jump, of the derivative `d(x)`, and of auxiliary names with a
+blank or `@`; so no name of the automaton may look like one of these. The reserved name `time`
+is the time since the start: 0 at first, with slope 1 everywhere, and never assigned. And in one
+location, or in the resets of one jump, a variable has one constraint: of several, engines would
+have to say which one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from models.automaton import REAL, TIME, Automaton, Constraint, HybridAutomaton, Kind, Range
+from models.expressions.expression import ONE, ZERO, equal, variable
+from models.expressions.traversal import conjuncts
+
+_RESERVED = frozenset("'()@ \0")
+
+
+def fault_of(automaton: Automaton) -> str | None:
+    """Why the automaton could be misread, or None."""
+    return next(_faults(automaton), None)
+
+
+def _faults(automaton: Automaton) -> Iterator[str]:
+    variables = {v.name for v in automaton.variables}
+    signals = {i.name for i in automaton.inputs} | {p.name for p in automaton.parameters}
+    for name in sorted(variables | signals):
+        if not _RESERVED.isdisjoint(name):
+            yield f"the name {name!r} has a character that conditions use for other things"
+    if TIME in signals:
+        yield f"{TIME} is the time since the start, and no input or parameter"
+    for component in automaton.components:
+        for location in component.locations:
+            for group in (location.flows, location.algebraic):
+                yield from _twice(group, f"in {location.name}")
+        jumps = [e.resets for e in component.edges] + [i.resets for i in component.initial]
+        yield from filter(None, map(reset_fault, jumps))
+        if any(v.name == TIME for v in component.variables):
+            yield from _clock_faults(component)
+
+
+def reset_fault(resets: Iterable[Constraint]) -> str | None:
+    """Why the resets of a jump could be misread, or None."""
+    given = tuple(resets)
+    if any(r.variable == TIME for r in given):
+        return f"{TIME} is the time since the start: no jump assigns it"
+    return next(_twice(given, "in one jump"), None)
+
+
+def _twice(constraints: Iterable[Constraint], where: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for given in constraints:
+        if given.variable in seen:
+            yield f"{given.variable} has two constraints {where}; give it one"
+        seen.add(given.variable)
+
+
+def _clock_faults(component: HybridAutomaton) -> Iterator[str]:
+    declared = next(v for v in component.variables if v.name == TIME)
+    if declared.kind is not Kind.ANALOG or declared.type != REAL:
+        yield f"{TIME} is the time since the start, an analog real variable"
+    for location in component.locations:
+        defined = any(c.variable == TIME for c in location.algebraic)
+        if defined or location.flow_of(TIME) != Range.exactly(ONE):
+            yield f"{TIME} is the time since the start: its slope is 1, also in {location.name}"
+    for start in component.initial:
+        if equal(variable(TIME), ZERO) not in conjuncts(start.condition):
+            yield f"{TIME} is the time since the start: it begins at 0"
