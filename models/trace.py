@@ -22,6 +22,20 @@ from models.expressions.expression import Expression
 
 Scalar = float | bool | str
 
+Course = tuple[float, float] | Expression
+"""An input in a segment: (a, b) is a + b*time; else a formula of `time`."""
+
+
+def level(course: Course, t: float) -> Scalar:
+    """The value of an input at a time; NaN where its formula has none."""
+    if isinstance(course, tuple):
+        return course[0] + course[1] * t
+    try:
+        value = evaluate(course, {"time": t})
+    except EvaluationError:
+        return float("nan")
+    return float(value) if isinstance(value, Fraction) else value
+
 
 class EventType(StrEnum):
     """What happened."""
@@ -141,7 +155,8 @@ class Segment:
     Piece i of the dense output starts at `times[i]` and has `degrees[i]`; its coefficients
     (powers of the time since the start of the piece, lowest first) stand in `coefficients`
     variable by variable, in the order of `flowing`. `times` has one entry more, the end.
-    `held` are the values that did not change; `derived` the variables that equations define.
+    `held` are the values that did not change; `derived` the variables that equations define;
+    `inputs` what was fed in.
     A segment without duration has one time, no pieces, and its inputs among the `held`.
     `sliding` is the switching surface along which the state moves, if it does, or the edge whose
     jumps accumulate: there the run is the limit of faster and faster switching.
@@ -156,6 +171,7 @@ class Segment:
     final: array[float]
     derived: Mapping[str, Expression] = field(default_factory=dict)
     sliding: str = ""
+    inputs: Mapping[str, Course] = field(default_factory=dict)
 
     @property
     def stay(self) -> str:
@@ -206,10 +222,12 @@ class Segment:
             yield self.times[i], self.times[i + 1], rows
 
     def valuation(self, t: float) -> dict[str, Scalar]:
-        """Every variable at a time of the segment; NaN where an equation has no value."""
+        """Every variable and input at a time of the segment; NaN where an equation has no
+        value."""
         values: dict[str, Scalar] = dict(self.held)
         values.update(zip(self.flowing, self.state(t), strict=True))
         values["time"] = t
+        values.update({name: level(course, t) for name, course in self.inputs.items()})
         for name, definition in self.derived.items():
             try:
                 value = evaluate(definition, values)

@@ -14,7 +14,7 @@ from typing import Any
 from models.expressions.printing import to_text
 from models.expressions.text import parse_expression
 from models.source import Diagnostic, ModelError
-from models.trace import Counts, Ending, Event, EventType, Outcome, Segment, Trace
+from models.trace import Counts, Course, Ending, Event, EventType, Outcome, Segment, Trace
 
 SCHEMA = "charon-trace/1"
 TIME_COLUMN, LOCATION_COLUMN, SLIDING_COLUMN = "time", "location", "sliding"
@@ -167,7 +167,19 @@ def _segment_out(segment: Segment) -> dict[str, Any]:
         "final": list(segment.final),
         "derived": {name: to_text(e) for name, e in segment.derived.items()},
         "sliding": segment.sliding,
+        "inputs": {name: _course_out(course) for name, course in segment.inputs.items()},
     }
+
+
+def _course_out(course: Course) -> list[float] | str:
+    return list(course) if isinstance(course, tuple) else to_text(course)
+
+
+def _course_in(given: Any) -> Course:
+    if isinstance(given, str):
+        return parse_expression(given)
+    a, b = given
+    return float(a), float(b)
 
 
 def _segment_in(given: Mapping[str, Any]) -> Segment:
@@ -184,9 +196,11 @@ def _segment_in(given: Mapping[str, Any]) -> Segment:
         raise ValueError("a segment lacks its final state")
     held = {str(k): v for k, v in given["held"].items()}
     sliding = str(given.get("sliding", ""))
+    inputs = {str(n): _course_in(c) for n, c in given.get("inputs", {}).items()}
     return Segment(
-        str(given["location"]), flowing, times, degrees, coefficients, held, final, derived, sliding
-    )
+        str(given["location"]), flowing, times, degrees, coefficients, held, final, derived,
+        sliding, inputs,
+    )  # fmt: skip
 
 
 def _event_in(given: Mapping[str, Any]) -> Event:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from models.automaton import TIME
 from models.source import Diagnostic, ModelError
-from models.trace import Counts, Ending, Event, EventType, Outcome, Scalar, Segment, Trace
+from models.trace import Counts, Course, Ending, Event, EventType, Outcome, Scalar, Segment, Trace
 from simulate.accumulation import Accumulation
 from simulate.holding import inclusion_share
 from simulate.input_jump import change_inputs
@@ -392,8 +392,15 @@ class Execution:
         sliding = "" if place.slide is None else place.slide.text
         return Segment(
             place.name, place.program.flowing, times, degrees, coefficients, held, final,
-            place.derived, sliding,
+            place.derived, sliding, {i.name: self.course(i.name) for i in p.inputs},
         )  # fmt: skip
+
+    def course(self, name: str) -> Course:
+        """What is fed into an input until something changes."""
+        signal = self.signals.get(name)
+        if isinstance(signal, Formula):
+            return signal.expression
+        return self.env[name], self.env.get(slope_of(name), 0.0)
 
     def pass_to(self, t: float, values: dict[str, float], how: str) -> None:
         """Move on to a state that no flow leads to, on a straight line that is marked."""

@@ -257,7 +257,7 @@ class Prepared:
         """The variables that equations define in a location."""
         if not isinstance(self.view, Eliminated):
             return {}
-        return {n: self.formed(e) for n, e in self.view.definitions(location).items()}
+        return dict(self.view.definitions(location))
 
     @cached_property
     def loose(self) -> tuple[str, ...]:

@@ -141,6 +141,13 @@ def pieces_of(
         known[name] = _trimmed(table) * scale[:, : _degree(table) + 1]
     known[TIME] = np.stack([starts, lengths], axis=1)
     made = Pieces((segment,) * count, starts, lengths, known, symbols)
+    for name, course in segment.inputs.items():
+        if isinstance(course, tuple):
+            known[name] = course[1] * known[TIME]
+            known[name][:, 0] += course[0]
+        else:
+            row = made.polynomial(course)
+            known[name] = made.interpolated(course) if row is None else row
     for name, definition in segment.derived.items():
         row = made.polynomial(definition)
         known[name] = made.interpolated(definition) if row is None else row

@@ -16,7 +16,7 @@ from operator import attrgetter
 
 from models.agents.composition import Product
 from models.expressions.expression import Expression
-from models.trace import Event, EventType, Scalar, Segment, Trace
+from models.trace import Course, Event, EventType, Scalar, Segment, Trace
 from simulate.agents.coupling import Grouping
 from simulate.agents.traces import AgentEvent, AgentTraces
 
@@ -105,9 +105,11 @@ class _Whole:
         flowing = tuple(n for p in parts for n in p.flowing)
         held: dict[str, Scalar] = {}
         derived: dict[str, Expression] = {}
+        inputs: dict[str, Course] = {}
         for part in parts:
             held.update(part.held)
             derived.update(part.derived)
+            inputs.update(part.inputs)
         inner = sorted({t for p in parts for t in p.times if start < t < end})
         times = [start, *inner, end] if end > start else [start]
         degrees, coefficients = array("i"), array("d")
@@ -121,7 +123,7 @@ class _Whole:
         final = array("d", [x for p in parts for x in p.state(end)])
         return Segment(
             self._location(parts), flowing, array("d", times), degrees, coefficients, held, final,
-            derived,
+            derived, inputs=inputs,
         )  # fmt: skip
 
     def _rows(self, part: Segment, a: float, b: float) -> Iterator[list[float]]:

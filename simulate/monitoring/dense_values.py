@@ -18,7 +18,7 @@ from models.expressions.expression import Expression
 from models.expressions.operators import Op
 from models.expressions.polynomial import PolynomialTooLargeError, polynomial_form
 from models.expressions.traversal import free_variables, postorder, substitute
-from models.trace import Scalar, Segment
+from models.trace import Scalar, Segment, level
 from simulate.inputs.signals import Formula, Signal, line_at
 from simulate.monitoring.margin import Leaf
 from simulate.monitoring.unit_polynomial import Polynomial, product, scaled
@@ -134,8 +134,8 @@ class DenseValues:
         found: dict[str, Sequence[float]] = {}
         for name in along.names - set(segment.flowing):
             signal = self.inputs.get(name)
-            if segment.is_instant and name in segment.held:
-                found[name] = (as_number(segment.held[name], self.symbols),)
+            if segment.is_instant and name in segment.inputs:
+                found[name] = (as_number(level(segment.inputs[name], segment.end), self.symbols),)
             elif signal is not None and not isinstance(signal, Formula):
                 found[name] = line_at(signal, segment.start)
             elif name in segment.held:
