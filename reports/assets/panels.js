@@ -118,6 +118,8 @@ function componentOf(tag, event) {
 
 const range = ([low, high]) => `${low === null ? '−∞' : show(low, 4)} … ${high === null ? '∞' : show(high, 4)}`;
 
+const SAID = { input: ['input'], parameter: ['parameter'] };
+
 function followState() {
   const run = chosenRun();
   if (!run) return;
@@ -125,7 +127,7 @@ function followState() {
   const rows = NAMES.map((name) => {
     const claimed = claimedNow(name);
     return element('tr', {},
-      element('td', {}, name),
+      element('td', {}, name, ...(SAID[declaredAs(name).kind] || []).map((kind) => element('span', { class: 'kind' }, kind))),
       element('td', { class: 'number' }, symbolOf(name, chosenValue(name))),
       element('td', { class: 'number soft' }, claimed ? range(claimed) : ''));
   });
@@ -134,7 +136,7 @@ function followState() {
     element('tbody', {}, ...rows)));
   byId('replay-head').replaceChildren(
     element('strong', {}, run.title), ` ${run.raw.how} · t = ${show(selection.t, 7)} · `,
-    element('span', { class: 'chip' }, element('span', { class: `swatch ${location ? colourClass(location) : ''}` }), location || 'no state'));
+    element('span', { class: 'chip' }, element('span', { class: `swatch ${location ? colourClass(location) : ''}` }), titleOf(location)));
   byId('happening').replaceChildren(...happening(run));
 }
 
@@ -237,6 +239,7 @@ function makePanels() {
   });
   document.querySelectorAll('.mode-card').forEach((card) => {
     card.querySelector('.swatch').classList.add(colourClass(card.dataset.location));
+    card.querySelector('.mode-name').textContent = titleOf(card.dataset.location);
   });
   const certificates = JSON.parse(byId('certificates').textContent);
   document.querySelectorAll('button.save').forEach((button) => button.addEventListener('click', () => {

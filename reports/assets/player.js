@@ -74,7 +74,7 @@ function followPlayer() {
   const location = chosenLocation();
   byId('run').value = String(selection.run);
   byId('slider').value = String(((selection.t - run.start) / (run.end - run.start || 1)) * MAX_TICKS);
-  byId('slider').setAttribute('aria-valuetext', `t = ${show(selection.t)}, ${location}`);
+  byId('slider').setAttribute('aria-valuetext', `t = ${show(selection.t)}, ${titleOf(location)}`);
   byId('clock').textContent = `t = ${show(selection.t, 5)}`;
-  byId('where').replaceChildren(element('span', { class: `swatch ${location ? colourClass(location) : ''}` }), location || '');
+  byId('where').replaceChildren(element('span', { class: `swatch ${location ? colourClass(location) : ''}` }), titleOf(location));
 }

@@ -3,7 +3,14 @@
 const MARGIN = { left: 58, right: 14, top: 12, bottom: 40 };
 const EVENT_REACH = 9; // pixels
 const EVENTS_TOLD = 5;
+const NAMES_TOLD = 8;
 let patterns = 0;
+
+// Where an axis has marks: at whole numbers where nothing lies between them.
+function marks(name, low, high, wanted) {
+  const found = ticks(low, high, wanted);
+  return declaredAs(name).type === 'real' ? found : [...new Set(found.map(Math.round))].filter((n) => low <= n && n <= high);
+}
 
 class Plot {
   constructor(container, axes) {
@@ -131,15 +138,15 @@ class Plot {
     const v = this.view;
     const axes = shape('g', { class: 'axes' });
     const bottom = height - MARGIN.bottom;
-    for (const x of ticks(v.x0, v.x1, this.inner.w / 70)) {
+    for (const x of marks(this.axes.x, v.x0, v.x1, this.inner.w / 70)) {
       const at = this.px(x);
       axes.append(shape('line', { x1: at, x2: at, y1: MARGIN.top, y2: bottom, class: 'grid' }),
-        shape('text', { x: at, y: bottom + 15, 'text-anchor': 'middle' }, show(x)));
+        shape('text', { x: at, y: bottom + 15, 'text-anchor': 'middle' }, symbolOf(this.axes.x, x)));
     }
-    for (const y of ticks(v.y0, v.y1, this.inner.h / 42)) {
+    for (const y of marks(this.axes.y, v.y0, v.y1, this.inner.h / 42)) {
       const at = this.py(y);
       axes.append(shape('line', { x1: MARGIN.left, x2: width - MARGIN.right, y1: at, y2: at, class: 'grid' }),
-        shape('text', { x: MARGIN.left - 6, y: at + 4, 'text-anchor': 'end' }, show(y)));
+        shape('text', { x: MARGIN.left - 6, y: at + 4, 'text-anchor': 'end' }, symbolOf(this.axes.y, y)));
     }
     axes.append(
       shape('rect', { x: MARGIN.left, y: MARGIN.top, width: this.inner.w, height: this.inner.h, class: 'frame' }),
@@ -332,11 +339,13 @@ class Plot {
     this.tip.hidden = !near;
     if (!near) return;
     const line = (name, value) => element('div', {}, element('b', {}, name), ` ${value}`);
+    const names = new Set([this.axes.y, this.axes.x, ...NAMES]);
+    names.delete('time');
     this.tip.replaceChildren(
-      element('div', { class: 'tip-head' }, element('span', { class: `swatch ${colourClass(near.stretch.location)}` }), `${near.run.title} · ${near.stretch.location}`),
+      element('div', { class: 'tip-head' }, element('span', { class: `swatch ${colourClass(near.stretch.location)}` }), `${near.run.title} · ${titleOf(near.stretch.location)}`),
       ...this.told(this.eventsNear(near.run, at)),
       line('t', show(near.t)),
-      ...NAMES.slice(0, 8).map((name) => line(name, symbolOf(name, sample(near.stretch, name, near.t)))));
+      ...[...names].slice(0, NAMES_TOLD).map((name) => line(name, symbolOf(name, sample(near.stretch, name, near.t)))));
     const box = this.container.getBoundingClientRect();
     const left = clamp(event.clientX - box.left + 14, 4, Math.max(4, box.width - this.tip.offsetWidth - 4));
     this.tip.style.left = `${left}px`;

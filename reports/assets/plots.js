@@ -222,7 +222,7 @@ function makeLegend() {
   const legend = byId('legend');
   const places = Object.keys(DATA.locations).slice(0, 16);
   for (const name of places) {
-    legend.append(element('span', { class: 'key' }, element('span', { class: `swatch ${colourClass(name)}` }), name));
+    legend.append(element('span', { class: 'key' }, element('span', { class: `swatch ${colourClass(name)}` }), titleOf(name)));
   }
   const rest = Object.keys(DATA.locations).length - places.length;
   if (rest > 0) legend.append(element('span', { class: 'key' }, `and ${rest} more modes`));

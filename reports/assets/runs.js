@@ -11,6 +11,7 @@ function locationIndex(name) {
 }
 
 const colourClass = (name) => `mode-${locationIndex(name) % COLOURS}`;
+const titleOf = (name) => (name && DATA.locations[name] ? DATA.locations[name].title : name || 'no state');
 
 class Run {
   constructor(raw, number) {
@@ -22,6 +23,7 @@ class Run {
       start: s.t[0],
       end: s.t[s.t.length - 1],
       values: s.values,
+      parameters: raw.parameters,
     }));
     this.start = this.stretches.length ? this.stretches[0].start : 0;
     this.end = this.stretches.length ? this.stretches[this.stretches.length - 1].end : 0;
@@ -54,11 +56,7 @@ class Run {
 
   // All values at a moment of a stretch, by name: variables, parameters, the time.
   knowing(stretch, t) {
-    const { parameters } = this.raw;
-    return (name) => {
-      if (name === 'time') return t;
-      return name in stretch.values ? sample(stretch, name, t) : parameters[name];
-    };
+    return (name) => (name === 'time' ? t : sample(stretch, name, t));
   }
 
   // The value after an event.
@@ -69,14 +67,20 @@ class Run {
 
   column(stretch, name) {
     if (name === 'time') return stretch.t;
-    const column = stretch.values[name];
+    const column = told(stretch, name);
     return Array.isArray(column) ? column : stretch.t.map(() => column);
   }
 }
 
+// What is known of a name in a stretch: values at its times, or one that does not change.
+function told(stretch, name) {
+  if (Object.hasOwn(stretch.values, name)) return stretch.values[name];
+  return Object.hasOwn(stretch.parameters, name) ? stretch.parameters[name] : null;
+}
+
 // A straight line between two points of a stretch.
 function sample(stretch, name, t) {
-  const column = stretch.values[name];
+  const column = told(stretch, name);
   if (!Array.isArray(column)) return column;
   const i = before(stretch.t, t);
   if (i + 1 >= column.length || column[i] === null || column[i + 1] === null) return column[i];
@@ -129,12 +133,9 @@ const chosenValue = (name) => {
   if (name === 'time') return selection.t;
   return stretch ? sample(stretch, name, selection.t) : null;
 };
-const symbolOf = (name, value) => {
-  const declared = DATA.variables.find((v) => v.name === name);
-  const symbols = declared && declared.symbols;
-  if (declared && declared.type === 'bool' && value !== null) return value ? 'true' : 'false';
-  return symbols && symbols.length && value !== null ? symbols[Math.round(value)] || show(value) : show(value);
-};
+const declaredAs = (name) => DATA.variables.find((v) => v.name === name) || { type: 'real', kind: '', symbols: [] };
+const symbolsOf = (name) => (declaredAs(name).type === 'bool' ? ['false', 'true'] : declaredAs(name).symbols);
+const symbolOf = (name, value) => (value === null ? null : symbolsOf(name)[Math.round(value)]) || show(value);
 
 // A flowpipe speaks about stays: those of a run, as [start, end, node, location].
 const tubeStays = (set, run) => (set && set.stays && run ? set.stays[run.number] : []);

@@ -7,23 +7,19 @@ a new version, and never given another meaning.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
 from abstraction.predicates.refinement_history import RefinementRound
-from models.automaton import Automaton, Kind, Property
+from models.automaton import TIME, Automaton, Input, Kind, Parameter, Property, Variable
 from models.catalogue import find
 from models.expressions.expression import TRUE
 from models.expressions.printing import to_text
 from models.expressions.traversal import free_variables
 from models.proof.certificate import PolyhedralProof
 from models.proof.checker import Accepted
-from models.proof.flowpipe import FlowpipeProof
 from models.proof.problem import linear_problem
-from models.proof.quadratic import QuadraticInvariant
-from models.proof.quadratic_function import QuadraticFunctions
 from models.source import Span
 from models.verdict import Verdict, Verified
 from reports.analysis import Findings, suspicious
@@ -33,9 +29,10 @@ from reports.data.crosscheck import crosscheck_data
 from reports.data.invariant import invariant_data
 from reports.data.proof_graph import proof_graph
 from reports.data.sets import bad_data, set_data
-from reports.data.trace import Transitions, sizes_of, trace_data
+from reports.data.trace import Shown, Transitions, sizes_of, trace_data
 from reports.data.verdict import Provenance, verdict_data
-from reports.pictures.diagram import mode_tag, transition_tag
+from reports.location_data import ModeTags, location_data, location_names
+from reports.pictures.diagram import transition_tag
 from reports.pictures.projection import hull_box
 from reports.words import wording
 
@@ -49,28 +46,28 @@ MAX_NUMBERS = 60_000
 MAX_STATES = 30
 """So many states of an abstract path are told."""
 
-_UNSPOKEN = re.compile(r'//.*|"(?:[^"\\]|\\.)*"')
-
 
 def report_data(findings: Findings) -> dict[str, Any]:
     """The document of one model."""
     automaton = findings.automaton
-    names = _plotted(automaton)[: _room(findings)]
+    shown = _shown(findings)
+    names = shown.names
     points = max(40, min(260, MAX_NUMBERS // max(1, len(findings.runs) * (len(names) + 1))))
     transitions = Transitions(automaton)
-    sizes = sizes_of([run.trace for run in findings.runs], names)
+    sizes = sizes_of([run.trace for run in findings.runs], shown)
     runs = [
         {"kind": run.kind, "how": run.how, "claim": run.claim}
-        | trace_data(run.trace, transitions, names, sizes, points)
+        | trace_data(run.trace, transitions, shown, sizes, points)
         for run in findings.runs
     ]
     box = hull_box({name: _values(runs, name) for name in names})
     return {
         "schema": SCHEMA,
         "model": _model(findings),
-        "variables": [_variable(automaton, name) for name in names],
+        "variables": [_variable(shown.declared[name]) for name in names]
+        + [_variable(p) for p in automaton.parameters],
         "variables_left_out": len(_plotted(automaton)) - len(names),
-        "locations": _locations(findings),
+        "locations": location_data(findings),
         "properties": [_property(findings, v, box) for v in findings.verdicts],
         "assumptions": claim_words.assumptions(findings),
         "transitions": transitions.data,
@@ -103,13 +100,24 @@ def overall(data: Mapping[str, Any]) -> str:
     return next((o for o in ("falsified", "unknown") if o in outcomes), "verified")
 
 
+def _shown(findings: Findings) -> Shown:
+    """What the page tells of every state: as much as there is room for, inputs last."""
+    automaton = findings.automaton
+    declared: dict[str, Variable | Input] = {v.name: v for v in automaton.variables}
+    declared.update({i.name: i for i in automaton.inputs})
+    chosen = _plotted(automaton)[: _room(findings)]
+    fed = {i.name for i in automaton.inputs}
+    names = sorted(chosen, key=lambda name: name in fed)
+    return Shown({name: declared[name] for name in names})
+
+
 def _plotted(automaton: Automaton) -> list[str]:
-    """The variables to be plotted: those that properties mention, then the others."""
-    declared = [v for v in automaton.variables if v.name != "time"]
+    """What can be plotted: the variables that properties mention, what is fed in, the others."""
+    declared = [v for v in automaton.variables if v.name != TIME]
     used = {n for p in automaton.properties for n in _mentioned(p)}
     first = [v.name for v in declared if v.name in used]
     rest = [v.name for v in declared if v.name not in used]
-    return first + rest
+    return [*first, *(i.name for i in automaton.inputs), *rest]
 
 
 def _room(findings: Findings) -> int:
@@ -133,12 +141,16 @@ def _values(runs: list[dict[str, Any]], name: str) -> list[float]:
     return found
 
 
-def _variable(automaton: Automaton, name: str) -> dict[str, Any]:
-    declared = next(v for v in automaton.variables if v.name == name)
+def _variable(declared: Variable | Input | Parameter) -> dict[str, Any]:
+    kind = (
+        str(declared.kind)
+        if isinstance(declared, Variable)
+        else ("input" if isinstance(declared, Input) else "parameter")
+    )
     return {
-        "name": name,
+        "name": declared.name,
         "type": declared.type.name,
-        "kind": str(declared.kind),
+        "kind": kind,
         "symbols": list(declared.type.values),
     }
 
@@ -163,69 +175,6 @@ def _place(span: Span | None) -> str:
     return "" if span is None else f"{PurePath(span.file).name}:{span.line}: "
 
 
-# Locations
-
-
-def _locations(findings: Findings) -> dict[str, Any]:
-    """Every location that a run or a certificate mentions, in order of appearance."""
-    found = [s.location for run in findings.runs for s in run.trace.segments]
-    for verdict in findings.verdicts:
-        proof = verdict.certificate.proof if isinstance(verdict, Verified) else None
-        if isinstance(proof, PolyhedralProof):
-            found += [region.location for region in proof.regions]
-        elif isinstance(proof, QuadraticInvariant | QuadraticFunctions):
-            found += list(proof.locations)
-        elif isinstance(proof, FlowpipeProof):
-            found += [node.location for node in proof.nodes]
-    return {
-        name: _location(findings, name, index) for index, name in enumerate(dict.fromkeys(found))
-    }
-
-
-def _location(findings: Findings, name: str, index: int) -> dict[str, Any]:
-    automaton = findings.automaton
-    parts = {c.name: c for c in automaton.components}
-    active, around, lines = [], [], []
-    for component, local in automaton.occupied(name).items():
-        path = local.partition("{")[0].split(".")
-        nested = findings.model.agent is not None
-        prefixes = [".".join(path[: k + 1]) for k in range(len(path))] if nested else [local]
-        alone = nested and component in parts and len(parts[component].locations) == 1
-        active.append(mode_tag(component, "" if alone else prefixes[-1]))
-        around += [mode_tag(component, ""), *(mode_tag(component, p) for p in prefixes[:-1])]
-        if component in parts:
-            lines += _lines(findings, parts[component].location(local).span)
-    place = automaton.location(name)
-    return {
-        "index": index,
-        "active": active,
-        "around": sorted(set(around) - set(active)),
-        "lines": lines,
-        "inside": list(wording.inside(place)),
-    }
-
-
-def _lines(findings: Findings, span: Span | None) -> list[list[Any]]:
-    """The lines of a mode: from its name to the brace that closes its body."""
-    if span is None:
-        return []
-    end = max(span.end_line, _closing(findings.model.sources.get(span.file, ""), span.line))
-    return [[PurePath(span.file).name, span.line, end]]
-
-
-def _closing(text: str, first: int) -> int:
-    """The line on which the braces that open from a line on are closed again; the line itself
-    where there are none. Braces in comments and strings do not count."""
-    depth, opened = 0, False
-    for number, line in enumerate(text.splitlines()[first - 1 :], first):
-        for sign in _UNSPOKEN.sub("", line):
-            depth += (sign == "{") - (sign == "}")
-            opened = opened or sign == "{"
-        if opened and depth <= 0:
-            return number
-    return first
-
-
 # Properties
 
 
@@ -240,7 +189,7 @@ def _property(
         certificate_size=None if checked is None else len(checked.text),
         check_seconds=None if checked is None else round(checked.seconds, 4),
     )
-    places = list(_locations(findings))
+    places = location_names(findings)
     data = {
         "name": claim.name,
         "kind": str(claim.kind),
@@ -320,14 +269,14 @@ def _graph(findings: Findings, verdict: Verified) -> dict[str, Any] | None:
 
 def _coverage(findings: Findings) -> dict[str, Any]:
     found = findings.coverage
-    nested = findings.model.agent is not None
+    tags = ModeTags(findings.model)
     return {
         "locations": [
             {
                 "component": r.component,
                 "name": r.name,
                 "count": r.count,
-                "tag": mode_tag(r.component, r.name.partition("{")[0] if nested else r.name),
+                "tag": tags.path(r.component, r.name)[-1],
             }
             for r in found.locations
         ],

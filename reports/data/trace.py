@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from models.automaton import Automaton, Edge
+from models.automaton import Automaton, Edge, Input, Variable
 from models.trace import Event, EventType, Scalar, Segment, Trace
 from reports.words import wording
 from simulate.jump import edge_name
@@ -33,14 +35,37 @@ SHOWN = (
 """Events worth a step of the replay."""
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What is told of every state: variables and inputs. Values of enumerations are numbers,
+    their places in the type."""
+
+    declared: Mapping[str, Variable | Input]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What they are called, in order."""
+        return tuple(self.declared)
+
+    def numbers(self, values: Mapping[str, Scalar]) -> list[float | None]:
+        """The state, as numbers with few digits; None where there is no finite one."""
+        return [self._number(name, values.get(name)) for name in self.names]
+
+    def _number(self, name: str, value: Scalar | None) -> float | None:
+        if isinstance(value, str):
+            symbols = self.declared[name].type.values
+            return float(symbols.index(value)) if value in symbols else None
+        return None if value is None or not math.isfinite(value) else short(float(value))
+
+
 def trace_data(
     trace: Trace,
     transitions: Transitions,
-    names: Sequence[str],
+    shown: Shown,
     sizes: Sequence[float],
     points: int = POINTS,
 ) -> dict[str, Any]:
-    """A run: its stretches with values of the named variables, its events, how it ended. Points
+    """A run: its stretches with what is shown of its states, its events, how it ended. Points
     that straight lines do without are left out; `sizes` are those of the variables."""
     duration = max(trace.end - trace.start, 1e-300)
     share = points / duration
@@ -52,7 +77,7 @@ def trace_data(
             "sentence": trace.outcome.sentence,
         },
         "parameters": {n: short(v) for n, v in trace.parameters.items()},
-        "stretches": [_stretch(s, names, share, sizes) for s in trace.segments],
+        "stretches": [_stretch(s, shown, share, sizes) for s in trace.segments],
         "events": events[:MAX_EVENTS],
         "events_left_out": max(0, len(events) - MAX_EVENTS),
         "steps": trace.counts.steps,
@@ -61,16 +86,19 @@ def trace_data(
 
 
 def _stretch(
-    segment: Segment, names: Sequence[str], share: float, sizes: Sequence[float]
+    segment: Segment, shown: Shown, share: float, sizes: Sequence[float]
 ) -> dict[str, Any]:
     times = _times(segment, share)
-    rows = [segment.valuation(t) for t in times]
-    kept = needed(times, [[_number(row.get(n)) for row in rows] for n in names], sizes)
-    times, rows = [times[i] for i in kept], [rows[i] for i in kept]
+    rows = [shown.numbers(segment.valuation(t)) for t in times]
+    columns = [[row[j] for row in rows] for j in range(len(shown.names))]
+    kept = needed(times, columns, sizes)
     return {
         "location": segment.location,
-        "t": [short(t, 8) for t in times],
-        "values": {name: _column(rows, name) for name in names},
+        "t": [short(times[i], 8) for i in kept],
+        "values": {
+            name: _column([column[i] for i in kept])
+            for name, column in zip(shown.names, columns, strict=True)
+        },
     }
 
 
@@ -102,18 +130,16 @@ def needed(
     return sorted(kept)
 
 
-def sizes_of(traces: Sequence[Trace], names: Sequence[str]) -> list[float]:
+def sizes_of(traces: Sequence[Trace], shown: Shown) -> list[float]:
     """How far apart the values of each variable are, over all runs; 1 where they are equal."""
-    low, high = dict.fromkeys(names, math.inf), dict.fromkeys(names, -math.inf)
+    low, high = [math.inf] * len(shown.names), [-math.inf] * len(shown.names)
     for trace in traces:
         for segment in trace.segments:
             for t in (segment.start, (segment.start + segment.end) / 2, segment.end):
-                values = segment.valuation(t)
-                for name in names:
-                    value = _number(values.get(name))
+                for j, value in enumerate(shown.numbers(segment.valuation(t))):
                     if value is not None:
-                        low[name], high[name] = min(low[name], value), max(high[name], value)
-    return [high[n] - low[n] if high[n] > low[n] else 1.0 for n in names]
+                        low[j], high[j] = min(low[j], value), max(high[j], value)
+    return [b - a if b > a else 1.0 for a, b in zip(low, high, strict=True)]
 
 
 def _times(segment: Segment, share: float) -> list[float]:
@@ -135,16 +161,9 @@ def _times(segment: Segment, share: float) -> list[float]:
     return found
 
 
-def _column(rows: Sequence[Mapping[str, Scalar]], name: str) -> Any:
+def _column(values: Sequence[float | None]) -> Any:
     """One variable; a single number where it does not change."""
-    values = [_number(row.get(name)) for row in rows]
     return values[0] if all(v == values[0] for v in values) else values
-
-
-def _number(value: Scalar | None) -> float | None:
-    if value is None or isinstance(value, str) or not math.isfinite(value):
-        return None
-    return short(float(value))
 
 
 def short(value: float, digits: int = 6) -> float:

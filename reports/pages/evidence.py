@@ -180,7 +180,7 @@ def _mode_card(location: str, cells: list[list[str]], is_open: bool) -> Markup:
         shown.append(tag("ul", (tag("li", tag("code", line)) for line in lines), class_="rows"))
     return tag(
         "details",
-        tag("summary", tag("span", class_="swatch"), location),
+        tag("summary", tag("span", class_="swatch"), tag("span", location, class_="mode-name")),
         shown,
         class_="mode-card",
         data_location=location,

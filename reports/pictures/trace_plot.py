@@ -363,7 +363,7 @@ def _series(segment: Segment, name: str, times: Sequence[float]) -> list[float]:
     """One variable at increasing times of a segment."""
     if name == "time":
         return list(times)
-    if name in segment.held:
+    if name in segment.held and name not in segment.inputs:
         return [_real(segment.held[name])] * len(times)
     if name not in segment.flowing:
         return [_real(segment.valuation(t).get(name)) for t in times]

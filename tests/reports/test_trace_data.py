@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.load import load
-from reports.data.trace import TOLERANCE, Transitions, needed, sizes_of, trace_data
+from reports.data.trace import TOLERANCE, Shown, Transitions, needed, sizes_of, trace_data
 from simulate.run import simulate
 
 
@@ -43,10 +43,10 @@ def test_straight_lines_need_two_points_and_gaps_all() -> None:
 def test_a_library_run_is_drawn_with_fewer_points(monkeypatch: pytest.MonkeyPatch) -> None:
     automaton = load("platoon").automaton
     trace = simulate(automaton, until=20.0)
-    names = [v.name for v in automaton.variables]
+    shown = Shown({v.name: v for v in automaton.variables})
 
     def points() -> int:
-        data = trace_data(trace, Transitions(automaton), names, sizes_of([trace], names))
+        data = trace_data(trace, Transitions(automaton), shown, sizes_of([trace], shown))
         return sum(len(s["t"]) for s in data["stretches"])
 
     few = points()
@@ -71,7 +71,9 @@ def test_transitions_are_told_once_and_events_know_their_stretch(tmp_path: Path)
     )
     automaton = load(model).automaton
     trace, transitions = simulate(automaton, until=5.5), Transitions(automaton)
-    data = trace_data(trace, transitions, ["x", "n"], [1.0, 1.0])
+    data = trace_data(
+        trace, transitions, Shown({v.name: v for v in automaton.variables}), [1.0, 1.0]
+    )
     assert [t["name"] for t in transitions.data] == ["over", "back"]
     assert transitions.data[0]["resets"] and transitions.data[0]["line"][1] == 7
     jumps = [e for e in data["events"] if e["type"] == "jump"]
