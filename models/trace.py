@@ -66,6 +66,7 @@ class Ending(StrEnum):
     NOT_FINITE = "not-finite"
     STEP_TOO_SMALL = "step-too-small"
     STEP_LIMIT = "step-limit"
+    UNCERTAIN = "uncertain"  # rounding decides what comes next
     JUMP_LIMIT = "jump-limit"
     EMPTY_INITIAL = "empty-initial"
     EXTERNAL_FAILED = "external-failed"
@@ -80,6 +81,7 @@ class Ending(StrEnum):
             Ending.NOT_FINITE,
             Ending.STEP_TOO_SMALL,
             Ending.STEP_LIMIT,
+            Ending.UNCERTAIN,
             Ending.JUMP_LIMIT,
             Ending.EXTERNAL_FAILED,
         )

@@ -22,15 +22,11 @@ from reports.claims.claimed_set import ClaimedSet, ellipsoid_set, function_set, 
 from reports.claims.flowpipe_set import FlowpipeSet
 from reports.crosscheck.contradictions import CrossCheck, cross_check
 from reports.crosscheck.coverage import Coverage, coverage
-from simulate.policy import Level, Policy, Switching
-from simulate.run import prepare, simulate
-from simulate.stepping.methods import Adams
+from reports.simulated_runs import Run, simulated
+from simulate.run import prepare
 
 DEFAULT_UNTIL = 20.0
 """How long runs are followed where the model sets no horizon."""
-
-METHOD = Adams(rtol=1e-9, atol=1e-12, max_steps=200_000)
-MAX_JUMPS = 5000
 
 
 @dataclass(frozen=True)
@@ -51,16 +47,6 @@ class CheckedCertificate:
     text: str
     judgement: Judgement
     seconds: float
-
-
-@dataclass(frozen=True)
-class Run:
-    """A trace, how its choices were resolved, and the property it is to break, if any."""
-
-    trace: Trace
-    kind: str
-    how: str
-    claim: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,7 +95,9 @@ def analyse(
     certificates = {v.claim: _rechecked(automaton, v) for v in verdicts if isinstance(v, Verified)}
     clock.lap("recheck")
     until = settings.until or float(automaton.horizon or DEFAULT_UNTIL)
-    runs = _counterexamples(verdicts) + _simulated(automaton, settings, until, progress)
+    runs = _counterexamples(verdicts) + simulated(
+        automaton, settings.runs, settings.seed, until, progress
+    )
     clock.lap("simulate")
     progress("cross-checking")
     sets = {v.claim: _claimed_set(automaton, v) for v in verdicts if isinstance(v, Verified)}
@@ -139,7 +127,6 @@ def analyse(
 def _doubtful(automaton: Automaton, traces: Sequence[Trace]) -> set[int]:
     """The runs with a jump that may only touch its guard."""
     from simulate.monitoring.clear_jumps import ClearJumps
-    from simulate.run import prepare
 
     clear = ClearJumps(prepare(automaton))
     return {i for i, trace in enumerate(traces) if clear.unclear(trace, {}) is not None}
@@ -200,41 +187,6 @@ def _counterexamples(verdicts: Sequence[Verdict]) -> tuple[Run, ...]:
         for v in verdicts
         if isinstance(v, Falsified)
     )
-
-
-_CORNERS = (
-    ("middle values, earliest switches", Policy(Switching.EARLIEST, Level.MID)),
-    ("low values, latest switches", Policy(Switching.LATEST, Level.LOW)),
-    ("high values, latest switches", Policy(Switching.LATEST, Level.HIGH)),
-    ("low values, earliest switches", Policy(Switching.EARLIEST, Level.LOW)),
-)
-"""The first runs resolve everything one way; the others are random."""
-
-
-def _simulated(
-    automaton: Automaton, settings: Settings, until: float, progress: Callable[[str], None]
-) -> tuple[Run, ...]:
-    if settings.runs == 0:
-        return ()
-    prepared = prepare(automaton)
-    found = []
-    for i in range(settings.runs):
-        progress(f"simulating run {i + 1} of {settings.runs}")
-        corner = i < len(_CORNERS) and settings.runs > len(_CORNERS)
-        how, policy = _CORNERS[i] if corner else ("random choices", Policy.random())
-        seed = settings.seed * 1_000_003 + i
-        trace = simulate(
-            prepared,
-            until=until,
-            method=METHOD,
-            policy=policy,
-            seed=seed,
-            stop_on_violation=False,  # how far beyond a property a run goes is worth knowing
-            max_jumps=MAX_JUMPS,
-            sliding=False,  # to compare with proofs: runs of the automaton alone
-        )
-        found.append(Run(trace, "simulated", how if corner else f"{how}, seed {seed}"))
-    return tuple(found)
 
 
 def _horizons(verdicts: Sequence[Verdict]) -> dict[str, float]:

@@ -7,8 +7,8 @@ of its condition. A run that leaves a claimed set, a run that breaks a verified 
 counterexample that breaks nothing are contradictions: one of the engines is wrong.
 
 Runs are computed in floating point. `ALLOWANCE` is the share of a state's size that a run may
-stray, far above the tolerance of the runs made for reports and far below anything that would
-be a defect.
+stray: ten times what two computations of a run may differ by before it ends (see
+`reports.certain_runs`), and far below anything that would be a defect.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from models.automaton import Automaton, Property
 from models.expressions.expression import FALSE
 from models.expressions.printing import to_text
 from models.trace import Scalar, Segment, Trace
+from reports.certain_runs import stays
 from reports.claims.claimed_set import ClaimedSet, Stay, Worst
 from reports.crosscheck.condition_tree import Condition, condition_tree
 from reports.crosscheck.piecewise import Extreme, Pieces, joined, largest, pieces_of
@@ -124,12 +125,12 @@ class Checker:
     def check(self, number: int, trace: Trace) -> RunCheck:
         """The margins of one run."""
         pieces = [pieces_of(s, trace.parameters, self._symbols) for s in trace.segments]
-        stays = list(stays_of(trace, pieces))
+        whole = list(stays_of(trace, pieces))
         tables = joined(pieces)
         return RunCheck(
             number,
             {p.name: self._property(p, trace, tables) for p in self.automaton.properties},
-            {claim: _set_margin(found, trace, stays) for claim, found in self.sets.items()},
+            {claim: _set_margin(found, trace, whole) for claim, found in self.sets.items()},
         )
 
     def _property(self, claim: Property, trace: Trace, pieces: Sequence[Pieces]) -> Margin:
@@ -156,7 +157,7 @@ class Checker:
 
 def stays_of(trace: Trace, pieces: Sequence[Pieces]) -> Iterator[Stay]:
     """The run's stays with their dense output, one `Pieces` for each segment."""
-    for first, last in _stay_segments(trace):
+    for first, last in stays(trace):
         segment = trace.segments[first]
         entry = {**trace.parameters, **segment.valuation(segment.start)}
         yield Stay(segment.location, segment.start, entry, tuple(pieces[first:last]))
@@ -164,29 +165,16 @@ def stays_of(trace: Trace, pieces: Sequence[Pieces]) -> Iterator[Stay]:
 
 def stay_times(trace: Trace) -> Iterator[tuple[str, float, float, dict[str, Scalar]]]:
     """The run's stays: location, start, end, and the state that each begins in."""
-    for first, last in _stay_segments(trace):
+    for first, last in stays(trace):
         segment = trace.segments[first]
         entry = {**trace.parameters, **segment.valuation(segment.start)}
         yield segment.location, segment.start, trace.segments[last - 1].end, entry
 
 
-def _stay_segments(trace: Trace) -> Iterator[tuple[int, int]]:
-    """Segments between jumps, as ranges."""
-    jumps = {event.time for event in trace.jumps}
-    first = 0
-    for i, segment in enumerate(trace.segments):
-        before = trace.segments[first].location
-        if i > first and (segment.location != before or segment.start in jumps):
-            yield first, i
-            first = i
-    if trace.segments:
-        yield first, len(trace.segments)
-
-
-def _set_margin(claimed: ClaimedSet, trace: Trace, stays: Sequence[Stay]) -> Margin:
+def _set_margin(claimed: ClaimedSet, trace: Trace, whole: Sequence[Stay]) -> Margin:
     worst: tuple[Worst, Stay] | None = None
     exact = True
-    for stay in stays:
+    for stay in whole:
         found = claimed.worst(stay)
         if found is not None:
             exact = exact and found.exact

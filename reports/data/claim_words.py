@@ -12,6 +12,7 @@ from models.expressions.operators import Op
 from models.expressions.printing import to_text
 from models.expressions.traversal import conjuncts
 from models.verdict import Confirmation, Falsified, Verdict, Verified
+from reports.certain_runs import AGREEMENT
 from reports.crosscheck.contradictions import Margin
 from reports.data.verdict import about_sliding
 from reports.words import wording
@@ -161,8 +162,9 @@ def assumptions(findings: Findings) -> list[dict[str, Any]]:
     found.append(
         (
             "runs",
-            "simulated in floating point with error estimates below 1e-9: plots and margins "
-            "illustrate, they prove nothing",
+            "simulated in floating point by two methods, shown as far as both agree to "
+            f"{AGREEMENT:g} of the size of a state: plots and margins illustrate, they prove "
+            "nothing",
             "numeric",
         )
     )

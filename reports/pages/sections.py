@@ -238,11 +238,20 @@ def crosscheck(data: Data) -> Markup:
             f"{counted(len(check['runs']), 'run')} with {points} points, and every moment between "
             f"them, tested against {counted(len(claims), 'property')}{tested}: no contradiction.",
         )
+    unsure = sum(run["outcome"]["ending"] == "uncertain" for run in data["runs"])
     table = tag("table", tag("thead", heads(*columns)), tag("tbody", rows), class_="runs")
     return section(
         "crosscheck",
         "Cross-check",
         verdict_line,
+        tag(
+            "p",
+            f"{counted(unsure, 'run')} {'ends' if unsure == 1 else 'end'} early (uncertain), "
+            "where two computations of the same run part: beyond, rounding decides.",
+            class_="warning",
+        )
+        if unsure
+        else None,
         tag("div", table, class_="scroll tall"),
         note="Two independent engines look at the same model: a run that leaves a proved set, or "
         "breaks a proved property, convicts one of them. Margins are the least distance kept; "

@@ -1,0 +1,89 @@
+"""The runs of a report: corners of what a model leaves open, then random choices; each is
+computed twice and followed as far as that is certain (see `reports.certain_runs`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from models.automaton import Automaton
+from models.trace import Trace
+from reports.certain_runs import certain
+from simulate.place import Prepared
+from simulate.policy import Level, Policy, Switching
+from simulate.run import prepare, simulate
+from simulate.stepping.methods import Adams, Method, Taylor
+
+RTOL, ATOL = 1e-9, 1e-12
+METHOD = Adams(RTOL, ATOL, max_steps=200_000)
+MAX_JUMPS = 5000
+
+SECOND_STEPS = 2000
+"""Steps that the second computation may take beyond twice those of the first."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trace, how its choices were resolved, and the property it is to break, if any."""
+
+    trace: Trace
+    kind: str
+    how: str
+    claim: str = ""
+
+
+_CORNERS = (
+    ("middle values, earliest switches", Policy(Switching.EARLIEST, Level.MID)),
+    ("low values, latest switches", Policy(Switching.LATEST, Level.LOW)),
+    ("high values, latest switches", Policy(Switching.LATEST, Level.HIGH)),
+    ("low values, earliest switches", Policy(Switching.EARLIEST, Level.LOW)),
+)
+"""The first runs resolve everything one way; the others are random."""
+
+
+def simulated(
+    automaton: Automaton,
+    count: int,
+    seed: int,
+    until: float,
+    progress: Callable[[str], None] = lambda text: None,
+) -> tuple[Run, ...]:
+    """So many runs, as far as they are certain; fewer where a model leaves so little open that
+    they would be equal."""
+    if count == 0:
+        return ()
+    prepared = prepare(automaton)
+    found: list[Run] = []
+    for i in range(count):
+        progress(f"simulating run {i + 1} of {count}")
+        corner = i < len(_CORNERS) and count > len(_CORNERS)
+        how, policy = _CORNERS[i] if corner else ("random choices", Policy.random())
+        own = seed * 1_000_003 + i
+        trace = certain_run(prepared, until, policy, own)
+        if trace not in (run.trace for run in found):
+            found.append(Run(trace, "simulated", how if corner else f"{how}, seed {own}"))
+        if not corner and not trace.decisions:
+            break  # nothing was drawn, so nothing will be
+    return tuple(found)
+
+
+def certain_run(prepared: Prepared, until: float, policy: Policy, seed: int) -> Trace:
+    """A run by Adams' method, as far as one by Taylor series with the same decisions agrees."""
+
+    def run(method: Method, policy: Policy) -> Trace:
+        return simulate(
+            prepared,
+            until=until,
+            method=method,
+            policy=policy,
+            seed=seed,
+            stop_on_violation=False,  # how far beyond a property a run goes is worth knowing
+            max_jumps=MAX_JUMPS,
+            sliding=False,  # to compare with proofs: runs of the automaton alone
+        )
+
+    first = run(METHOD, policy)
+    steps = SECOND_STEPS + 2 * first.counts.steps
+    return certain(
+        first, run(Taylor(RTOL, ATOL, max_steps=steps), replace(policy, script=first.decisions))
+    )
