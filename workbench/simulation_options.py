@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.arguments import Chosen, exact_number
-from workbench.console import Console
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
@@ -65,9 +64,7 @@ def _needed(automaton: Automaton, formula: str | None) -> float:
     return horizon if isfinite(horizon) else 0.0
 
 
-def replayed_recipe(
-    console: Console, chosen: Chosen, automaton: Automaton, options: Mapping[str, Any]
-) -> Recipe:
+def replayed_recipe(chosen: Chosen, automaton: Automaton, options: Mapping[str, Any]) -> Recipe:
     """The recipe of a saved run; options of method and tolerance given besides it win."""
     from dataclasses import replace
 
@@ -81,10 +78,11 @@ def replayed_recipe(
         message = f"{str(path)!r} has no recipe: it was not written by `workbench`"
         raise ModelError(Diagnostic("trace-recipe", message))
     if sha256 != automaton.sha256:
-        hint = ", ".join(f"-P {n}={v}" for n, v in recipe.model_parameters.items())
-        console.note(
-            f"note: the trace was made from another model or other parameters "
-            f"({trace.model}{', ' + hint if hint else ''})"
+        given = " ".join(f"-P {n}={v}" for n, v in recipe.model_parameters.items())
+        raise click.UsageError(
+            f"{str(path)!r} is no run of {chosen.label}: it was made from "
+            f"{trace.model}{' with ' + given if given else ''}, and another model, another version "
+            "of it or other parameters have other runs"
         )
     for name in ("runs", "seed", "initial", "location", "inputs", "policy", "level", "script"):
         if _given(name):
@@ -120,8 +118,8 @@ def chosen_method(name: str, rtol: float, atol: float) -> Method:
 
 
 def plotted(automaton: Automaton, text: str | None) -> list[str]:
-    """The panels of a plot: variables, pairs `x:y`, and for two variables also the pair."""
-    known = [v.name for v in automaton.variables]
+    """The panels of a plot: variables and inputs, pairs `x:y`, and for two also the pair."""
+    known = [*(v.name for v in automaton.variables), *(i.name for i in automaton.inputs)]
     if text is None:
         real = (v.name for v in automaton.variables if v.type.name == "real")
         return [name for name in real if name != "time"][:8]

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 MAX_STARTS = 12
 
 ROUNDING = 1e-3
-"""Margins below this share of their allowance are written as 0."""
+"""Margins below this share of their allowance are written as 0, like all negative ones that
+arithmetic explains."""
 
 
 def in_words(claim: Property) -> str:
@@ -124,7 +125,7 @@ def margin_text(margin: Margin) -> str:
         return "not tested"
     if math.isinf(margin.value):
         return "no border" if margin.value > 0 else "outside"
-    if abs(margin.value) <= margin.allowance * ROUNDING:
+    if -margin.allowance <= margin.value <= margin.allowance * ROUNDING:
         return "0 (on the border)"
     return ("" if margin.exact else "≈ ") + rounded(margin.value)
 

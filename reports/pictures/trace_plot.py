@@ -87,7 +87,7 @@ def plot(traces: Sequence[Trace], variables: Sequence[str], title: str) -> str:
     Raises ValueError for a name that no trace has, or where nothing is finite.
     """
     pairs = [v for v in variables if ":" in v]
-    known = set(traces[0].variables) if traces else set()
+    known = {*traces[0].variables, *_fed(traces[0])} if traces else set()
     for name in (n for v in variables for n in v.split(":")):
         if name not in known:
             raise ValueError(f"the trace has no variable {name[:80]!r}")
@@ -338,6 +338,11 @@ def _labels(events: Sequence[Event], time: Axis) -> list[tuple[float, str]]:
 
 
 # Points
+
+
+def _fed(trace: Trace) -> set[str]:
+    """The inputs of a run."""
+    return {name for segment in trace.segments for name in segment.inputs}
 
 
 def _lines(trace: Trace, name: str) -> Iterator[Line]:

@@ -136,13 +136,17 @@ def test_a_trace_replays(workbench: Callable, tmp_path: Path, method: str) -> No
     assert first["segments"] == copy["segments"] and first["events"] == copy["events"]
 
 
-def test_replaying_with_another_model_is_pointed_out(
+def test_a_run_of_another_model_is_not_replayed(
     workbench: Callable, ball: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.json"
     workbench("simulate", ball, "--until", 1, "--trace", path)
     result = workbench("simulate", ball, "-P", "drop=5", "--replay", path)
-    assert "made from another model or other parameters" in result.err
+    assert result.code == 2 and not result.out
+    assert "is no run of" in result.err and "other parameters have other runs" in result.err
+    other = workbench("simulate", "platoon", "--replay", path)
+    assert other.code == 2 and "is no run of platoon" in other.err
+    assert workbench("simulate", ball, "--replay", path).code == 0
     path.write_text('{"schema": "something else"}')
     assert workbench("simulate", ball, "--replay", path).code == 3
     path.write_text("not json")

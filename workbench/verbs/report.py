@@ -253,7 +253,7 @@ def _in_words(claim: dict[str, Any]) -> str:
         )
     if verdict["outcome"] == "falsified":
         return f"FALSIFIED at time {verdict['counterexample']['time']:.6g} ({verdict['method']})"
-    return f"UNKNOWN ({verdict['reason']})"
+    return "UNKNOWN\n" + indent(f"{verdict['reason']}\nhint: {verdict['advice']}", "  ")
 
 
 def _write_index(folder: Path, found: list[tuple[Path, dict[str, Any]]]) -> None:

@@ -158,7 +158,7 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
     model = chosen.load()
     console.warnings(model.warnings, model.sources)
     if options["replay"] is not None:
-        recipe = replayed_recipe(console, chosen, model.automaton, options)
+        recipe = replayed_recipe(chosen, model.automaton, options)
     else:
         recipe = read_recipe(model.automaton, chosen.parameters, options)
     runs = options["runs"] if options["replay"] is None else 1
