@@ -18,6 +18,9 @@ RTOL, ATOL = 1e-9, 1e-12
 METHOD = Adams(RTOL, ATOL, max_steps=200_000)
 MAX_JUMPS = 5000
 
+REPEATED = 3
+"""So many random runs that are equal to earlier ones say that there are no others."""
+
 SECOND_STEPS = 2000
 """Steps that the second computation may take beyond twice those of the first."""
 
@@ -54,16 +57,20 @@ def simulated(
         return ()
     prepared = prepare(automaton)
     found: list[Run] = []
+    repeated = 0
     for i in range(count):
         progress(f"simulating run {i + 1} of {count}")
         corner = i < len(_CORNERS) and count > len(_CORNERS)
         how, policy = _CORNERS[i] if corner else ("random choices", Policy.random())
         own = seed * 1_000_003 + i
         trace = certain_run(prepared, until, policy, own)
-        if trace not in (run.trace for run in found):
+        if all(trace.segments != run.trace.segments for run in found):
             found.append(Run(trace, "simulated", how if corner else f"{how}, seed {own}"))
-        if not corner and not trace.decisions:
-            break  # nothing was drawn, so nothing will be
+            repeated = 0
+        else:
+            repeated += not corner
+        if repeated == REPEATED:
+            break
     return tuple(found)
 
 

@@ -6,7 +6,9 @@ const KEYWORDS = new Set(('agent mode private read write readwrite analog discre
   + 'sum local input output hide true false default').split(' '));
 const TOKEN = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|("(?:[^"\\\n]|\\.)*")|(\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b)|([A-Za-z_]\w*)/g;
 
+const LONG_INSIDE = 1200;
 let shownSource = 0;
+let unfolded = false;
 
 // The text in numbered lines, coloured; every piece is a text node.
 function showSource(index) {
@@ -162,8 +164,18 @@ function happening(run) {
   } else {
     lines.push(element('p', { class: 'event' }, selection.t === run.start ? 'The run starts.' : 'Time passes.'));
   }
-  if (place) lines.push(element('pre', { class: 'inside' }, place.inside.join('\n')));
+  if (place) lines.push(inside(place.inside.join('\n')));
   return lines;
+}
+
+// The flows and the invariant of a mode; folded where there are very many.
+function inside(text) {
+  const pre = element('pre', { class: 'inside' }, text);
+  if (text.length <= LONG_INSIDE) return pre;
+  const folded = element('details', {}, element('summary', {}, `${text.slice(0, 80)} …`), pre);
+  folded.open = unfolded;
+  folded.addEventListener('toggle', () => { unfolded = folded.open; });
+  return folded;
 }
 
 function makeLog() {

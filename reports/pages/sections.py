@@ -11,6 +11,9 @@ from reports.pictures.svg import STYLE
 
 Data = Mapping[str, Any]
 
+LONG_FORMULA = 400
+"""Letters of a formula that are shown at once."""
+
 WORDS = {
     "verified": ("✓", "Verified"),
     "falsified": ("✗", "Falsified"),
@@ -90,7 +93,7 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
         "article",
         tag("div", badge(outcome), tag("span", scope, class_="scope"), class_="row"),
         tag("h3", claim["name"]),
-        tag("p", claim["words"], " ", tag("code", claim["formula"]), class_="formula"),
+        tag("p", claim["words"], " ", _formula(claim["formula"]), class_="formula"),
         tag(
             "p",
             f"{len(runs)} of the simulated runs break it (run {runs[0]} is the first), but no "
@@ -118,6 +121,14 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
         data_claim=index,
         tabindex=0,
     )
+
+
+def _formula(text: str) -> Markup:
+    """A formula; of a very long one the beginning, the whole on demand."""
+    if len(text) <= LONG_FORMULA:
+        return tag("code", text)
+    start = text[: LONG_FORMULA // 2].rsplit(" ", 1)[0]
+    return tag("details", tag("summary", tag("code", f"{start} …")), tag("code", text))
 
 
 def _points(title: str, lines: Iterable[str]) -> Markup:
@@ -389,7 +400,7 @@ def coverage(data: Data) -> Markup:
                     tag("thead", heads("Component", "Mode", "Visits")),
                     tag("tbody", places),
                 ),
-                class_="scroll",
+                class_="scroll tall",
             ),
             tag(
                 "div",
@@ -401,7 +412,7 @@ def coverage(data: Data) -> Markup:
                 )
                 if edges
                 else tag("p", "There are none."),
-                class_="scroll",
+                class_="scroll tall",
             ),
             class_="beside even",
         ),
@@ -430,11 +441,7 @@ def provenance(data: Data) -> Markup:
         )
         for phase, s in data["seconds"].items()
     ]
-    counts = [
-        tag("tr", tag("td", p["name"]), tag("td", what), tag("td", str(n), class_="number"))
-        for p in data["properties"]
-        for what, n in _flat(p["verdict"]["statistics"])
-    ]
+    counts = [_effort(p, len(data["properties"]) > 1) for p in data["properties"]]
     facts = [("command", data["command"]), ("seed", str(data["settings"]["seed"]))]
     facts += [(name, str(value)) for name, value in data["settings"].items() if name != "seed"]
     facts += [("SHA-256 of the model", data["model"]["sha256"])]
@@ -460,6 +467,16 @@ def provenance(data: Data) -> Markup:
             "p", tag("button", "Save the data of this report (JSON)", type="button", id="save-data")
         ),
     )
+
+
+def _effort(claim: Data, is_one_of_several: bool) -> list[Markup]:
+    """What deciding a property took."""
+    title = tag("tr", tag("th", claim["name"], colspan=2, scope="rowgroup"))
+    rows = [
+        tag("tr", tag("td", what), tag("td", str(n), class_="number"))
+        for what, n in _flat(claim["verdict"]["statistics"])
+    ]
+    return [title, *rows] if is_one_of_several else rows
 
 
 def _flat(statistics: Data) -> list[tuple[str, str]]:
