@@ -10,9 +10,11 @@ Names are loaded on first use, so that importing this package costs nothing.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from models.automaton import Automaton, HybridAutomaton
     from models.load import load
     from models.model import Model

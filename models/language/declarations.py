@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from models.agents.hierarchy import Declaration
+from models.agents.hierarchy import Access, Declaration
 from models.automaton import REAL, Kind, Range, ValueType
 from models.expressions.expression import Expression, variable
 from models.language.context import Context
@@ -41,6 +41,8 @@ def declare(
     blocks: Iterable[VariableDeclaration],
     scope: Scope,
     renaming: Mapping[str, str],
+    *,
+    in_mode: bool,
 ) -> list[Declaration]:
     """The variables of an agent or mode, bound in its scope under their names as written
     and declared under those of the renaming."""
@@ -48,6 +50,8 @@ def declare(
     for block in blocks:
         for declared in block.names:
             found.extend(_declare_one(context, block, declared, scope, renaming))
+            if in_mode and declared.initial is not None:
+                _check_belongs_here(context, block.access, declared)
     return found
 
 
@@ -93,6 +97,22 @@ def _declare_one(
             continue
         found.append(declaration)
     return found
+
+
+def _check_belongs_here(context: Context, access: Access, declared: DeclaredName) -> None:
+    """Refuse a first value in a mode for a variable that is not the mode's own."""
+    if access is Access.PRIVATE:
+        return
+    hint = (
+        "give it in the agent, where it is declared or in `init { ... }`; a variable that is "
+        "`private` to the mode may have one here"
+    )
+    context.findings.error(
+        "misplaced-first-value",
+        f"`{declared.name.name}` belongs to the agent, so a mode cannot give it its first value",
+        declared.name.span,
+        hint if access.writes else "say in the agent what is known of it: `assume { ... }`",
+    )
 
 
 def first_value(

@@ -50,7 +50,7 @@ def instantiate_agent(
     context.used.add(f"agent {name}")
     trail = (*trail, name)
     scope = definition_scope(context, definition, values)
-    variables = declare(context, _items(definition, VariableDeclaration), scope, {})
+    variables = declare(context, _items(definition, VariableDeclaration), scope, {}, in_mode=False)
     parts = _parts(context, definition, scope, trail)
     variables = _hidden(context, definition, variables, parts, scope)
     shared = [

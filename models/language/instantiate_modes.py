@@ -54,7 +54,8 @@ def instantiate_mode(
     if key in context.modes:
         return context.modes[key]
     scope = definition_scope(context, definition, values)
-    variables = declare(context, _items(definition, VariableDeclaration), scope, dict(renaming))
+    declared = _items(definition, VariableDeclaration)
+    variables = declare(context, declared, scope, dict(renaming), in_mode=True)
     submodes = _submodes(context, definition, scope, (*trail, name))
     inner = [
         Part.of(f"the submode `{s.name}`", s.mode.variables, s.renaming, s.span) for s in submodes

@@ -201,8 +201,30 @@ def _missing_type(f: Failure) -> Explanation | None:
     return None
 
 
+_MANNERS = frozenset({"urgent", "unilateral", "bilateral", "crossing", "sliding"})
+"""How a transition or an interaction is taken: words that stand before `trans`."""
+
+
+def _manner_behind(f: Failure) -> Explanation | None:
+    """`trans urgent from a to b`, `trans from a to b when x >= 1 urgent do { ... }`."""
+    if f.token.text in _MANNERS and {"FROM", "BETWEEN"} & f.expected:
+        manner = f.token
+    elif f.previous.text in _MANNERS and f.token.text in ("do", ";") and "TRANS" in f.expected:
+        manner = f.previous
+    else:
+        return None
+    what = "interaction" if f.keyword == "agent" else "trans"
+    return Explanation(
+        "misplaced-word",
+        f"`{manner.text}` stands before `{what}`",
+        f"write `{manner.text} {what} ...`",
+        manner.span(f.file),
+    )
+
+
 STRUCTURE_RULES: tuple[Callable[[Failure], Explanation | None], ...] = (
     _unclosed_text,
+    _manner_behind,
     _missing_brace,
     _second_condition,
     _unclosed_bracket,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from workbench.cli import VERBS
+from workbench.commands import VERBS
 
 Run = Callable[..., Any]
 
@@ -169,6 +169,29 @@ def test_an_interrupt_is_130(workbench: Run, monkeypatch: pytest.MonkeyPatch) ->
     result = workbench("check", "platoon")
     assert result.code == 130
     assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize(
+    "module", ["click", "workbench.commands", "workbench.verbs.check", "models.load"]
+)
+def test_an_interrupt_while_modules_are_loading_leaves_no_traceback(module: str) -> None:
+    """From the moment on at which Python runs our own code."""
+    script = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *rest):\n"
+        f"        if name == {module!r}: raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from workbench.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "check", "platoon"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (130, "interrupted\n", "")
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

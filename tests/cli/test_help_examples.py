@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from workbench.cli import VERBS
+from workbench.commands import VERBS
 
 Run = Callable[..., Any]
 

@@ -54,7 +54,7 @@ def test_the_python_example() -> None:
 
 
 def test_every_verb_is_in_the_command_line_page() -> None:
-    from workbench.cli import VERBS
+    from workbench.commands import VERBS
 
     page = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text()
     for verb in VERBS:

@@ -274,6 +274,42 @@ model.charon:35:23: error: `assume` takes one condition [second-condition]
      |                       ^^^^
   hint: write `&&` instead of the `;` before it, or a second `assume { ... }`""",
     ),
+    "a transition urgent behind its word": (
+        "trans from off to on when",
+        "trans urgent from off to on when",
+        """\
+model.charon:17:9: error: `urgent` stands before `trans` [misplaced-word]
+  17 |   trans urgent from off to on when temp <= 18 do { switches = switches + 1; }
+     |         ^^^^^^
+  hint: write `urgent trans ...`""",
+    ),
+    "a transition crossing behind its guard": (
+        "temp <= 18 do {",
+        "temp <= 18 crossing do {",
+        """\
+model.charon:17:40: error: `crossing` stands before `trans` [misplaced-word]
+  17 |   trans from off to on when temp <= 18 crossing do { switches = switches + 1; }
+     |                                        ^^^^^^^^
+  hint: write `crossing trans ...`""",
+    ),
+    "a mode that starts a variable of its agent": (
+        "  write analog real temp;\n  private discrete",
+        "  write analog real temp = 20;\n  private discrete",
+        """\
+model.charon:12:21: error: `temp` belongs to the agent, so a mode cannot give it its first value [misplaced-first-value]
+  12 |   write analog real temp = 20;
+     |                     ^^^^
+  hint: give it in the agent, where it is declared or in `init { ... }`; a variable that is `private` to the mode may have one here""",
+    ),
+    "a mode that starts what it only reads": (
+        "mode LampTop() {\n  read analog real temp;",
+        "mode LampTop() {\n  read analog real temp in [0, 50];",
+        """\
+model.charon:26:20: error: `temp` belongs to the agent, so a mode cannot give it its first value [misplaced-first-value]
+  26 |   read analog real temp in [0, 50];
+     |                    ^^^^
+  hint: say in the agent what is known of it: `assume { ... }`""",
+    ),
 }
 
 
