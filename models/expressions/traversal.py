@@ -25,6 +25,7 @@ from models.expressions.expression import (
     power,
 )
 from models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
+from models.expressions.pairwise import Pairwise
 
 
 def postorder(*roots: Expression) -> Iterator[Expression]:
@@ -92,6 +93,8 @@ def free_variables(*roots: Expression) -> frozenset[str]:
         node = stack.pop()
         if node.op is Op.VARIABLE:
             found.add(node.name)
+        elif node.op is Op.AND and isinstance(node, Pairwise):
+            found |= node.names()  # without unrolling it
         elif node.args and id(node) not in seen:
             seen.add(id(node))
             stack += node.args

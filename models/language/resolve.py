@@ -28,6 +28,7 @@ from models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
 from models.expressions.traversal import free_variables, with_arguments
 from models.language.findings import Findings, did_you_mean, listed
 from models.language.members import find_member, member_names
+from models.language.pairs import all_pairs
 from models.language.scope import CONSTANT_ROLES, Binding, Scope
 from models.language.syntax import ExternDeclaration, TypeName
 from models.language.typecheck import (
@@ -346,6 +347,10 @@ class Resolver:
         parts: list[Typed] = []
         numbers = range(low, high + 1)
         try:
+            pairs = all_pairs(self, node, scope, numbers, MAX_UNROLLED - self.unrolled)
+            if pairs is not None:
+                self.unrolled += 0 if pairs[1] is None else len(numbers) * (len(numbers) + 1) // 2
+                return pairs
             for typed in cases(self._resolve, node, scope, numbers, self.selected_before):
                 parts.append(typed)
                 if typed[1] is None:

@@ -43,21 +43,21 @@ def cases(
     outermost quantifier stays the same.
     """
     index, body = str(quantifier.value), quantifier.args[2]
-    slotted = _slotted(body, index) if len(numbers) > FEW else None
+    with_slots = slotted(body, index) if len(numbers) > FEW else None
     pattern: _Resolved | None = None
     for number in numbers:
         inner = indexed(scope, index, number)
         found = None
-        if slotted is not None:
+        if with_slots is not None:
             if pattern is None and number != numbers[0]:
-                pattern = slotted.resolved(resolve, inner, known, number)
+                pattern = with_slots.resolved(resolve, inner, known, number)
             if pattern is not None:
-                found = pattern.case(slotted.selected(resolve, inner, known, number))
+                found = pattern.case(with_slots.selected(resolve, inner, known, number))
         yield found if found is not None else resolve(body, inner)
 
 
 @dataclass(frozen=True, slots=True)
-class _Slotted:
+class Slotted:
     """A body with slots for what its index selects."""
 
     body: Expression
@@ -85,8 +85,7 @@ class _Slotted:
         if None in kinds:
             return None
         slots = {
-            _slot(i): Binding(variable(_slot(i)), kind, Role.VARIABLE)
-            for i, kind in enumerate(kinds)
+            slot(i): Binding(variable(slot(i)), kind, Role.VARIABLE) for i, kind in enumerate(kinds)
         }
         expression, kind = resolve(self.body, Scope(scope, slots))
         if kind is None:
@@ -115,12 +114,14 @@ class _Resolved:
         return self.pattern.filled([e for e, _ in fillers])(self.expression), self.kind
 
 
-def _slot(number: int) -> str:
+def slot(number: int) -> str:
+    """The name of a slot."""
     return f"#{number}"  # no name that can be written
 
 
-def _slotted(body: Expression, index: str) -> _Slotted | None:
-    """The body with slots for its selections by the index; None if the index does more."""
+def slotted(body: Expression, index: str, used: int = 0) -> Slotted | None:
+    """The body with slots for its selections by the index, numbered after those used already;
+    None if the index does more."""
     chosen: dict[Expression, Expression] = {}
     for node in postorder(body):
         if node.op in (Op.FORALL, Op.SUM):
@@ -129,15 +130,15 @@ def _slotted(body: Expression, index: str) -> _Slotted | None:
             chosen.setdefault(node, node)
     if not chosen:
         return None
-    numbers = {node: i for i, node in enumerate(chosen)}
+    numbers = {node: i for i, node in enumerate(chosen, used)}
 
     def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
         if node in numbers:
-            return variable(_slot(numbers[node]), node.span)
+            return variable(slot(numbers[node]), node.span)
         return with_arguments(node, args)
 
     with_slots = rebuild(body, replace)
     if index in free_variables(with_slots):
         return None
     cached = all(free_variables(node) == {index} for node in chosen)
-    return _Slotted(with_slots, tuple(chosen), cached)
+    return Slotted(with_slots, tuple(chosen), cached)

@@ -10,69 +10,20 @@ Bad states of more groups are watched only at jumps, if they mention discrete va
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from models.agents.composition import Interaction, Product
 from models.agents.families import Family, Partner, Unrolled, parts_of
-from models.automaton import (
-    TIME,
-    Constraint,
-    EventKind,
-    Kind,
-    Property,
-    PropertyKind,
-)
-from models.expressions.expression import Expression, conjunction, disjunction, negation
+from models.automaton import TIME, EventKind, Kind, Property, PropertyKind
+from models.expressions.expression import TRUE, Expression, conjunction, disjunction, negation
 from models.expressions.normal_form import negation_normal_form
 from models.expressions.operators import Op
+from models.expressions.pairwise import Pairwise
 from models.expressions.ranges import bounds
 from models.expressions.traversal import conjuncts, free_variables, postorder
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Components that share a clock, as a product of their own."""
-
-    name: str
-    automaton: Product
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """A group that may take part in an encounter, with its variables in the order of slots."""
-
-    group: int
-    variables: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Encounter:
-    """A condition on two groups: an interaction with resets, or bad states of a property.
-
-    It is watched on all unordered pairs of `first` (in the order of the groups' numbers), or
-    on each of `first` with each of `second`; it speaks of the variables named in `slots`,
-    those of the one and of the other.
-    """
-
-    name: str
-    condition: Expression
-    event: EventKind
-    slots: tuple[tuple[str, ...], tuple[str, ...]]
-    first: tuple[Side, ...]
-    second: tuple[Side, ...] | None
-    resets: tuple[Constraint, ...] = ()
-    claim: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Grouping:
-    """A composition as groups, what happens between two of them, and the bad states (by the
-    property's name) that are looked for at jumps only."""
-
-    groups: tuple[Group, ...]
-    encounters: tuple[Encounter, ...]
-    at_jumps: tuple[tuple[str, Expression], ...]
+from simulate.agents.encounters import Encounter, Group, Grouping, Side
 
 
 class _Partition:
@@ -100,10 +51,28 @@ class _Partition:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
+    """Bad states of a property; `places` are the components whose locations it mentions."""
+
     name: str
     bad: Expression
-    components: frozenset[int]
-    is_discrete: bool
+    places: frozenset[int] = frozenset()
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """What it says."""
+        return (self.bad,)
+
+    def between(
+        self,
+        participants: tuple[str, str],
+        names: Mapping[str, str],
+        change: Callable[[Expression], Expression],
+    ) -> _Claim:
+        """The same of another pair."""
+        return _Claim(self.name, change(self.bad), self.places)
+
+
+_Watched: TypeAlias = Interaction | _Claim
+Shape = TypeVar("Shape", bound=Interaction | _Claim)
 
 
 def group_components(
@@ -129,19 +98,20 @@ class _Grouper:
         self.defined = {c.variable for p in self.parts for x in p.locations for c in x.algebraic}
         self.inputs = {i.name for p in self.parts for i in p.inputs} - self.owners.keys()
         self.events: list[Interaction | Family[Interaction]] = [*parts_of(product.interactions)]
+        self.claims: list[_Claim | Family[_Claim]] = []
         self.partition = _Partition(len(self.parts))
         self._known_names: dict[int, frozenset[str]] = {}
 
     def make(self, synchronous: bool) -> Grouping:
         self._join_flows()
-        claims = list(self._claims())
+        self.claims = list(self._claims())
         if synchronous:
             self.partition.join(range(len(self.parts)))
         self.partition.changed = True
         while self.partition.changed:
             self.partition.changed = False
-            self._join_encounters(claims)
-        return self._grouping(claims)
+            self._join_encounters()
+        return self._grouping()
 
     # What joins components
 
@@ -167,27 +137,31 @@ class _Grouper:
         for condition in conjuncts(whole):
             join(self._components(free_variables(condition)))
 
-    def _join_encounters(self, claims: Iterable[_Claim]) -> None:
+    def _join_encounters(self) -> None:
         self.events = [e for part in self.events for e in self._unrolled(part)]
+        self.claims = [c for part in self.claims for c in self._unrolled(part)]
         for event in self.events:
             if isinstance(event, Family):
                 continue
-            names = self._names(event)
-            members = self._components(names)
-            unfit = self._unfit(names) or _calls_functions(event.guard)
-            if len(self.partition.groups_of(members)) > 2 or unfit:
+            members = self._components(self._names(event))
+            if len(self.partition.groups_of(members)) > 2 or self._cannot_be_watched(event):
                 self.partition.join(members)
-        for claim in claims:
-            count = len(self.partition.groups_of(claim.components))
+        for claim in self.claims:
+            if isinstance(claim, Family):
+                continue
+            members = self._members(claim)
+            count = len(self.partition.groups_of(members))
             if count < 2:
                 continue
-            unfit = self._unfit(free_variables(claim.bad)) or _calls_functions(claim.bad)
-            if unfit or (count > 2 and not claim.is_discrete):
-                self.partition.join(claim.components)
+            is_discrete = not claim.places and self._names(claim) <= self.discrete
+            if self._cannot_be_watched(claim) or (count > 2 and not is_discrete):
+                self.partition.join(members)
 
-    def _unrolled(
-        self, part: Interaction | Family[Interaction]
-    ) -> Iterable[Interaction | Family[Interaction]]:
+    def _cannot_be_watched(self, event: _Watched) -> bool:
+        """Whether a condition mentions what has no path of its own, or calls functions."""
+        return self._unfit(self._names(event)) or _calls_functions(_condition(event))
+
+    def _unrolled(self, part: Shape | Family[Shape]) -> Iterable[Shape | Family[Shape]]:
         """A family stays one if all its pairs are alike: all within one group, or every
         partner in a group of its own, in their order, and with paths of their own."""
         if not isinstance(part, Family):
@@ -202,7 +176,7 @@ class _Grouper:
         apart = len(set(roots)) == len(roots)
         ordered = part.second is not None or roots == sorted(roots)
         filled = {n for p in (*part.first, *(part.second or ())) for n in p.variables}
-        fit = not self._unfit(filled | outside) and not _calls_functions(part.pattern.guard)
+        fit = not self._unfit(filled | outside) and not _calls_functions(_condition(part.pattern))
         return (part,) if apart and ordered and fit and not self._components(outside) else part
 
     def _homes(self, partner: Partner) -> list[int]:
@@ -215,39 +189,51 @@ class _Grouper:
     def _components(self, names: Iterable[str]) -> frozenset[int]:
         return frozenset(i for n in names for i in self.owners.get(n, ()))
 
-    def _names(self, event: Interaction) -> frozenset[str]:
+    def _members(self, claim: _Claim) -> frozenset[int]:
+        return self._components(self._names(claim)) | claim.places
+
+    def _names(self, event: _Watched) -> frozenset[str]:
         found = self._known_names.get(id(event))
         if found is None:
-            names = {n.removesuffix("'") for n in _variables(event)}
-            names.update(reset.variable for reset in event.resets)
-            found = self._known_names[id(event)] = frozenset(names)
+            if isinstance(event, _Claim):
+                found = free_variables(event.bad)
+            else:
+                names = {n.removesuffix("'") for n in _variables(event)}
+                found = frozenset(names.union(reset.variable for reset in event.resets))
+            self._known_names[id(event)] = found
         return found
 
-    def _claims(self) -> Iterator[_Claim]:
+    def _claims(self) -> Iterator[_Claim | Family[_Claim]]:
         """The bad states of every property as disjuncts; those that depend on locations of
         several components keep these together."""
         for claim in self.product.properties:
-            bad = claim.condition
-            if claim.kind is PropertyKind.ASSERTION:
-                bad = negation(bad)
-            places = {
+            is_assertion = claim.kind is PropertyKind.ASSERTION
+            if isinstance(claim.condition, Pairwise) and is_assertion and claim.where == TRUE:
+                yield from self._of_pairs(claim.name, claim.condition)
+                continue
+            bad = negation(claim.condition) if is_assertion else claim.condition
+            places = frozenset(
                 self.number[node.place[0]]
                 for node in postorder(claim.where, claim.condition)
                 if node.op is Op.AT and node.place[0] in self.number
-            }
+            )
             if places:
-                names = free_variables(claim.condition, claim.where)
-                members = self._components(names) | places
-                self.partition.join(members)
-                yield _Claim(claim.name, conjunction(claim.where, bad), members, False)
+                whole = _Claim(claim.name, conjunction(claim.where, bad), places)
+                self.partition.join(self._members(whole))
+                yield whole
                 continue
             for part in _disjuncts(negation_normal_form(bad)):
-                names = free_variables(part)
-                yield _Claim(claim.name, part, self._components(names), names <= self.discrete)
+                yield _Claim(claim.name, part)
+
+    def _of_pairs(self, name: str, good: Pairwise) -> Iterator[Family[_Claim]]:
+        """What must hold of all pairs, as families of what must not."""
+        partners = tuple(Partner("", variables) for variables in good.partners)
+        for part in _disjuncts(negation_normal_form(negation(good.pattern))):
+            yield Family(_Claim(name, part), good.slots, partners)
 
     # The result
 
-    def _grouping(self, claims: list[_Claim]) -> Grouping:
+    def _grouping(self) -> Grouping:
         roots = sorted({self.partition.find(i) for i in range(len(self.parts))})
         place = {root: i for i, root in enumerate(roots)}
         own_events: list[list[Interaction | Family[Interaction]]] = [[] for _ in roots]
@@ -255,46 +241,51 @@ class _Grouper:
         encounters: list[Encounter] = []
         at_jumps: list[tuple[str, Expression]] = []
         for event in self.events:
-            if isinstance(event, Family):
-                first, second = self._sides(event.first, place), None
-                if event.second is not None:
-                    second = self._sides(event.second, place)
-                if len({side.group for side in (*first, *(second or ()))}) == 1:
-                    own_events[first[0].group].append(event)
-                    continue
-                e = event.pattern
-                encounters.append(
-                    Encounter(e.name, e.guard, e.event, event.slots, first, second, e.resets)
-                )
-                continue
-            names = self._names(event)
-            where = self._places(self._components(names), place)
-            if len(where) == 2:
-                encounters.append(
-                    Encounter(
-                        event.name,
-                        event.guard,
-                        event.event,
-                        *self._pair(names, where, place),
-                        event.resets,
-                    )
-                )
+            where = self._where(event, place)
+            if len(where) == 1:
+                own_events[where[0]].append(event)
             else:
-                own_events[where[0] if where else 0].append(event)
-        for claim in claims:
-            where = self._places(claim.components, place)
-            if len(where) > 2:
+                encounters.append(self._encounter(event, where, place))
+        for claim in self.claims:
+            where = self._where(claim, place)
+            if len(where) == 1:
+                own = own_claims[where[0]].setdefault(_pattern(claim).name, [])
+                own += [c.bad for c in (claim if isinstance(claim, Family) else (claim,))]
+            elif isinstance(claim, Family) or len(where) == 2:
+                encounters.append(self._encounter(claim, where, place))
+            else:
                 at_jumps.append((claim.name, claim.bad))
-            elif len(where) == 2:
-                pair = self._pair(free_variables(claim.bad), where, place)
-                encounters.append(
-                    Encounter(claim.name, claim.bad, EventKind.CROSSING, *pair, claim=True)
-                )
-            else:
-                own = own_claims[where[0] if where else 0]
-                own.setdefault(claim.name, []).append(claim.bad)
         groups = [self._group(root, own_events[i], own_claims[i]) for i, root in enumerate(roots)]
         return Grouping(tuple(groups), tuple(encounters), tuple(at_jumps))
+
+    def _where(self, event: Shape | Family[Shape], place: dict[int, int]) -> list[int]:
+        """The groups that take part; the first where none is mentioned."""
+        if isinstance(event, Family):
+            partners = (*event.first, *(event.second or ()))
+            return sorted({place[root] for p in partners for root in self._homes(p)})
+        members = (
+            self._members(event)
+            if isinstance(event, _Claim)
+            else self._components(self._names(event))
+        )
+        return self._places(members, place) or [0]
+
+    def _encounter(
+        self, event: Shape | Family[Shape], where: Sequence[int], place: dict[int, int]
+    ) -> Encounter:
+        """What two groups are watched for, or every two of many."""
+        if isinstance(event, Family):
+            sides = [
+                None if s is None else self._sides(s, place) for s in (event.first, event.second)
+            ]
+            slots, first, second = event.slots, sides[0] or (), sides[1]
+        else:
+            slots, first, second = self._pair(self._names(event), where, place)
+        one = _pattern(event)
+        if isinstance(one, _Claim):
+            kind = EventKind.CROSSING
+            return Encounter(one.name, one.bad, kind, slots, first, second, claim=True)
+        return Encounter(one.name, one.guard, one.event, slots, first, second, one.resets)
 
     def _sides(self, partners: Iterable[Partner], place: dict[int, int]) -> tuple[Side, ...]:
         return tuple(Side(place[self._homes(p)[0]], p.variables) for p in partners)
@@ -338,6 +329,14 @@ class _Grouper:
             self.product.horizon,
         )
         return Group(name, automaton)
+
+
+def _pattern(event: Shape | Family[Shape]) -> Shape:
+    return event.pattern if isinstance(event, Family) else event
+
+
+def _condition(event: _Watched) -> Expression:
+    return event.bad if isinstance(event, _Claim) else event.guard
 
 
 def _calls_functions(condition: Expression) -> bool:

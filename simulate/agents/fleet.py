@@ -21,8 +21,8 @@ from models.automaton import TIME, Constraint, Range, primed
 from models.expressions.expression import ZERO, Expression, variable
 from models.expressions.operators import Op
 from models.expressions.traversal import free_variables, rebuild, with_arguments
-from simulate.agents.coupling import Encounter, Side
 from simulate.agents.distances import FIRST, SECOND, distance_bounds
+from simulate.agents.encounters import Encounter, Side
 from simulate.jump import Jump
 from simulate.stepping.engine import core_options
 from simulate.stepping.methods import Method

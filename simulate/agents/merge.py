@@ -17,7 +17,7 @@ from operator import attrgetter
 from models.agents.composition import Product
 from models.expressions.expression import Expression
 from models.trace import Course, Event, EventType, Scalar, Segment, Trace
-from simulate.agents.coupling import Grouping
+from simulate.agents.encounters import Grouping
 from simulate.agents.traces import AgentEvent, AgentTraces
 
 

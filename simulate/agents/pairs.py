@@ -10,7 +10,8 @@ from models.agents.composition import Product
 from models.automaton import Automaton, Input, Kind, Parameter, Variable
 from models.expressions.expression import Expression, constant
 from models.expressions.traversal import free_variables, substitute
-from simulate.agents.coupling import Encounter, group_components
+from simulate.agents.coupling import group_components
+from simulate.agents.encounters import Encounter
 from simulate.agents.fleet import Fleet, is_available
 from simulate.holding import inclusion_share
 from simulate.inputs.signals import Signal

@@ -316,7 +316,7 @@ class TestOwnClocks:
         own, one = tmp_path / "own.json", tmp_path / "one.json"
         words = ("simulate", "bumper_cars", "--until", 8)
         assert workbench(*words, "--own-clocks", "--trace", own).code == 0
-        assert workbench(*words, "--trace", one).code == 0
+        assert workbench(*words, "--synchronous", "--trace", one).code == 0
         logs = [
             [(e["name"], round(e["time"], 4)) for e in json.loads(p.read_text())["events"]
              if e["type"] == "jump"]
@@ -332,10 +332,10 @@ class TestOwnClocks:
             workbench(*words, *option).data["runs"][0]
             for option in (("--own-clocks",), ("--synchronous",), ())
         )
-        assert many["jumps"] == one["jumps"] == plain["jumps"] > 10
+        assert many["jumps"] == one["jumps"] > 10 and plain == many
         assert len(many["agents"]) == 20 and len(one["agents"]) == 1
         assert many["agent_steps"] == sum(a["steps"] for a in many["agents"].values())
-        assert one["agent_steps"] == 20 * one["steps"] == plain["agent_steps"]
+        assert one["agent_steps"] == 20 * one["steps"]
         assert one["agent_steps"] >= 5 * many["agent_steps"]
         shown = workbench("simulate", "spiral_cars", "--until", 5, "--own-clocks").out
         assert re.search(r"on 2 clocks \(left \d+, right \d+\): \d+ agent steps", shown)
