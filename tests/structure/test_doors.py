@@ -34,6 +34,8 @@ PLAIN_VALUES = {
     "models.expressions.literals",
     "models.expressions.expression",
     "models.expressions.traversal",
+    "models.expressions.pairwise",
+    "models.expressions.pattern",
     "models.expressions.table",
     "models.automaton",
     "models.expressions.ranges",
