@@ -15,7 +15,8 @@ class Model:
     """What `models.load.load` returns.
 
     `agent` is the hierarchy behind the automaton; there is none for SpaceEx and JSON files.
-    `sources` holds the texts of the files by the names that spans use.
+    `sources` holds the texts of the files by the names that spans use, `externals` where each
+    external function is said to live.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Model:
     agent: Agent | None = None
     warnings: tuple[Diagnostic, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    externals: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def held(self) -> tuple[str, ...]:

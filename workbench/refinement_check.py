@@ -24,6 +24,7 @@ def recheck_refinement(
     """
     from abstraction.refinement.induction_file import is_induction
     from abstraction.refinement.proof_file import check_proof
+    from abstraction.refinement.surroundings import assumed_of
     from models.proof.checker import Rejected
 
     other = Chosen(*split_reference(against), {})
@@ -42,6 +43,7 @@ def recheck_refinement(
             console.result(f"{label}: REJECTED at {judgement.obligation}: {judgement.why}")
         return ExitCode.FALSIFIED
     complete = judgement.assumed == 0
+    assuming = assumed_of(detailed)
     if console.as_json:
         console.data(
             outcome="accepted" if complete else "accepted in part",
@@ -50,6 +52,7 @@ def recheck_refinement(
             assumed=judgement.assumed,
             reach=judgement.reach,
             observed=list(judgement.observed),
+            assuming=assuming,
             seconds=round(seconds, 4),
         )
     else:
@@ -61,6 +64,8 @@ def recheck_refinement(
             f"{label}, observing {seen}: {word} "
             f"({counted(total, 'obligation')}, {seconds:.2f} s){rest}"
         )
+        if assuming:
+            console.result(f"  in surroundings that keep what it assumes: {assuming}")
     return ExitCode.OK if complete else ExitCode.UNKNOWN
 
 

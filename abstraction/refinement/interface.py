@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from abstraction.refinement.outcome import Failure
 from models.agents.hierarchy import Access, Agent
 from models.automaton import Automaton
+from models.model import Model
 from models.proof.conditions import names_of
 from models.source import Span
 
@@ -76,6 +77,21 @@ def compare_interfaces(
     ]
     used = set(names_of(abstract))
     return Compared(tuple(n for n in own if n in other and n in used), tuple(failures))
+
+
+def different_functions(detailed: Model, abstract: Model) -> tuple[Failure, ...]:
+    """External functions that have one name in both models but come from different places."""
+    own, other = detailed.externals, abstract.externals
+    return tuple(
+        Failure(
+            "interface",
+            f"external function {name}",
+            f"it is {own[name] or 'unknown'} in the detailed system, "
+            f"{other[name] or 'unknown'} in the abstract one",
+        )
+        for name in sorted(own.keys() & other.keys())
+        if own[name] != other[name]
+    )
 
 
 def _difference(name: str, own: Mapping[str, Shown], other: Mapping[str, Shown]) -> str:

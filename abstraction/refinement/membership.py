@@ -6,16 +6,27 @@ tolerance of what was observed, and any values of what is not observed, that sat
 flow, guards and resets at the samples? Only necessary conditions are asked, so "no" for every
 choice of locations and edges means that no abstract run matches; it is exact up to the
 tolerance of the simulator, which the questions allow for.
+
+Where time is interrupted the abstract automaton may make any number of jumps, also before time
+begins to pass: what it shows between them has no extent in time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 from abstraction.refinement.outcome import Mismatch
 from abstraction.refinement.questions import types_of
+from abstraction.refinement.sightings import (
+    VALUE_TOLERANCE,
+    Sample,
+    jumps_before,
+    near,
+    samples_of,
+)
 from models.automaton import (
     TIME,
     Automaton,
@@ -36,28 +47,28 @@ from models.expressions.expression import (
     constant,
     equal,
     negation,
-    symbol,
     variable,
 )
 from models.expressions.ranges import value_in
 from models.expressions.traversal import free_variables, substitute
 from models.smt.solver import Limits, Unsatisfiable, satisfiable
-from models.trace import Segment, Trace
+from models.trace import Trace
 
-SAMPLES = 9
 MAX_FRONTIER = 64
-VALUE_TOLERANCE = Fraction(1, 100_000)
+FURTHER_JUMPS = 2
+"""So many jumps more than the detailed automaton makes are followed exactly; for what comes
+after them, any values are granted to what jumps assign."""
+
 RATE_TOLERANCE = Fraction(1, 1_000)
 LIMITS = Limits(resources=2_000_000, milliseconds=1_000)
 
+_Names: TypeAlias = Mapping[str, Expression]
+_Options: TypeAlias = Iterator[tuple[str, Expression]]
+"""Abstract locations, each with what a step to it asks of the values before and after."""
 
-@dataclass(frozen=True)
-class _Sample:
-    """What is seen of a run at one moment; `rates` only where time passes."""
 
-    time: float
-    values: Mapping[str, float | bool | str]
-    rates: Mapping[str, float]
+class _UndecidedError(Exception):
+    """There is too much to look at."""
 
 
 @dataclass(frozen=True)
@@ -82,31 +93,38 @@ class Matcher:
 
     def mismatch(self, trace: Trace) -> Mismatch | None:
         """Where no abstract run follows any more; None if one may follow to the end."""
-        segments = [list(self._samples(s)) for s in trace.segments]
-        if not segments:
+        segments = [
+            list(samples_of(s, self._detailed.location(s.location), self._observed))
+            for s in trace.segments
+        ]
+        try:
+            if not segments or self._followed(trace, segments, 0) is None:
+                return None
+            return self._followed(trace, segments, FURTHER_JUMPS)
+        except _UndecidedError:
             return None
-        jumps = _jumps_before(trace)
-        first = segments[0][0]
-        frontier = self._starts(first)
-        if not frontier:
-            return self._described(trace, 0, first, "no initial state has these values")
+
+    def _followed(
+        self, trace: Trace, segments: list[list[Sample]], further: int
+    ) -> Mismatch | None:
+        """Where no abstract run follows that makes at each interruption as many jumps as the
+        detailed one or fewer; with `further`, any number."""
+        jumps = jumps_before(trace)
+        frontier: list[_Partial] = []
         for k, samples in enumerate(segments):
-            for i in range(jumps[k]):
-                seen = samples[0] if i == jumps[k] - 1 else None
-                frontier = self._after_jump(frontier, seen, k, i)
+            frontier = self._interrupted(frontier, samples[0], k, jumps[k], further)
             if not frontier:
                 why = "no edge leads to these values, nor does standing still"
+                why = why if k else "no initial state has these values"
                 return self._described(trace, k, samples[0], why)
             staying = self._staying(frontier, samples, k)
             if not staying:
                 return self._first_failure(trace, frontier, samples, k)
-            if len(staying) > MAX_FRONTIER:
-                return None
-            frontier = staying
+            frontier = _limited(staying)
         return None
 
     def _first_failure(
-        self, trace: Trace, frontier: list[_Partial], samples: list[_Sample], k: int
+        self, trace: Trace, frontier: list[_Partial], samples: list[Sample], k: int
     ) -> Mismatch:
         count = next(
             n for n in range(1, len(samples) + 1) if not self._staying(frontier, samples[:n], k)
@@ -114,41 +132,14 @@ class Matcher:
         why = "invariants and flows allow no abstract location here"
         return self._described(trace, k, samples[count - 1], why)
 
-    def _described(self, trace: Trace, k: int, sample: _Sample, why: str) -> Mismatch:
+    def _described(self, trace: Trace, k: int, sample: Sample, why: str) -> Mismatch:
         shown = {n: v for n, v in sample.values.items() if n in self._observed}
         shown |= {f"d({n})": r for n, r in sample.rates.items() if n in self._observed}
         return Mismatch(sample.time, trace.segments[k].location, shown, why, k)
 
-    # What is seen
-
-    def _samples(self, segment: Segment) -> Iterator[_Sample]:
-        span = segment.end - segment.start
-        if span <= 0:
-            yield _Sample(segment.start, segment.valuation(segment.start), {})
-            return
-        for i in range(SAMPLES):
-            t = segment.start + span * i / (SAMPLES - 1)
-            values = segment.valuation(t)
-            yield _Sample(t, values, self._rates(segment, t, values))
-
-    def _rates(
-        self, segment: Segment, t: float, values: Mapping[str, float | bool | str]
-    ) -> dict[str, float]:
-        """Derivatives: from the equation where there is one, else from the dense output."""
-        found: dict[str, float] = {}
-        for flow in self._detailed.location(segment.location).flows:
-            if flow.variable not in self._observed:
-                continue
-            rate = _from_equation(flow, values)
-            if rate is None:
-                rate = _slope(segment, flow.variable, t)
-            if rate is not None:
-                found[flow.variable] = rate
-        return found
-
     # Questions
 
-    def _starts(self, first: _Sample | None) -> list[_Partial]:
+    def _starts(self, first: Sample | None) -> list[_Partial]:
         """The abstract initial states; they are not observed if a jump follows at once."""
         found = []
         for start in self._abstract.initial_sets():
@@ -168,21 +159,39 @@ class Matcher:
                 found.append(_Partial(start.location, condition))
         return found
 
-    def _after_jump(
-        self, frontier: list[_Partial], first: _Sample | None, k: int, i: int
+    def _interrupted(
+        self, frontier: list[_Partial], first: Sample, k: int, count: int, further: int
     ) -> list[_Partial]:
-        """One abstract jump, or none; the state after it is not observed if the detailed
-        automaton goes on jumping at once."""
+        """Where the abstract automaton can be when time goes on: after no jump, or after some,
+        between which nothing is observed."""
+        if k == 0:
+            found = dict.fromkeys(self._starts(first))
+            frontier = self._starts(None) if further else []
+        else:
+            found = dict.fromkeys(self._moved(frontier, first, k, 0, self._standing))
+        for i in range(count + further):
+            found |= dict.fromkeys(self._moved(frontier, first, k, i, self._jumping))
+            if i + 1 < count or further:
+                frontier = _limited(self._moved(frontier, None, k, i, self._jumping))
+        if further:
+            ending = self._moved(frontier, first, k, count + further, self._wandering)
+            found |= dict.fromkeys(ending)
+        return list(found)
+
+    def _moved(
+        self,
+        frontier: list[_Partial],
+        first: Sample | None,
+        k: int,
+        i: int,
+        options: Callable[[str, _Names, _Names], _Options],
+    ) -> list[_Partial]:
+        """One step after `i` jumps; the state after it is observed, or not yet."""
         found: dict[_Partial, None] = {}
         before = self._at(f"{k - 1}.end" if i == 0 else f"{k}.jump{i}")
         after = self._at(f"{k}.jump{i + 1}" if first is None else f"{k}.0")
         for partial in frontier:
-            here = self._abstract.location(partial.place)
-            options = [(partial.place, self._jump((), here, before, after))]
-            for e in self._abstract.edges_from(partial.place):
-                change = self._jump(e.resets, self._abstract.location(e.target), before, after)
-                options.append((e.target, conjunction(substitute(e.guard, before), change)))
-            for target, change in options:
+            for target, change in options(partial.place, before, after):
                 condition = conjunction(
                     partial.known,
                     change,
@@ -193,11 +202,38 @@ class Matcher:
                     found[_Partial(target, self._remembered(condition, first))] = None
         return list(found)
 
-    def _remembered(self, condition: Expression, last: _Sample | None) -> Expression:
+    def _standing(self, place: str, before: _Names, after: _Names) -> _Options:
+        yield place, self._jump((), self._abstract.location(place), before, after)
+
+    def _jumping(self, place: str, before: _Names, after: _Names) -> _Options:
+        for e in self._abstract.edges_from(place):
+            if e.target != place or e.resets:
+                change = self._jump(e.resets, self._abstract.location(e.target), before, after)
+                yield e.target, conjunction(substitute(e.guard, before), change)
+
+    def _wandering(self, place: str, before: _Names, after: _Names) -> _Options:
+        """Any number of jumps, guards ignored: what no jump on the way assigns stays."""
+        places, changed = {place: None}, set[str]()
+        pending = [place]
+        while pending:
+            for e in self._abstract.edges_from(pending.pop()):
+                target = self._abstract.location(e.target)
+                changed |= {c.variable for c in (*e.resets, *target.algebraic)}
+                changed |= self._free_in(target)
+                if e.target not in places:
+                    places[e.target] = None
+                    pending.append(e.target)
+        if len(places) > MAX_FRONTIER:
+            raise _UndecidedError
+        kept = conjunction(*self._kept(changed, before, after))
+        for name in places:
+            yield name, kept
+
+    def _remembered(self, condition: Expression, last: Sample | None) -> Expression:
         """What a later step must know: nothing, where every abstract value is observed."""
         return TRUE if last is not None and self._names.keys() <= self._observed else condition
 
-    def _staying(self, frontier: list[_Partial], samples: list[_Sample], k: int) -> list[_Partial]:
+    def _staying(self, frontier: list[_Partial], samples: list[Sample], k: int) -> list[_Partial]:
         found: list[_Partial] = []
         for partial in frontier:
             place = self._abstract.location(partial.place)
@@ -246,13 +282,13 @@ class Matcher:
         fixed = {p.name for p in self._abstract.parameters}
         return {n: variable(f"{n}@" if n in fixed else f"{n}@{moment}") for n in self._names}
 
-    def _seen(self, sample: _Sample, names: Mapping[str, Expression]) -> Expression:
+    def _seen(self, sample: Sample, names: Mapping[str, Expression]) -> Expression:
         parts = []
         for n in sorted(self._observed & self._names.keys()):
             value = sample.time if n == TIME else sample.values.get(n)
             if value is None or value != value:
                 continue
-            parts.append(_near(names[n], value, self._names[n]))
+            parts.append(near(names[n], value, self._names[n]))
             exact = value if isinstance(value, bool | str) else Fraction(value)
             self._nominal[names[n].name] = exact
         return conjunction(*parts)
@@ -275,7 +311,7 @@ class Matcher:
         return substitute(everything, names)
 
     def _flows(
-        self, place: Location, sample: _Sample, names: Mapping[str, Expression]
+        self, place: Location, sample: Sample, names: Mapping[str, Expression]
     ) -> Expression:
         parts = []
         for flow in place.flows:
@@ -340,52 +376,28 @@ class Matcher:
                 names[primed(reset.variable)] = new
             chosen = reset.range.substitute(names)
             parts.append(substitute(value_in("new", chosen), {"new": new}))
-        changed = {r.variable for r in resets} | defined
-        parts.extend(
-            _same(after[v.name], before[v.name], v.type)
+        changed = {r.variable for r in resets} | defined | self._free_in(target)
+        return conjunction(*parts, *self._kept(changed, before, after))
+
+    def _kept(self, changed: Set[str], before: _Names, after: _Names) -> Iterator[Expression]:
+        for v in self._abstract.variables:
+            if v.name not in changed:
+                yield _same(after[v.name], before[v.name], v.type)
+
+    def _free_in(self, place: Location) -> set[str]:
+        """What may change at will as soon as time passes, and need not wait for it here."""
+        moving = {c.variable for c in place.flows}
+        return {
+            v.name
             for v in self._abstract.variables
-            if v.name not in changed
-        )
-        return conjunction(*parts)
+            if v.kind is Kind.ANALOG and v.name != TIME and v.name not in moving
+        }
 
 
-def _jumps_before(trace: Trace) -> list[int]:
-    """How many jumps the run makes before each segment. Where segments meet without a jump, the
-    abstract automaton is granted one."""
-    return [0, *(max(len(jumps), 1) for _, jumps, _ in trace.transitions())]
-
-
-def _from_equation(flow: Constraint, values: Mapping[str, float | bool | str]) -> float | None:
-    """The derivative that an equation gives, unless it speaks of inputs."""
-    if flow.range.exact is None:
-        return None
-    try:
-        value = evaluate(flow.range.exact, dict(values))
-    except (EvaluationError, KeyError):
-        return None
-    return None if isinstance(value, bool | str) else float(value)
-
-
-def _slope(segment: Segment, name: str, t: float) -> float | None:
-    """The derivative of the dense output."""
-    if name not in segment.flowing:
-        return 0.0 if name in segment.held else None
-    number = segment.flowing.index(name)
-    for start, end, rows in segment.pieces():
-        if start <= t <= end:
-            s = t - start
-            return sum(i * c * s ** (i - 1) for i, c in enumerate(rows[number]) if i > 0)
-    return None
-
-
-def _near(value: Expression, seen: float | bool | str, kind: ValueType) -> Expression:
-    if isinstance(seen, bool):
-        return value if seen else negation(value)
-    if isinstance(seen, str):
-        return equal(value, symbol(seen))
-    exact = Fraction(seen)
-    slack = VALUE_TOLERANCE * (1 + abs(exact)) if kind.name == "real" else Fraction(1, 4)
-    return conjunction(value >= exact - slack, value <= exact + slack)
+def _limited(frontier: list[_Partial]) -> list[_Partial]:
+    if len(frontier) > MAX_FRONTIER:
+        raise _UndecidedError
+    return frontier
 
 
 def _same(left: Expression, right: Expression, kind: ValueType) -> Expression:

@@ -14,7 +14,7 @@ from typing import Any
 from abstraction.refinement.assume_guarantee import helped_part
 from abstraction.refinement.decomposition import AgentPair, ModePair, leaves, plan_of
 from abstraction.refinement.flat import Settings
-from abstraction.refinement.interface import compare_interfaces
+from abstraction.refinement.interface import compare_interfaces, different_functions
 from abstraction.refinement.outcome import Refines, Rule
 from abstraction.refinement.proof_tree import Proof, leaf_automata, shown_by
 from abstraction.refinement.surroundings import isolation_fault
@@ -73,6 +73,8 @@ def check_proof(
 ) -> RefinementJudgement:
     """Whether a file proves that one model refines the other, in the variables that both show,
     or in the `observed` ones."""
+    if unlike := different_functions(detailed, abstract):
+        return Rejected(unlike[0].title, unlike[0].why)
     try:
         if _is_composed(text):
             return _check_parts(detailed, abstract, _read(text))

@@ -24,7 +24,7 @@ from abstraction.refinement.decomposition import (
     plan_of,
 )
 from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.interface import compare_interfaces
+from abstraction.refinement.interface import compare_interfaces, different_functions
 from abstraction.refinement.outcome import (
     NotProved,
     Outcome,
@@ -64,6 +64,9 @@ def prove_refinement(
     """The proof that one model refines another, as far as it goes."""
     own, other = detailed.agent, abstract.agent
     claim = f"{detailed.name} refines {abstract.name}"
+    if unlike := different_functions(detailed, abstract):
+        refused = NotProved(unlike)
+        return Proof(Step(claim, Rule.SIMULATION, (), refused), refused)
     if own is not None and other is not None and compositional and not settings.places:
         step = _by_parts(own, other, claim, settings)
         if step is not None and step.holds:

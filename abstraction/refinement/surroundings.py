@@ -12,6 +12,8 @@ from __future__ import annotations
 from abstraction.refinement.outcome import Failure, NotProved, Outcome, Refines
 from models.agents.flatten import placed_agents
 from models.agents.hierarchy import Access, Agent
+from models.expressions.expression import TRUE, conjunction, variable
+from models.model import Model
 from models.proof.refinement import RefinementCertificate
 
 
@@ -49,6 +51,19 @@ def _has_equations(agent: Agent) -> bool:
             return True
         pending.extend(instance.mode for instance in mode.submodes)
     return False
+
+
+def assumed_of(model: Model) -> str:
+    """What an agent and its parts assume about the inputs of the whole, as text; empty if they
+    assume nothing."""
+    if model.agent is None:
+        return ""
+    parts = [model.automaton.assumption]
+    for given in model.automaton.inputs:
+        parts += [variable(given.name) <= given.high] if given.high is not None else []
+        parts += [variable(given.name) >= given.low] if given.low is not None else []
+    assumed = conjunction(*parts)
+    return "" if assumed == TRUE else str(assumed)
 
 
 def among_others(outcome: Outcome, agent: Agent | None) -> Outcome:

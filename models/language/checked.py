@@ -11,6 +11,7 @@ from models.expressions.literals import ExpressionTooLargeError
 from models.language.elaborate import elaborate
 from models.language.findings import Findings
 from models.language.project import Project, read_project
+from models.language.syntax import ExternDeclaration
 from models.language.wellposed import check_automaton
 from models.model import Model
 from models.source import Diagnostic, ModelError
@@ -38,7 +39,13 @@ def checked_model(
         reason = f"putting the parts of the model together leads to {problem}"
         raise ModelError(Diagnostic("constant-too-large", reason), sources=sources) from None
     findings.raise_errors(sources)
-    return Model(name, automaton, made.agent, findings.warnings, sources)
+    origins = {
+        d.name.name: d.origin or ""
+        for file in project.files
+        for d in file.definitions
+        if isinstance(d, ExternDeclaration)
+    }
+    return Model(name, automaton, made.agent, findings.warnings, sources, origins)
 
 
 def diagnose(text: str, path: Path) -> tuple[Diagnostic, ...]:

@@ -254,3 +254,51 @@ def test_a_certificate_must_be_about_all_that_is_shown(tmp_path: Path) -> None:
     raw = json.loads(proof.read_text())
     proof.write_text(json.dumps({**raw, "observed": []}))
     assert run([*again, "--observe", "x"]) == 10
+
+
+def test_functions_of_different_places_are_different(tmp_path: Path) -> None:
+    text = """
+    extern real f(real) from "PLACE";
+    mode Top() { write analog real x; diff { d(x) == f(x); } }
+    agent System() { write analog real x; init { x = 0; } mode top = Top(); }
+    """
+    one, two = text.replace("PLACE", "lib.one"), text.replace("PLACE", "lib.two")
+    assert verdict(tmp_path, one, one) == 0
+    assert verdict(tmp_path, one, two) == 5
+    assert verdict(tmp_path, one, two, "--flat") == 5
+
+
+def test_what_a_part_assumes_of_the_surroundings_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """
+    mode Top() { read analog real u; write analog real y; diff { FLOW } }
+    agent Part() {
+      read analog real u; write analog real y; init { y = 0; } assume { u <= 1 } mode top = Top();
+    }
+    agent System() { read analog real u; write analog real y; agent p = Part(); }
+    system System();
+    """
+    one, two = text.replace("FLOW", "d(y) == u;"), text.replace("FLOW", "d(y) <= 1;")
+    assert verdict(tmp_path, one, two) == 0
+    assert capsys.readouterr().out.count("keep what it assumes: u <= 1") == 2
+
+
+CLIMB = """
+mode At(real slope) { write analog real x; diff { d(x) == slope; } }
+mode Top() { write analog real x; mode p = At(0); mode q = At(1); WAYS }
+agent System() { write analog real x; init { x = 0; } mode top = Top(); }
+"""
+
+
+def test_a_jump_is_matched_by_several(tmp_path: Path) -> None:
+    """Between jumps without time between them nothing is seen: neither pair is refuted."""
+    climb = CLIMB.replace("WAYS", "trans from init to p; trans from p to p do { x = x + 2; }")
+    steps = CLIMB.replace("WAYS", "trans from init to p; trans from p to p do { x = x + 1; }")
+    assert verdict(tmp_path, climb, steps) == 5
+    assert verdict(tmp_path, steps, climb) in (5, 10)
+    ready = CLIMB.replace("WAYS", "trans from init to q;")
+    late = CLIMB.replace("WAYS", "trans from init to p; trans from p to q when x <= 0;")
+    assert verdict(tmp_path, ready, late) == 5
+    never = CLIMB.replace("WAYS", "trans from init to p; trans from p to q when x >= 1;")
+    assert verdict(tmp_path, ready, never) == 10

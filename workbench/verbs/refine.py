@@ -108,6 +108,7 @@ def command(
     from abstraction.refinement.flat import Settings
     from abstraction.refinement.proof_file import encode_proof
     from abstraction.refinement.proof_tree import prove_refinement
+    from abstraction.refinement.surroundings import assumed_of
     from abstraction.verification import deadline
 
     other = Chosen(*split_reference(against), {})
@@ -136,12 +137,13 @@ def command(
     if console.as_json:
         from reports.data.refinement import proof_data
 
-        console.data(detailed=chosen.label, abstract=other.label, **proof_data(proof))
+        assumed = assumed_of(detailed)
+        names = {"detailed": chosen.label, "abstract": other.label, "assuming": assumed}
+        console.data(**names, **proof_data(proof))
     else:
         sources = {**detailed.sources, **abstract.sources}
         console.result(_in_words(chosen.label, other.label, proof, sources))
-        assumed = "true" if detailed.agent is None else str(detailed.agent.assumption)
-        if proof.holds and assumed != "true":
+        if proof.holds and (assumed := assumed_of(detailed)):
             console.result(f"  in surroundings that keep what it assumes: {assumed}")
         if certificate is not None and proof.holds:
             console.result(f"  certificate written to {certificate}")
