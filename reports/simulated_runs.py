@@ -1,5 +1,5 @@
 """The runs of a report: corners of what a model leaves open, then random choices; each is
-computed twice and followed as far as that is certain (see `reports.certain_runs`)."""
+computed twice and followed as far as that is certain (see `reports.crosscheck.certain_runs`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from models.automaton import Automaton
 from models.trace import Trace
-from reports.certain_runs import certain
+from reports.crosscheck.certain_runs import certain
 from simulate.place import Prepared
 from simulate.policy import Level, Policy, Switching
 from simulate.run import prepare, simulate

@@ -8,7 +8,7 @@ counterexample that breaks nothing are contradictions: one of the engines is wro
 
 Runs are computed in floating point. `ALLOWANCE` is the share of a state's size that a run may
 stray: ten times what two computations of a run may differ by before it ends (see
-`reports.certain_runs`), and far below anything that would be a defect.
+`reports.crosscheck.certain_runs`), and far below anything that would be a defect.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from models.automaton import Automaton, Property
 from models.expressions.expression import FALSE
 from models.expressions.printing import to_text
 from models.trace import Scalar, Segment, Trace
-from reports.certain_runs import stays
 from reports.claims.claimed_set import ClaimedSet, Stay, Worst
+from reports.crosscheck.certain_runs import stays
 from reports.crosscheck.condition_tree import Condition, condition_tree
 from reports.crosscheck.piecewise import Extreme, Pieces, joined, largest, pieces_of
 

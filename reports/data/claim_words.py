@@ -12,7 +12,7 @@ from models.expressions.operators import Op
 from models.expressions.printing import to_text
 from models.expressions.traversal import conjuncts
 from models.verdict import Confirmation, Falsified, Verdict, Verified
-from reports.certain_runs import AGREEMENT
+from reports.crosscheck.certain_runs import AGREEMENT
 from reports.crosscheck.contradictions import Margin
 from reports.data.verdict import about_sliding
 from reports.words import wording

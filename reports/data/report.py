@@ -27,11 +27,11 @@ from reports.crosscheck.coverage import Reached
 from reports.data import claim_words
 from reports.data.crosscheck import crosscheck_data
 from reports.data.invariant import invariant_data
+from reports.data.locations import ModeTags, location_data, location_names
 from reports.data.proof_graph import proof_graph
 from reports.data.sets import bad_data, set_data
 from reports.data.trace import Shown, Transitions, sizes_of, trace_data
 from reports.data.verdict import Provenance, verdict_data
-from reports.location_data import ModeTags, location_data, location_names
 from reports.pictures.diagram import transition_tag
 from reports.pictures.projection import hull_box
 from reports.words import wording

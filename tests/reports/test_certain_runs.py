@@ -17,8 +17,8 @@ from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.polyhedral import Region
 from models.trace import Ending, Trace
-from reports.certain_runs import AGREEMENT, certain, stays
 from reports.claims.claimed_set import polyhedral_set
+from reports.crosscheck.certain_runs import AGREEMENT, certain, stays
 from reports.crosscheck.contradictions import CrossCheck, cross_check
 from reports.simulated_runs import METHOD, simulated
 from simulate.run import simulate
