@@ -126,15 +126,16 @@ function followState() {
   const run = chosenRun();
   if (!run) return;
   const location = chosenLocation();
+  const set = chosenClaim() ? chosenClaim().set : null;
   const rows = NAMES.map((name) => {
     const claimed = claimedNow(name);
     return element('tr', {},
       element('td', {}, name, ...(SAID[declaredAs(name).kind] || []).map((kind) => element('span', { class: 'kind' }, kind))),
       element('td', { class: 'number' }, symbolOf(name, chosenValue(name))),
-      element('td', { class: 'number soft' }, claimed ? range(claimed) : ''));
+      ...(set ? [element('td', { class: 'number soft' }, claimed ? range(claimed) : '')] : []));
   });
   byId('state').replaceChildren(element('table', {},
-    element('thead', {}, element('tr', {}, element('th', {}, 'variable'), element('th', {}, 'value'), element('th', {}, chosenClaim() && chosenClaim().set && chosenClaim().set.functions ? 'claimed, given the others' : 'claimed here'))),
+    element('thead', {}, element('tr', {}, element('th', {}, 'variable'), element('th', {}, 'value'), ...(set ? [element('th', {}, set.functions ? 'claimed, given the others' : 'claimed here')] : []))),
     element('tbody', {}, ...rows)));
   byId('replay-head').replaceChildren(
     element('strong', {}, run.title), ` ${run.raw.how} · t = ${show(selection.t, 7)} · `,

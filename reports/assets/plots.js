@@ -196,7 +196,7 @@ function makePlots() {
   // Steps of discrete variables say little across each other: flowing ones come first.
   const flowing = DATA.variables.filter((v) => v.kind === 'analog').map((v) => v.name);
   const up = flowing.includes(first) || !flowing.length ? first : flowing[0];
-  const other = flowing.find((n) => n !== up) || NAMES.find((n) => n !== up) || 'time';
+  const other = flowing.find((n) => n !== up) || 'time';
   const time = new TimePlot(byId('time-plot'), { x: 'time', y: first });
   time.addChoice('plot', 'y', NAMES);
   const phase = new PhasePlot(byId('phase-plot'), { x: other, y: up });

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from models.automaton import Property
+from models.expressions.traversal import free_variables
 from models.verdict import Falsified
 from reports.analysis import Findings
 from reports.crosscheck.contradictions import Contradiction, Margin, Place
@@ -17,13 +19,14 @@ MAX_TEXT = 240
 def crosscheck_data(findings: Findings) -> dict[str, Any]:
     """Margins of every run, by property and by claimed set, with their places."""
     check = findings.check
+    told = {p.name: _is_measured(findings, p) for p in findings.automaton.properties}
     return {
         "points": check.points,
         "sets": {name: claimed.title for name, claimed in findings.sets.items()},
         "runs": [
             {
                 "properties": {
-                    name: _margin(m, _shown_broken(findings, run.run, name))
+                    name: _property_margin(m, told[name], _shown_broken(findings, run.run, name))
                     for name, m in run.properties.items()
                 },
                 "sets": {name: _margin(m) for name, m in run.sets.items()},
@@ -41,6 +44,25 @@ def _shown_broken(findings: Findings, run: int, name: str) -> Falsified | None:
     return next(
         (v for v in findings.verdicts if v.claim == name and isinstance(v, Falsified)), None
     )
+
+
+def _is_measured(findings: Findings, claim: Property) -> bool:
+    """Whether a property speaks of numbers: only these have a distance from their border."""
+    automaton = findings.automaton
+    types = {v.name: v.type.name for v in automaton.variables}
+    types.update({i.name: i.type.name for i in automaton.inputs})
+    names = free_variables(claim.condition)
+    return any(types.get(name, "real") in ("real", "int") for name in names)
+
+
+def _property_margin(
+    margin: Margin, is_measured: bool, verdict: Falsified | None
+) -> dict[str, Any]:
+    """The margin of a property: a word where there is nothing to measure."""
+    data = _margin(margin, verdict)
+    if margin.value is None:
+        return data | {"text": "not reached"}
+    return data if is_measured else data | {"text": "broken" if data["broken"] else "holds"}
 
 
 def _margin(margin: Margin, verdict: Falsified | None = None) -> dict[str, Any]:

@@ -317,3 +317,94 @@ def test_the_refinement_history_is_told(browser: Any, written: Callable[..., Pat
     with opened(browser, path) as page:
         assert "refinement history" in text(page, "#graph")
         assert page.locator("#graph tbody tr").count() >= 1
+
+
+DRIVEN = """
+const real drag in [0.4, 0.6];
+mode Drive() {
+  write analog real v, x;
+  read analog real throttle;
+  diff { d(v) == throttle - drag*v; d(x) == v; }
+}
+mode CarTop() {
+  write analog real v, x;
+  read analog real throttle;
+  mode go = Drive();
+  trans from init to go;
+}
+agent Car() {
+  read analog real throttle in [-1, 3];
+  write analog real v, x;
+  init { v in [0, 1]; x = 0; }
+  mode top = CarTop();
+  assert "slow" { v <= 4 }
+}
+"""
+
+
+def test_inputs_parameters_and_the_only_submode_are_shown(
+    browser: Any, written: Callable[..., Path], tmp_path: Path
+) -> None:
+    model = tmp_path / "driven.charon"
+    model.write_text(DRIVEN)
+    with opened(browser, written("driven", lambda: load(model), until=8.0)) as page:
+        assert page.get_attribute("body", "data-overall") == "falsified"
+        state = {
+            row.locator("td").first.text_content(): row.locator("td").nth(1).text_content()
+            for row in page.locator("#state tbody tr").all()
+        }
+        assert state["throttleinput"] == "3", "the counterexample drives as fast as it can"
+        assert 0.4 <= float(state["dragparameter"]) <= 0.6
+        lit = page.locator("#diagram rect.lit")
+        assert [r.get_attribute("data-part") for r in lit.all()] == ["Car/go"]
+        page.select_option("#time-plot select", "throttle")
+        assert page.get_attribute("#time-plot svg", "aria-label") == "throttle over time"
+        assert page.locator("#time-plot .chosen path.run").count() >= 1
+        page.select_option("#phase-plot select[data-axis=x]", "drag")
+        assert page.locator("#phase-plot .runs path.run").count() >= 1
+        runs = page.evaluate("JSON.parse(document.getElementById('report-data').textContent).runs")
+        assert all("throttle" in s["values"] for run in runs for s in run["stretches"])
+
+
+LAMP = """
+mode Dark() {
+  write analog real x; write discrete enum { red, green } light;
+  diff { d(x) == 1; } inv { x <= 3 }
+}
+mode LampTop() {
+  write analog real x; write discrete enum { red, green } light;
+  mode dark = Dark(); mode bright = Dark();
+  trans from init to dark;
+  trans #switch from dark to bright when x >= 1 do { light = green; }
+}
+agent Lamp() {
+  private analog real x = 0; private discrete enum { red, green } light = red;
+  mode top = LampTop();
+  assert "red" { light == red }
+}
+"""
+
+
+def test_values_of_enumerations_are_shown(
+    browser: Any, written: Callable[..., Path], tmp_path: Path
+) -> None:
+    model = tmp_path / "lamp.charon"
+    model.write_text(LAMP)
+    with opened(browser, written("lamp", lambda: load(model), until=2.5)) as page:
+        value = page.locator("#state tbody tr").first.locator("td").nth(1)
+        assert value.text_content() == "red"
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        assert value.text_content() == "green"
+        marks = page.locator("#time-plot .axes text:not(.axis-name)").all_text_contents()
+        assert "red" in marks and "green" in marks
+        assert "broken" in text(page, "#crosscheck td.broken")
+
+
+def test_what_can_be_scrolled_says_so(browser: Any, written: Callable[..., Path]) -> None:
+    """A shade at the edge of what is wider than the window."""
+    with opened(browser, written("heater", heater, until=8.0), 400) as page:
+        table = page.locator("#crosscheck .scroll")
+        wide, seen = table.evaluate("e => [e.scrollWidth, e.clientWidth]")
+        assert wide > seen
+        assert "linear-gradient" in table.evaluate("e => getComputedStyle(e).backgroundImage")
