@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
@@ -31,33 +32,59 @@ def junit(reports: Sequence[Data]) -> str:
     """One suite for each model, one test case for each property: falsified is a failure,
     unknown is skipped, a contradiction between engines an error."""
     suites = [_suite(data) for data in reports]
-    text = _element("testsuites", {"name": "charon-workbench"}, *suites)
+    outcomes = [word for data in reports for word in _outcomes(data)]
+    total = sum(seconds(claim) for data in reports for claim in data["properties"])
+    attributes = {"name": "charon-workbench", **_counts(outcomes, total)}
+    text = _element("testsuites", attributes, *suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _outcomes(data: Data) -> list[str]:
+    """What the test cases of a model come to: their verdicts, or `error`."""
+    if data.get("error"):
+        return ["error"]
+    return [
+        "error" if wrong_about(data, claim) else claim["verdict"]["outcome"]
+        for claim in data["properties"]
+    ]
+
+
+def _counts(outcomes: Sequence[str], time: float) -> dict[str, str]:
+    return {
+        "tests": str(len(outcomes)),
+        "failures": str(outcomes.count("falsified")),
+        "skipped": str(outcomes.count("unknown")),
+        "errors": str(outcomes.count("error")),
+        "time": f"{time:.3f}",
+    }
+
+
+def wrong_about(data: Data, claim: Data) -> list[str]:
+    """What convicts an engine, in sentences: contradictions, a certificate that was rejected."""
+    found = [
+        c["sentence"] for c in data["crosscheck"]["contradictions"] if c["claim"] == claim["name"]
+    ]
+    check = claim["certificate_check"]
+    if check and not check["accepted"]:
+        found.append(f"The certificate was rejected when it was read back: {check['why']}.")
+    return found
 
 
 def _suite(data: Data) -> str:
     if data.get("error"):
         return _failed_suite(data)
     claims = data["properties"]
-    outcomes = [p["verdict"]["outcome"] for p in claims]
-    attributes = {
-        "name": data["model"]["label"],
-        "tests": str(len(claims)),
-        "failures": str(outcomes.count("falsified")),
-        "skipped": str(outcomes.count("unknown")),
-        "errors": str(len({c["claim"] for c in data["crosscheck"]["contradictions"]})),
-        "time": f"{sum(map(seconds, claims)):.3f}",
-    }
+    counts = _counts(_outcomes(data), sum(map(seconds, claims)))
+    attributes = {"name": data["model"]["label"], **counts}
     return _element("testsuite", attributes, *(_case(data, claim) for claim in claims))
 
 
 def _failed_suite(data: Data) -> str:
     """A model without a report: one test case, an error."""
     label, message = data["model"]["label"], data["error"]["message"]
-    error = _element("error", {"message": message.splitlines()[0]}, _xml(message))
+    error = _element("error", {"message": message.partition("\n")[0]}, _xml(message))
     case = _element("testcase", {"classname": label, "name": "the model", "time": "0.000"}, error)
-    counts = {"tests": "1", "failures": "0", "skipped": "0", "errors": "1", "time": "0.000"}
-    return _element("testsuite", {"name": label, **counts}, case)
+    return _element("testsuite", {"name": label, **_counts(["error"], 0.0)}, case)
 
 
 def _case(data: Data, claim: Data) -> str:
@@ -66,13 +93,12 @@ def _case(data: Data, claim: Data) -> str:
         "name": claim["name"],
         "time": f"{seconds(claim):.3f}",
     }
-    wrong = [c for c in data["crosscheck"]["contradictions"] if c["claim"] == claim["name"]]
+    wrong = wrong_about(data, claim)
     outcome = claim["verdict"]["outcome"]
     inside = []
     if wrong:
-        lines = "\n".join(c["sentence"] for c in wrong)
         message = {"message": "engines contradict each other"}
-        inside.append(_element("error", message, _xml(lines)))
+        inside.append(_element("error", message, _xml("\n".join(wrong))))
     elif outcome == "falsified":
         text = _xml(f"{claim['words']} {claim['formula']}")
         inside.append(_element("failure", {"message": violation(claim)}, text))
@@ -137,10 +163,9 @@ def sarif(reports: Sequence[Data]) -> dict[str, Any]:
 
 def _results(data: Data, claim: Data) -> Iterator[dict[str, Any]]:
     if claim["verdict"]["outcome"] == "falsified":
-        yield _result("property-violated", violation(claim), claim)
-    for found in data["crosscheck"]["contradictions"]:
-        if found["claim"] == claim["name"]:
-            yield _result("engines-contradict", found["sentence"], claim)
+        yield _result("property-violated", violation(claim), data, claim)
+    for sentence in wrong_about(data, claim):
+        yield _result("engines-contradict", sentence, data, claim)
 
 
 def _rejection(data: Data) -> dict[str, Any]:
@@ -148,14 +173,14 @@ def _rejection(data: Data) -> dict[str, Any]:
     return {"ruleId": "no-report", "level": "error", "message": {"text": text}}
 
 
-def _result(rule: str, text: str, claim: Data) -> dict[str, Any]:
+def _result(rule: str, text: str, data: Data, claim: Data) -> dict[str, Any]:
     found: dict[str, Any] = {"ruleId": rule, "level": "error", "message": {"text": text}}
     if claim["line"] is not None:
         file, line = claim["line"]
         found["locations"] = [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": _uri(file)},
+                    "artifactLocation": {"uri": _uri(data["model"]["label"], file)},
                     "region": {"startLine": line},
                 }
             }
@@ -163,8 +188,12 @@ def _result(rule: str, text: str, claim: Data) -> dict[str, Any]:
     return found
 
 
-def _uri(file: str) -> str:
-    return quote(file)
+def _uri(label: str, file: str) -> str:
+    """Where a file of a model is: beside the path that the model was named by, if it was."""
+    named = PurePath(label.partition(":")[0])
+    path = named.parent / file if named.suffix else PurePath(file)
+    address = quote(path.as_posix())
+    return f"file://{address}" if path.is_absolute() else address
 
 
 def arch_csv(reports: Sequence[Data]) -> str:

@@ -80,3 +80,70 @@ agent Relay() { private analog real x = 1; mode top = Top(); assert "near" { x <
     for word, said in (("sliding", True), ("urgent", False)):
         path.write_text(text.replace("WORD", word))
         assert any("sliding" in a for a in assumptions(load(path))) == said
+
+
+ODD = ('two\nlines & "quotes"', "Größe ≤ 3 \U0001f697", "bell\x07, half \ud83d", "=1+1,;'\t")
+
+
+@pytest.fixture(scope="module")
+def odd() -> list[dict[str, Any]]:
+    models = [heater(bound=21, claim=name, title=f"m{i}") for i, name in enumerate(ODD)]
+    return [data_of(model) for model in models]
+
+
+def test_odd_names_survive_every_format(odd: list[dict[str, Any]]) -> None:
+    """Every name is read back as it was; what XML cannot hold is replaced."""
+    text = junit(odd).encode()
+    root = ElementTree.fromstring(text)
+    names = [str(case.get("name")) for case in root.iter("testcase")]
+    assert names == [ODD[0], ODD[1], "bell\ufffd, half \ufffd", ODD[3]]
+    assert [root.get(k) for k in ("tests", "failures", "errors", "skipped")] == list("4400")
+    log = json.loads(json.dumps(sarif(odd)))
+    told = [r["message"]["text"] for r in log["runs"][0]["results"]]
+    assert all(repr(name) in line for name, line in zip(ODD, told, strict=True))
+    rows = list(csv.DictReader(io.StringIO(arch_csv(odd), newline="")))
+    assert [r["instance"] for r in rows] == list(ODD)
+
+
+def test_sarif_keeps_the_rules_of_its_schema(odd: list[dict[str, Any]]) -> None:
+    """What the schema of SARIF 2.1.0 demands of the parts that are written."""
+    for name, data in zip(("sub dir/m.charon:Agent", "/abs/m.charon", "m"), odd, strict=False):
+        data["model"]["label"] = name
+        data["properties"][0]["line"] = ["m ä.charon", 3]
+    log = sarif(odd)
+    assert log["version"] == "2.1.0" and log["$schema"].endswith("sarif-2.1.0.json")
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] and isinstance(driver["version"], str)
+    rules = [rule["id"] for rule in driver["rules"]]
+    assert len(set(rules)) == len(rules)
+    places = []
+    for result in run["results"]:
+        assert result["ruleId"] in rules and result["message"]["text"]
+        assert result["level"] in ("none", "note", "warning", "error")
+        for location in result.get("locations", []):
+            place = location["physicalLocation"]
+            assert place["region"]["startLine"] >= 1
+            places.append(place["artifactLocation"]["uri"])
+    file = "m%20%C3%A4.charon"
+    assert places == [f"sub%20dir/{file}", f"file:///abs/{file}", file]
+
+
+def test_counts_of_junit_are_those_of_its_cases(odd: list[dict[str, Any]]) -> None:
+    """A falsified property whose verdict is contradicted is an error and no failure; so is a
+    certificate that was rejected when it was read back."""
+    broken, rejected = (json.loads(json.dumps(data)) for data in odd[:2])
+    name = broken["properties"][0]["name"]
+    one = {"run": 0, "claim": name, "sentence": "It does not.", "margin": None, "place": None}
+    broken["crosscheck"]["contradictions"] = [one, one]
+    rejected["properties"][0]["verdict"]["outcome"] = "verified"
+    rejected["properties"][0]["certificate_check"] = {"accepted": False, "why": "row 3"}
+    root = ElementTree.fromstring(junit([broken, rejected, odd[2]]).encode())
+    for suite in (root, *root.findall("testsuite")):
+        for count, kind in (("errors", "error"), ("failures", "failure"), ("skipped", "skipped")):
+            assert int(str(suite.get(count))) == len(list(suite.iter(kind)))
+        assert int(str(suite.get("tests"))) == len(list(suite.iter("testcase")))
+    assert root.get("errors") == "2" and root.get("failures") == "1"
+    found = [r["ruleId"] for r in sarif([rejected])["runs"][0]["results"]]
+    assert found == ["engines-contradict"]
+    assert arch_csv([rejected]).splitlines()[1].split(",")[2] == "error"
