@@ -192,7 +192,7 @@ def _uri(label: str, file: str) -> str:
     """Where a file of a model is: beside the path that the model was named by, if it was."""
     named = PurePath(label.partition(":")[0])
     path = named.parent / file if named.suffix else PurePath(file)
-    address = quote(path.as_posix())
+    address = quote(path.as_posix(), errors="replace")
     return f"file://{address}" if path.is_absolute() else address
 
 

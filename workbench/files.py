@@ -14,7 +14,8 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text file so that readers see the old content or the new, never a part.
 
     A link is followed, an existing file keeps its permissions, and a device or pipe is
-    written to directly. Raises `click.UsageError` where the file cannot be written.
+    written to directly. What is no character (of file names in another encoding, for example)
+    is written as `?`. Raises `click.UsageError` where the file cannot be written.
     """
     try:
         _write(Path(os.path.realpath(path)), text)
@@ -30,14 +31,14 @@ def _write(path: Path, text: str) -> None:
             raise IsADirectoryError(0, "it is a directory")
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            path.write_text(text, encoding="utf-8", newline="\n")
+            path.write_text(text, encoding="utf-8", errors="replace", newline="\n")
             return
         if not os.access(path, os.W_OK):
             raise PermissionError(0, "permission denied")
         mode = stat.S_IMODE(status.st_mode)
     handle, name = tempfile.mkstemp(prefix=".workbench-", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

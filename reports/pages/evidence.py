@@ -49,7 +49,7 @@ def _graph(claim: Data, locations: Data) -> Markup:
             ),
             class_="certificate",
         )
-    tags = {name: quote(f"state:{name}") for name in locations}
+    tags = {name: quote(f"state:{name}", errors="replace") for name in locations}
     drawn = without_style(draw_proof_graph(found, tags, f"Abstract states of {claim['name']}"))
     count = len(found["nodes"])
     words = f"{counted(count, 'abstract state')}, {counted(len(found['arrows']), 'arrow')}."

@@ -26,7 +26,7 @@ def index_page(reports: Sequence[tuple[str, Data]]) -> str:
             tag("h1", counted(count, "model")),
             tag(
                 "p",
-                "Every verdict carries evidence: a certificate that an independent checker "
+                "What is decided carries evidence: a certificate that an independent checker "
                 "accepted, or a run that replays.",
                 class_="subtitle",
             ),

@@ -208,14 +208,15 @@ class _Inside:
 
 def mode_tag(component: str, modes: str) -> str:
     """The tag of a drawn mode: `follower.controller/optimal`; of a top mode, no modes."""
-    return quote(f"{component}/{modes}")
+    return quote(f"{component}/{modes}", errors="replace")
 
 
 def transition_tag(component: str, span: Span | None) -> str:
     """The tag of a drawn transition: its component and its place in the text."""
     if span is None:
         return ""
-    return quote(f"{component}@{PurePath(span.file).name}:{span.line}:{span.column}")
+    place = f"{PurePath(span.file).name}:{span.line}:{span.column}"
+    return quote(f"{component}@{place}", errors="replace")
 
 
 def _mode(name: str, kind: str, mode: Mode, depth: int, place: _Inside) -> Figure:

@@ -69,7 +69,7 @@ def test_several_models_give_a_folder(
     assert len(ElementTree.parse(junit).findall("testsuite/testcase/failure")) == 1
     (violation,) = json.loads(sarif.read_text())["runs"][0]["results"]
     place = violation["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == "cold.charon"
+    assert place["artifactLocation"]["uri"] == rooms[1].as_uri()
     assert place["region"]["startLine"] == 15
     assert table.read_text().splitlines()[0] == "benchmark,instance,result,time"
 
@@ -195,3 +195,35 @@ def test_the_model_is_not_overwritten(workbench: Run, rooms: tuple[Path, Path]) 
     before = rooms[0].read_text()
     result = workbench("report", rooms[0], "-o", rooms[0])
     assert result.code == 2 and rooms[0].read_text() == before
+
+
+def test_undecided_properties_are_told_as_a_block(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    path = rooms[0]
+    path.write_text(path.read_text().replace("t < 30", "t*t*t < 10649 + t/1000"))
+    result = workbench("report", path, "-o", tmp_path / "page.html", "--method", "template", *QUICK)
+    assert result.code == 5
+    head, *rest = result.out.splitlines()
+    assert head.endswith("'warm': UNKNOWN") and rest
+    assert all(line.startswith("  ") for line in rest)
+    assert rest[-1].startswith("  hint: ")
+
+
+def test_names_that_are_no_text_are_written_all_the_same(
+    process: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A JSON model may hold half a character, and a file may be named in another encoding."""
+    source, folder = tmp_path / "model.json", tmp_path / "pages"
+    assert process("export", rooms[0], "--to", "json", "-o", source).code == 0
+    odd = tmp_path / "odd\udcff.json"
+    odd.write_text(source.read_text().replace('"warm"', '"half \\ud83d <script>\\nnext"'))
+    junit, sarif = tmp_path / "j.xml", tmp_path / "s.json"
+    formats = ("--junit", junit, "--sarif", sarif)
+    result = process("report", odd, rooms[1], "-o", folder, *QUICK, *formats)
+    assert result.code == 10
+    assert sorted(p.name for p in folder.iterdir()) == ["cold.html", "index.html", "odd-json.html"]
+    cases = list(ElementTree.parse(junit).getroot().iter("testcase"))
+    assert cases[0].get("name") == "half \ufffd <script>\nnext"
+    assert len(json.loads(sarif.read_text())["runs"][0]["results"]) == 1
+    assert "half ? &lt;script&gt;" in (folder / "odd-json.html").read_text()
