@@ -15,10 +15,13 @@ from models.expressions.printing import to_text
 from models.expressions.text import parse_expression
 from models.source import Diagnostic, ModelError
 from models.trace import Counts, Course, Ending, Event, EventType, Outcome, Segment, Trace
+from models.trace_boxes import Box, hull_at
 
 SCHEMA = "charon-trace/1"
 TIME_COLUMN, LOCATION_COLUMN, SLIDING_COLUMN = "time", "location", "sliding"
 _MARKS = {LOCATION_COLUMN, SLIDING_COLUMN}
+LOWER, UPPER = ".lower", ".upper"
+"""What the names of columns with bounds of a variable end with."""
 
 
 def to_json(trace: Trace) -> str:
@@ -63,18 +66,30 @@ def from_json(text: str) -> Trace:
         raise _not_a_trace(str(error)) from error
 
 
-def to_csv(trace: Trace, step: float | None = None, names: Sequence[str] = ()) -> str:
+def to_csv(
+    trace: Trace,
+    step: float | None = None,
+    names: Sequence[str] = (),
+    boxes: Sequence[Box] | None = None,
+) -> str:
     """Rows time, location, variables: at the ends of all integration steps, or every `step`;
     both values are given where a jump changes them. Enumerations are written as stored. A
-    column `sliding` names the surface where a run slides along one."""
+    column `sliding` names the surface where a run slides along one. With `boxes`, which enclose
+    a run in the order of time, columns `x.lower` and `x.upper` bound each variable at that
+    time; they are empty where nothing is enclosed."""
     chosen = [n for n in tuple(names) or trace.variables if n != TIME_COLUMN]
     slides = [SLIDING_COLUMN] if any(s.sliding for s in trace.segments) else []
+    bounded = [] if boxes is None else [n + end for n in chosen for end in (LOWER, UPPER)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([TIME_COLUMN, LOCATION_COLUMN, *slides, *chosen])
+    writer.writerow([TIME_COLUMN, LOCATION_COLUMN, *slides, *chosen, *bounded])
     for t, segment, values in trace.rows(step):
         marks = [segment.sliding] if slides else []
-        writer.writerow([repr(t), segment.location, *marks, *(_cell(values[n]) for n in chosen)])
+        cells = [_cell(values[n]) for n in chosen]
+        if boxes is not None:
+            hull = hull_at(boxes, t, segment.location)
+            cells += [_cell(b) for n in chosen for b in hull.get(n, ("", ""))]
+        writer.writerow([repr(t), segment.location, *marks, *cells])
     return out.getvalue()
 
 
@@ -88,6 +103,8 @@ def from_csv(text: str, model: str = "") -> Trace:
     table: dict[str, list[float]] = {}
     words: dict[str, list[str]] = {}
     for i, name in enumerate(head):
+        if any(name.endswith(end) and name.removesuffix(end) in head for end in (LOWER, UPPER)):
+            continue  # bounds of another column
         try:
             cells = [row[i] for row in rows]
         except IndexError:

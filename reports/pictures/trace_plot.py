@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 from models.trace import Event, EventType, Segment, Trace
+from models.trace_boxes import Box
 from reports.pictures.svg import cut, number
 
 WIDTH, LEFT, RIGHT, TOP = 860.0, 78.0, 22.0, 46.0
@@ -45,6 +46,7 @@ STYLE = (
 .tp .bad { stroke: var(--bad); stroke-width: 1.4; fill: none; }
 .tp .jump { stroke-width: 1; stroke-dasharray: 1 3; fill: none; opacity: .8; }
 .tp .run { fill: none; stroke-width: 1.7; stroke-linejoin: round; stroke-linecap: round; }
+.tp .band { opacity: .3; stroke-width: 1; }
 .tp .many { stroke-width: 1; opacity: .55; }
 .tp .dot { stroke: var(--paper); stroke-width: 1.2; }
 """.strip()
@@ -81,8 +83,11 @@ class Axis:
         return [i * step for i in range(first, last + 1)]
 
 
-def plot(traces: Sequence[Trace], variables: Sequence[str], title: str) -> str:
-    """An SVG document: one panel for each variable, or phase plots for pairs `x:y`.
+def plot(
+    traces: Sequence[Trace], variables: Sequence[str], title: str, boxes: Sequence[Box] = ()
+) -> str:
+    """An SVG document: one panel for each variable, or phase plots for pairs `x:y`. Boxes that
+    enclose a run are drawn behind it.
 
     Raises ValueError for a name that no trace has, or where nothing is finite.
     """
@@ -95,11 +100,11 @@ def plot(traces: Sequence[Trace], variables: Sequence[str], title: str) -> str:
     parts: list[str] = []
     y = TOP
     if over_time:
-        drawn, y = _time_panels(traces, over_time, y)
+        drawn, y = _time_panels(traces, over_time, boxes, y)
         parts += drawn
     for pair in pairs:
         across, _, up = pair.partition(":")
-        drawn, y = _phase_panel(traces, across, up, y)
+        drawn, y = _phase_panel(traces, across, up, boxes, y)
         parts += drawn
     heading = f'<text class="title" x="{LEFT:g}" y="26">{escape(cut(title, 100).text)}</text>'
     return (
@@ -130,7 +135,7 @@ def page(svg: str, title: str) -> str:
 
 
 def _time_panels(
-    traces: Sequence[Trace], names: Sequence[str], y: float
+    traces: Sequence[Trace], names: Sequence[str], boxes: Sequence[Box], y: float
 ) -> tuple[list[str], float]:
     start = min(t.start for t in traces)
     end = max(max(t.end for t in traces), start + 1e-9)
@@ -144,6 +149,8 @@ def _time_panels(
         lines = [list(_lines(trace, name)) for trace in traces]
         values = _value_axis(lines, y + PANEL, y)
         parts += _frame(time, values, y, name, "time" if index + 1 == len(names) else "")
+        spans = [((b.start, b.end), b.bounds[name]) for b in boxes if name in b.bounds]
+        parts += _band(spans, time, values, index if len(traces) == 1 else 0)
         for run, strokes in enumerate(lines):
             parts += _strokes(strokes, time, values, index if len(traces) == 1 else run, traces)
         y += PANEL + GAP
@@ -152,7 +159,7 @@ def _time_panels(
 
 
 def _phase_panel(
-    traces: Sequence[Trace], across: str, up: str, y: float
+    traces: Sequence[Trace], across: str, up: str, boxes: Sequence[Box], y: float
 ) -> tuple[list[str], float]:
     height = 2 * PANEL + GAP
     lines = [list(_pairs(trace, across, up)) for trace in traces]
@@ -160,6 +167,8 @@ def _phase_panel(
     horizontal = _value_axis(flipped, LEFT, WIDTH - RIGHT)
     vertical = _value_axis(lines, y + height, y)
     parts = _frame(horizontal, vertical, y, up, across)
+    both = [b.bounds for b in boxes if across in b.bounds and up in b.bounds]
+    parts += _band([(b[across], b[up]) for b in both], horizontal, vertical, 0)
     for run, strokes in enumerate(lines):
         parts += _strokes(strokes, horizontal, vertical, run, traces)
         if strokes and strokes[0]:
@@ -208,6 +217,24 @@ def _frame(across: Axis, up: Axis, y: float, name: str, below: str) -> list[str]
             f"{escape(below)}</text>"
         )
     return parts
+
+
+def _band(
+    spans: Sequence[tuple[tuple[float, float], tuple[float, float]]],
+    across: Axis,
+    up: Axis,
+    colour: int,
+) -> list[str]:
+    """Rectangles that enclose a run, as one translucent band."""
+    if not spans:
+        return []
+    corners = ((across(a), across(b), up(c), up(d)) for (a, b), (c, d) in spans)
+    drawn = "".join(
+        f"M{number(left)} {number(low)}H{number(right)}V{number(high)}H{number(left)}Z"
+        for left, right, low, high in corners
+    )
+    name = "<title>proved enclosure</title>"
+    return [f'<path class="band f{colour % 6} s{colour % 6}" d="{drawn}">{name}</path>']
 
 
 def _strokes(

@@ -24,10 +24,12 @@ import flint
 
 from models.expressions.differentiate import NotDifferentiableError, differentiate
 from models.expressions.expression import Expression
+from models.expressions.operators import COMPARISONS
 from models.expressions.polynomial import polynomial_form
 from simulate.validated.balls import BallEvaluator, GaveUp, ball, ends, shortened
 from simulate.validated.branches import smooth_on
 from simulate.validated.enclosure import StateSet, Step
+from simulate.validated.exact_choices import filled_in
 from simulate.validated.known_state import KnownState, difference, key_of, orientation
 from simulate.validated.stay import Crossing, Stay
 
@@ -64,8 +66,10 @@ def cross(
     exact = _exactly(state, step, g, rate, when)
     when = when if exact is None else ball(exact)
     landed = _landed(stay, step, g, when) if exact is None else step.image(when)
-    after = stay.after(state, landed, exact).with_zero(node)
-    crossing = Crossing(key_of(node), sign * orientation(node))
+    filled = filled_in(node, state, stay.flows)  # as the requirements of the stay are
+    tested = filled if filled.op in COMPARISONS else node
+    after = stay.after(state, landed, exact).with_zero(node).with_zero(tested)
+    crossing = Crossing(key_of(tested), sign * orientation(tested))
     missing = stay.unproved(step, state, when, crossing, after)
     if missing is not None:
         raise GaveUp(f"{missing.says} until `{shortened(node)}` changes its truth")

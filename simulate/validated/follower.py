@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
-
-import flint
 
 from models.automaton import TIME, Automaton, Edge, Property
 from models.dynamics import eliminate_algebraic
@@ -21,7 +19,7 @@ from simulate.inputs.signals import Signal, Steps
 from simulate.jump import edge_name
 from simulate.validated.balls import GaveUp, ball, ends, shortened
 from simulate.validated.crossing import cross
-from simulate.validated.enclosure import StateSet, Way
+from simulate.validated.enclosure import KinkStep, SmoothStep, StateSet, Way
 from simulate.validated.exact_choices import Forms, after_resets, decimal, first_state, input_form
 from simulate.validated.known_state import KnownState, depth
 from simulate.validated.observed_run import ObservedRun
@@ -33,6 +31,9 @@ MARGINS = (Fraction(1, 10**7), Fraction(1, 10**5), Fraction(1, 10**3))
 
 WIDEST = 0.1
 """An enclosure wider than this, relative to 1 + |x|, proves nothing worth having."""
+
+PARTS = 8
+"""In so many parts the enclosure of a step is told."""
 
 SHORTEST = Fraction(1, 2**36)
 Attempt = Callable[[], None]
@@ -181,12 +182,22 @@ class Follower:
         """The state in a set after a time; `elapsed` is that time if it is rational."""
         return replace(self.now, state=self.stay.after(self.now.state, shape, elapsed), shape=shape)
 
+    def _enclosed(self, step: Way, s: Fraction, after: Progress) -> Iterator[Enclosed]:
+        """All states on the way to the place s; steps in time are told in parts, so that the
+        boxes are no longer than they need to be."""
+        parts = PARTS if isinstance(step, SmoothStep | KinkStep) else 1
+        low, high = ends(self.now.time)
+        last = ends(after.time)[1]
+        for k in range(parts):
+            a, b = s * k / parts, s * (k + 1) / parts
+            tube = self.stay.flow.values(step.tube(ball(a).union(ball(b))))
+            end = last if k + 1 == parts else min(last, high + b)
+            yield Enclosed(low + a, end, after.location, bounds_of(tube))
+
     def _move(self, step: Way, s: Any, after: Progress) -> None:
         """Go to a state after a proved step."""
-        tube = self.stay.flow.values(step.tube(flint.arb(0).union(s)))
-        start, end = ends(self.now.time)[0], ends(after.time)[1]
-        span = Enclosed(start, end, after.location, bounds_of(tube))
-        self.now = replace(after, enclosures=(*after.enclosures, span))
+        spans = self._enclosed(step, ends(s)[1], after)
+        self.now = replace(after, enclosures=(*after.enclosures, *spans))
         for name in self.stay.flow.names:
             value = self.now.state.values[name]
             if not float(value.rad()) <= WIDEST * (1.0 + abs(float(value.mid()))):

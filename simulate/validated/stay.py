@@ -32,9 +32,9 @@ from models.expressions.expression import (
     variable,
 )
 from models.expressions.normal_form import negation_normal_form
-from models.expressions.operators import Op
+from models.expressions.operators import COMPARISONS, Op
 from models.expressions.polynomial import polynomial_form
-from models.expressions.traversal import conjuncts, substitute
+from models.expressions.traversal import conjuncts, postorder, substitute
 from simulate.holding import inclusion_share, joint_rates
 from simulate.jump import edge_name
 from simulate.validated.balls import BallEvaluator, GaveUp, Truth, shortened, sign_test
@@ -124,12 +124,26 @@ class Stay:
 
     def after(self, state: KnownState, shape: StateSet, elapsed: Fraction | None) -> KnownState:
         """What is known after a time that led into a set; `elapsed` is that time if it is
-        rational: then variables with constant rates are known exactly if they were before."""
+        rational: then variables with constant rates are known exactly if they were before. What
+        is zero and does not change stays zero."""
         values: dict[str, Any] = dict(zip(shape.names, shape.box, strict=True))
         for name, rate in self.constant_rates.items():
             if elapsed is not None and name in state.exact:
                 values[name] = state.exact[name] + rate * elapsed
-        return KnownState(state.values, state.exact).assigned(values)
+        zeros = state.zeros & self._unchanged if state.zeros else frozenset()
+        return KnownState(state.values, state.exact, zeros).assigned(values)
+
+    @cached_property
+    def _unchanged(self) -> frozenset[object]:
+        """The keys of polynomials that requirements compare and that no flow changes."""
+        found = set()
+        for node in postorder(*(r.condition for r in self.requirements)):
+            key = key_of(node) if node.op in COMPARISONS else None
+            if isinstance(key, frozenset):  # of a polynomial
+                slope = self.slope(difference(node))
+                if slope is not None and vanishes(slope):
+                    found.add(key)
+        return frozenset(found)
 
     def slope(self, g: Expression) -> Expression | None:
         """The rate of change of a smooth function; None if there is no formula for it."""

@@ -24,12 +24,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
+from math import inf, nextafter
 from typing import TYPE_CHECKING, Any
 
 from models.automaton import Automaton, Property
 from models.counting import counted
 from models.source import ModelError
 from models.trace import Ending, Trace
+from models.trace_boxes import Box
 from models.verdict import Confirmation
 from simulate.inputs.signals import Signal
 from simulate.recipe import Recipe
@@ -205,6 +207,26 @@ def as_data(run: ValidatedRun) -> dict[str, Any]:
         "final": _all_written(run.final),
         "enclosures": [_enclosed_data(e, SHORT) for e in run.enclosures],
     }
+
+
+def boxes(run: ValidatedRun) -> tuple[Box, ...]:
+    """The enclosures in floating-point numbers, rounded outwards."""
+    return tuple(
+        Box(
+            *_outwards((part.start, part.end)),
+            part.location,
+            {name: _outwards(interval) for name, interval in part.bounds.items()},
+        )
+        for part in run.enclosures
+    )
+
+
+def _outwards(interval: Interval) -> tuple[float, float]:
+    low, high = map(float, interval)
+    return (
+        low if Fraction(low) <= interval[0] else nextafter(low, -inf),
+        high if Fraction(high) >= interval[1] else nextafter(high, inf),
+    )
 
 
 def _enclosed_data(part: Enclosed, digits: int = 30) -> dict[str, Any]:

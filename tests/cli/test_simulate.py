@@ -286,7 +286,7 @@ def test_chattering_is_no_success_and_sliding_goes_on(
     assert table.read_text().startswith("time,location,sliding,x\n")
     assert "sliding along" in picture.read_text()
     proof = workbench("simulate", model, "--until", 5, "--sliding", "--validated")
-    assert "gave up" in proof.out
+    assert proof.code == 5 and "gave up" in proof.out
 
 
 def test_a_run_is_compared_with_a_file(

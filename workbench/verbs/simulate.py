@@ -16,10 +16,12 @@ from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
 from workbench.option_types import Number, OutputFile
 from workbench.progress import Progress
+from workbench.run_summary import compared, details, in_words, row, table
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
     from models.trace import Difference, Trace
+    from models.trace_boxes import Box
     from simulate.many_runs import RunMaker, Summary
     from simulate.monitoring.stl import Formula
     from simulate.recipe import Recipe
@@ -29,9 +31,6 @@ POLICIES = ("earliest", "latest", "random", "script")
 LEVELS = ("low", "mid", "high", "random")
 SHOWN_RUNS = 20
 """So many runs get a line of their own on the terminal; all others are counted."""
-
-SHOWN_AGENTS = 8
-"""So many agents are named in the line of a run."""
 
 LISTED_RUNS = 10_000
 """With --json so many runs are listed, all others are counted; no more are drawn or tabulated."""
@@ -139,7 +138,8 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
     """Run a model: every event is found, none is overshot.
 
     Exit code 10 says that a run violated a property, 5 that one could not be followed to its
-    end (no finite value, no step small enough, chattering, a failing external function).
+    end (no finite value, no step small enough, chattering, a failing external function), or
+    with --validated not proved up to its end.
 
     \b
     Example:
@@ -205,7 +205,9 @@ class _Session:
         self.interrupted = False
         self.proof: dict[str, Any] | None = None
         self.proved = ""
-        self.is_proved_bad = False
+        self.is_proved_bad = self.is_unproved = False
+        self.followed: int | None = None  # the seed of the run that was followed by enclosures
+        self.boxes: Sequence[Box] | None = None  # the enclosures, if they were asked for
         self.drawn: list[str] = []  # what the plot shows
         self.other: Trace | None = None  # the trace to compare with
         self.difference: Difference | None = None
@@ -240,12 +242,14 @@ class _Session:
 
     @property
     def outcome(self) -> str:
-        """The runs in one word; `incomplete` where one could not be followed to its end."""
+        """The runs in one word; `incomplete` where one could not be followed to its end, by
+        steps or, if these were asked for, by enclosures."""
         from models.trace import Ending
 
         if self.bad is not None or self.is_proved_bad:
             return "falsified"
-        return "incomplete" if any(Ending(e).gave_up for e in self.endings) else "ok"
+        stuck = self.is_unproved or any(Ending(e).gave_up for e in self.endings)
+        return "incomplete" if stuck else "ok"
 
     def make_runs(self, automaton: Automaton) -> None:
         from simulate.many_runs import RunMaker
@@ -269,7 +273,7 @@ class _Session:
                 if summary.is_bad and self.bad is None:
                     self.bad = summary.seed
                 if i <= (LISTED_RUNS if self.console.as_json else SHOWN_RUNS):
-                    self.rows.append(_row(summary))
+                    self.rows.append(row(summary))
 
     def summaries(
         self, automaton: Automaton, formula: Formula | None, seeds: range
@@ -299,12 +303,14 @@ class _Session:
         """Prove the run by enclosures, as far as that goes."""
         from dataclasses import replace
 
-        from simulate.validated.validated_run import as_data, describe, validated_run
+        from simulate.validated.validated_run import as_data, boxes, describe, validated_run
 
         seed, trace = self.chosen_run()
         recipe = replace(self.recipe, seed=seed).with_decisions(trace.decisions)
         run = validated_run(automaton, recipe)
         self.is_proved_bad = run is not None and run.violation is not None
+        self.is_unproved = run is not None and not run.complete
+        self.followed, self.boxes = seed, () if run is None else boxes(run)
         self.proof = None if run is None else as_data(run)
         self.proved = "there is no run to validate." if run is None else describe(run)
 
@@ -329,15 +335,15 @@ class _Session:
                 endings=self.endings,
                 runs=self.rows,
                 **({"validated": self.proof} if self.options["validated"] else {}),
-                **({"comparison": _compared(self.difference)} if self.other else {}),
+                **({"comparison": compared(self.difference)} if self.other else {}),
             )
             return
-        for row in self.rows:
-            console.result(f"{self.chosen.label}: {row['sentence']}{_details(row)}")
+        for shown in self.rows:
+            console.result(f"{self.chosen.label}: {shown['sentence']}{details(shown)}")
         if self.proved:
             console.result(f"{self.chosen.label}: {self.proved}")
         if self.other is not None:
-            console.result(f"{self.chosen.label}: {_in_words(self.difference)}")
+            console.result(f"{self.chosen.label}: {in_words(self.difference)}")
         hidden = sum(self.endings.values()) - len(self.rows)
         if hidden > 0:
             console.result(f"... and {counted(hidden, 'more run')}")
@@ -361,7 +367,7 @@ class _Session:
             text = recorded(trace, recipe, self.automaton.sha256)
             write_whole(options["trace_file"], text)
         if options["csv_file"] is not None:
-            write_whole(options["csv_file"], _table(self.kept))
+            write_whole(options["csv_file"], table(self.kept, self.followed, self.boxes))
         if options["plot"] is not None:
             self.draw(options["plot"], traces)
 
@@ -370,111 +376,11 @@ class _Session:
 
         title = f"{self.chosen.label} until {self.recipe.until:g}"
         try:
-            svg = plot([t for t in traces if t.segments], self.drawn, title)
+            drawn = [t for t in traces if t.segments]
+            svg = plot(drawn, self.drawn, title, self.boxes or ())
         except ValueError as error:
             raise click.UsageError(f"--plot: {error}") from error
         write_whole(path, page(svg, title) if path.suffix == ".html" else svg)
-
-
-def _row(run: Summary) -> dict[str, Any]:
-    data: dict[str, Any] = {}
-    if run.formula is not None:
-        robustness = run.formula.robustness
-        data["robustness"] = robustness if abs(robustness) < float("inf") else None
-        data["formula_violated_at"] = run.formula.violated_at
-        data["formula_open"] = run.formula.is_open
-    return data | {
-        "seed": run.seed,
-        "ending": str(run.ending),
-        "time": run.time,
-        "sentence": run.sentence,
-        "name": run.name,
-        "jumps": run.jumps,
-        "grazes": run.grazes,
-        "steps": run.steps,
-        "evaluations": run.evaluations,
-        "agent_steps": run.agent_steps,
-        "agents": {n: {"count": c, "steps": s} for n, (c, s) in run.agents.items()},
-        "violated": list(run.violated),
-        "final": run.final,
-    }
-
-
-def _compared(difference: Difference | None) -> dict[str, Any] | None:
-    if difference is None:
-        return None
-    return {
-        "largest": difference.largest,
-        "variable": difference.variable,
-        "time": difference.time,
-        "first_jump": difference.first_jump,
-    }
-
-
-def _in_words(difference: Difference | None) -> str:
-    if difference is None:
-        return "there is nothing to compare: the runs share no time."
-    gap = (
-        f"the largest gap is {difference.largest:.6g} in `{difference.variable}` at"
-        f" t = {difference.time:.6g}"
-        if difference.variable
-        else "no variable differs"
-    )
-    jumps = (
-        "the jumps agree"
-        if difference.first_jump < 0
-        else f"the jumps part at number {difference.first_jump + 1}"
-    )
-    return f"compared: {gap}, {jumps}."
-
-
-def _details(row: dict[str, Any]) -> str:
-    jumps, steps = counted(row["jumps"], "jump"), counted(row["steps"], "step")
-    formula = f" {_about_formula(row)}." if "robustness" in row else ""
-    touched = f"{row['grazes']} touched, " if row["grazes"] else ""
-    return f"{formula} ({jumps}, {touched}{steps}{_by_agents(row)}, seed {row['seed']})"
-
-
-def _about_formula(row: dict[str, Any]) -> str:
-    margin = row["robustness"]
-    by = "" if margin is None else f"robustness {margin:.6g}"
-    if row["formula_violated_at"] is not None:
-        return f"The formula is violated at t = {row['formula_violated_at']:.6g}" + (
-            f" ({by})" if by else ""
-        )
-    if row["formula_open"]:
-        return "The formula is open: what comes after the run decides it" + (
-            f" ({by} so far)" if by else ""
-        )
-    return f"The formula holds ({by})" if by else "The formula holds"
-
-
-def _by_agents(row: dict[str, Any]) -> str:
-    """The steps of the agents, where there are several."""
-    agents = row["agents"]
-    count = sum(a["count"] for a in agents.values())
-    if count < 2:
-        return ""
-    if len(agents) == 1:
-        return f" of each of {count} agents: {row['agent_steps']} agent steps"
-    shown = ", ".join(f"{name} {a['steps']}" for name, a in list(agents.items())[:SHOWN_AGENTS])
-    more = f" and {len(agents) - SHOWN_AGENTS} more" if len(agents) > SHOWN_AGENTS else ""
-    return f" on {len(agents)} clocks ({shown}{more}): {row['agent_steps']} agent steps"
-
-
-def _table(runs: Sequence[tuple[int, Trace]]) -> str:
-    """All runs as one CSV table; a column says which run where there are several."""
-    from models.trace_files import to_csv
-
-    if len(runs) == 1:
-        return to_csv(runs[0][1])
-    lines: list[str] = []
-    for seed, trace in runs:
-        head, *rows = to_csv(trace).splitlines()
-        if not lines:
-            lines.append(f"seed,{head}")
-        lines += [f"{seed},{row}" for row in rows]
-    return "\n".join(lines) + "\n"
 
 
 def _bar(done: int, total: int, width: int = 24) -> str:
