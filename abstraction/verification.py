@@ -23,6 +23,7 @@ STRATEGIES: dict[str, tuple[str, str]] = {
     "flowpipe": ("abstraction.strategies.flowpipe", "FlowpipeStrategy"),
     "nonlinear": ("abstraction.strategies.nonlinear", "NonlinearStrategy"),
     "template": ("abstraction.strategies.template", "TemplateStrategy"),
+    "history": ("abstraction.strategies.history", "HistoryStrategy"),
     "recurrence": ("abstraction.strategies.recurrence", "RecurrenceStrategy"),
     "transient": ("abstraction.strategies.transient", "TransientStrategy"),
     "abstraction": ("abstraction.strategies.abstraction", "AbstractionStrategy"),
@@ -31,13 +32,20 @@ STRATEGIES: dict[str, tuple[str, str]] = {
 """Every method, in the order in which `auto` tries those that suit: module and class."""
 
 QUICK_SIMULATIONS = 300
-QUICK_SECONDS = {"simulation": 1.5, "template": 6.0, "recurrence": 6.0, "abstraction": 6.0}
+QUICK_SECONDS = {
+    "simulation": 1.5,
+    "template": 6.0,
+    "history": 6.0,
+    "recurrence": 6.0,
+    "abstraction": 6.0,
+}
 """Methods that `auto` tries twice: for at most so long (and a fifth of the time that is left),
 and again later if that was not enough, in the same order, simulation last."""
 QUICK_PART = 0.2
 LONG_SEARCHES = {
     "quadratic": 3,
     "template": 2,
+    "history": 2,
     "transient": 2,
     "recurrence": 2,
     "abstraction": 1,

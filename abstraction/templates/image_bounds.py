@@ -103,8 +103,8 @@ class Setting:
     start: Array
     images: list[Image] = field(default_factory=list)
     slack: float = 0.0
-    """By how much h shall exceed the images, except in rows that only their own bound keeps:
-    those cannot have any."""
+    """By how much h shall exceed the images, except in rows that only their own bound keeps,
+    here or in the location before: handed on in circles, those cannot have any."""
 
     @property
     def size(self) -> float:
@@ -149,7 +149,7 @@ class Setting:
                 yield Bound(k, (image.target, i), image.source, factors, cap, there, there)
             elif value < np.inf:
                 found = image.bound(k, i, inside, supported, value)
-                rigid = image.source == image.target and found.factors[i] > 1 - RIGID
+                rigid = found.factors[i] > 1 - RIGID
                 slack = 0.0 if rigid else self.slack
                 yield replace(found, constant=found.constant + slack) if slack else found
             else:

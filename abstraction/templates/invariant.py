@@ -154,10 +154,8 @@ def solved(
     """The solution above `low` of the concave system that the strategy chooses; rows that
     have none become infinite."""
     offsets, growth = low, np.zeros_like(low)
-    climbs = 0
-    for _ in range(search.policies + search.climbs):
-        if stop():
-            break
+    climbs = settling = 0
+    while settling < search.policies and not stop():
         wanted = [(image, row) for row, image in strategy.items()]
         bounds = setting.bounds(offsets, wanted)
         solution = least_offsets(setting, bounds, offsets, low)
@@ -172,6 +170,7 @@ def solved(
                 offsets[row] = low[row] = np.inf
                 strategy.pop(row, None)
             continue
+        settling += 1
         change = float(np.abs(_difference(solution, offsets)).max(initial=0.0))
         offsets = solution
         if change <= SETTLED * setting.size:

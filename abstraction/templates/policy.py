@@ -1,93 +1,115 @@
 """The least offsets that satisfy linear bounds: one linear program (a *policy* held fixed).
 
 Bounds come from dual multipliers and hold for every h, so every solution of the program is
-inductive for the images that the bounds speak about.
+inductive for the images that the bounds speak about. A policy without a solution has a least
+one in which some offsets are infinite. Which these are is decided exactly: factors are not
+negative, so of the rows that use each other (a strong component of "is bounded by") either all
+are finite or none is.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
 from abstraction.templates.image_bounds import Bound, RowKey, Setting
 from abstraction.templates.system import Array
-from reach.programs.linear_program import minimise
+from reach.programs.sparse_program import SparseProgram
 
-NEARLY = 1e-7
+LOWEST = -1e6
+"""In units of the offsets' size: the lower limit of rows that have none."""
 
 
 def least_offsets(
     setting: Setting, bounds: list[Bound], offsets: Array, low: Array
 ) -> Array | None:
-    """The least h >= low that satisfies every bound; rows with infinite offsets stay so.
+    """The least h >= low that satisfies every bound; rows with infinite offsets (given up, or
+    of locations that nothing has entered) stay so.
 
     None if the finite rows have no solution together.
     """
-    rows = list(zip(*np.nonzero(np.isfinite(offsets)), strict=True))
-    index: dict[RowKey, int] = {(int(g), int(i)): k for k, (g, i) in enumerate(rows)}
-    usable = [b for b in bounds if b.target in index]
-    if any(_needs_infinite(b, index) for b in usable):
-        return None
-    matrix, right = _program(usable, index)
-    solution = minimise(np.ones(len(index)), matrix, right, _lower_limits(setting, index, low))
+    live = [(int(g), int(i)) for g, i in zip(*np.nonzero(np.isfinite(offsets)), strict=True)]
+    solution = _solution(setting, live, _usable(bounds, live), low, {})
     if solution is None:
         return None
-    found = np.full_like(offsets, np.inf)
-    for row, k in index.items():
-        found[row] = solution[k]
+    found = offsets.copy()
+    for row, value in solution.items():
+        found[row] = value
     return found
 
 
 def unholdable(setting: Setting, bounds: list[Bound], offsets: Array, low: Array) -> set[RowKey]:
-    """Rows to give up: those that need an infinite bound, else those whose bounds must be
-    relaxed for the others to have a solution."""
-    rows = list(zip(*np.nonzero(np.isfinite(offsets)), strict=True))
-    live: set[RowKey] = {(int(g), int(i)) for g, i in rows}
-    given_up: set[RowKey] = set()
-    while live:
-        index = {row: k for k, row in enumerate(sorted(live))}
-        usable = [b for b in bounds if b.target in live]
-        hopeless = {b.target for b in usable if _needs_infinite(b, index)}
-        hopeless = hopeless or _to_relax(setting, usable, index, low)
-        if not hopeless:
-            break
-        given_up |= hopeless
-        live -= hopeless
-    return given_up
+    """Rows to give up: those that some image exceeds without bound; if there are none, those
+    that are infinite in the least solution, though all that they rest on besides is finite."""
+    live = [(int(g), int(i)) for g, i in zip(*np.nonzero(np.isfinite(offsets)), strict=True)]
+    usable = _usable(bounds, live)
+    unbounded = {bound.target for bound in usable if bound.constant == np.inf}
+    if unbounded:
+        return unbounded
+    known: dict[RowKey, float] = {}
+    infinite: set[RowKey] = set()
+    for rows in _components(usable):
+        own = [bound for bound in usable if bound.target in rows]
+        if any(row not in rows and row not in known for b in own for row in _used(b)):
+            continue
+        solution = _solution(setting, rows, own, low, known)
+        if solution is None:
+            infinite |= rows
+        else:
+            known |= solution
+    return infinite or {bound.target for bound in usable}
 
 
-def _needs_infinite(bound: Bound, index: dict[RowKey, int]) -> bool:
-    return bound.constant == np.inf or any(
-        (bound.source, int(q)) not in index for q in np.flatnonzero(bound.factors)
-    )
+def _components(bounds: list[Bound]) -> Iterator[set[RowKey]]:
+    """Rows that use each other, those first on which others rest."""
+    import networkx
+
+    graph = networkx.DiGraph()
+    for bound in bounds:
+        graph.add_edges_from((bound.target, row) for row in _used(bound))
+        graph.add_node(bound.target)
+    yield from networkx.strongly_connected_components(graph)
 
 
-def _to_relax(
-    setting: Setting, bounds: list[Bound], index: dict[RowKey, int], low: Array
-) -> set[RowKey]:
-    matrix, right = _program(bounds, index)
-    relaxed = np.zeros((len(bounds), len(index)))
-    for k, bound in enumerate(bounds):
-        relaxed[k, index[bound.target]] = -1.0
-    size = len(index)
-    costs = np.concatenate([np.full(size, 1e-6), np.ones(size)])
-    limits = np.concatenate([_lower_limits(setting, index, low), np.zeros(size)])
-    solution = minimise(costs, np.hstack([matrix, relaxed]), right, limits)
-    if solution is None:
-        return set(index)
-    rows = list(index)
-    return {rows[k] for k in np.flatnonzero(solution[size:] > NEARLY)}
+def _used(bound: Bound) -> list[RowKey]:
+    return [(bound.source, int(q)) for q in np.flatnonzero(bound.factors)]
 
 
-def _program(bounds: list[Bound], index: dict[RowKey, int]) -> tuple[Array, Array]:
-    """factors * h - h[target] <= -constant, one row for each bound."""
-    matrix = np.zeros((len(bounds), len(index)))
-    for k, bound in enumerate(bounds):
+def _usable(bounds: list[Bound], live: Iterable[RowKey]) -> list[Bound]:
+    kept = set(live)
+    return [bound for bound in bounds if bound.target in kept]
+
+
+def _solution(
+    setting: Setting,
+    rows: Iterable[RowKey],
+    bounds: list[Bound],
+    low: Array,
+    known: Mapping[RowKey, float],
+) -> dict[RowKey, float] | None:
+    """The least values of the rows, where those of others are known."""
+    if any(bound.constant == np.inf for bound in bounds):
+        return None
+    program = SparseProgram()
+    lowest = LOWEST * setting.size
+    index = {
+        row: program.unknown(lowest if low[row] == -np.inf else float(low[row]), np.inf, 1.0)
+        for row in rows
+    }
+    for bound in bounds:
+        constant = bound.constant
+        factors = {index[bound.target]: -1.0}
         for q in np.flatnonzero(bound.factors):
-            matrix[k, index[bound.source, int(q)]] += bound.factors[q]
-        matrix[k, index[bound.target]] -= 1.0
-    return matrix, np.array([-bound.constant for bound in bounds])
-
-
-def _lower_limits(setting: Setting, index: dict[RowKey, int], low: Array) -> Array:
-    limits = np.array([low[row] for row in index])
-    return np.where(limits == -np.inf, -1e6 * setting.size, limits)
+            row, factor = (bound.source, int(q)), float(bound.factors[q])
+            if row in index:
+                factors[index[row]] = factors.get(index[row], 0.0) + factor
+            elif row in known:
+                constant += factor * known[row]
+            else:
+                return None
+        program.row(factors, -constant)
+    solution = program.solve()
+    if solution is None:
+        return None
+    return {row: float(solution[k]) for row, k in index.items()}

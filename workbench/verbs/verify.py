@@ -35,6 +35,7 @@ METHODS = (
     "flowpipe",
     "nonlinear",
     "template",
+    "history",
     "transient",
     "abstraction",
     "exact",

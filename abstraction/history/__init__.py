@@ -1,0 +1,1 @@
+"""Inductive polyhedra for each way into a location."""
