@@ -22,10 +22,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.templates.directions import Template
 from abstraction.history.directions import Vector
+from abstraction.templates.directions import Template
 from abstraction.templates.image_bounds import Setting, setting_of
-from abstraction.templates.simple_rationals import on_grid
 from abstraction.templates.invariant import (
     OFFSET_GRID,
     SLACK,
@@ -33,6 +32,7 @@ from abstraction.templates.invariant import (
     TemplateSearch,
     least_invariant,
 )
+from abstraction.templates.simple_rationals import on_grid
 from abstraction.templates.system import Array, Flow, Polyhedron, TemplateSystem
 from models.proof.linear import Form
 from models.proof.polyhedral import Region

@@ -23,9 +23,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from abstraction.templates.directions import Template, axes, fastest_rate, template
 from abstraction.history.directions import node_directions
 from abstraction.history.places import Node, Place, Scene, node_of, transit
+from abstraction.templates.directions import Template, axes, fastest_rate, template
 from abstraction.templates.image_bounds import size_of
 from abstraction.templates.invariant import (
     SETTLED,

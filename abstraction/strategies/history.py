@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from abstraction.strategies.certified import certify
 from abstraction.history.search import HistorySearch, NoRegions
-from abstraction.templates.pruning import pruned
+from abstraction.strategies.certified import certify
 from abstraction.strategies.strategy import Task
+from abstraction.templates.pruning import pruned
 from abstraction.templates.system import TooManyLocationsError, template_system
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem

@@ -70,10 +70,11 @@ class ExactProgram:
         import numpy as np
 
         row_number = {name: i for i, name in enumerate(names)}
-        scale = [
-            max((abs(float(v)) for v in column.values()), default=1.0) or 1.0
+        columns = [
+            [value.numerator / value.denominator for value in column.values()]
             for column in self._columns
         ]
+        scale = [max(map(abs, values), default=1.0) or 1.0 for values in columns]
         program = highspy.HighsLp()
         program.num_col_, program.num_row_ = len(self._columns), len(names)
         program.col_cost_ = np.array(
@@ -84,11 +85,12 @@ class ExactProgram:
         right = np.array([float(self.target.get(n, 0)) for n in names])
         program.row_lower_ = right
         program.row_upper_ = right
-        starts, index, value = [0], [], []
-        for column, s in zip(self._columns, scale, strict=True):
-            for name, entry in column.items():
-                index.append(row_number[name])
-                value.append(float(entry) / s)
+        starts = [0]
+        index: list[int] = []
+        value: list[float] = []
+        for column, values, s in zip(self._columns, columns, scale, strict=True):
+            index.extend([row_number[name] for name in column])
+            value.extend([entry / s for entry in values])
             starts.append(len(index))
         program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         program.a_matrix_.start_ = np.array(starts, dtype=np.int32)

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.templates.directions import axes, template
 from abstraction.history.directions import conserved, null_space
 from abstraction.history.places import Place, Scene, transit
 from abstraction.history.search import HistorySearch, NoRegions
-from abstraction.templates.image_bounds import Bound
-from abstraction.templates.policy import least_offsets, unholdable
 from abstraction.strategies.strategy import Task
+from abstraction.templates.directions import axes, template
+from abstraction.templates.image_bounds import Bound
 from abstraction.templates.invariant import TemplateSearch, search_setting
+from abstraction.templates.policy import least_offsets, unholdable
 from abstraction.templates.system import TemplateSystem, template_system
 from abstraction.verification import deadline, verify
 from models.automaton import Automaton
