@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from abstraction.strategies.strategy import HISTORY_READER, SEEDS, Strategy, Task
 from models.verdict import Effort, Unknown, Verdict
-from reach.sets.double_description import OutOfTimeError, time_limit
+from reach.time_limit import OutOfTimeError, time_limit
 
 if TYPE_CHECKING:
     from abstraction.predicates.refinement_history import RefinementRound
@@ -116,13 +116,12 @@ def _with_share(verdict: Unknown, seconds: float) -> Unknown:
 
 
 def _attempt(chosen: Strategy, task: Task) -> Verdict:
-    """The verdict of a strategy; `Unknown` if the deadline passes within a single long operation
-    on polyhedra."""
+    """The verdict of a strategy; `Unknown` if the deadline passes within one long operation."""
     try:
         with time_limit(task.deadline):
             return chosen.attempt(task)
     except OutOfTimeError:
-        reason = "the time limit was reached in an operation on polyhedra"
+        reason = "the time limit was reached in the middle of an operation"
         return Unknown(task.claim.name, chosen.name, reason, "raise --time-limit", Effort())
 
 

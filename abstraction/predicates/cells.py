@@ -86,13 +86,11 @@ class Cells:
         self._planes = {
             location: _planes(system.names, forms) for location, forms in self.predicates.items()
         }
-        self._usual = {
-            location: self._usual_side(location, None if runs is None else runs.points([location]))
-            for location in system.locations
-        }
+        self._runs = runs
+        self._usual: dict[str, Signs] = {}
+        self._implied: dict[str, Signs] = {}
         self._zones: dict[tuple[str, int], _Zone] = {}
         self._bad_sets = [ZoneSolver(self._session, bad.rows) for _, bad in system.bad]
-        self._implied = {location: self._implied_side(location) for location in system.locations}
         self._crossings: dict[AbstractState, frozenset[int]] = {}
         self._leaps: dict[AbstractState, tuple[tuple[AbstractState, int], ...]] = {}
 
@@ -167,7 +165,7 @@ class Cells:
             if not zone.exact.meets(cell):
                 return []
             high, low = level, -level
-        if known := self._implied[location][p]:
+        if known := self._implied_side(location)[p]:
             return [known]
         found: list[int] = []
         for sign, excess in ((-1, high - level), (1, level + low)):
@@ -177,7 +175,7 @@ class Cells:
                 excess >= -room and zone.exact.meets_within((p, sign), inside, cell)
             ):
                 found.append(sign)
-        return found or [1 if self._usual[location][p] > 0 else -1]
+        return found or [1 if self._usual_side(location)[p] > 0 else -1]
 
     # Flow
 
@@ -198,7 +196,7 @@ class Cells:
             _restrict(bound, 0, levels, state.signs)
             cell = sides(self.predicates[state.location], state.signs)
             for p, sign in enumerate(state.signs):
-                if sign == self._implied[state.location][p]:
+                if sign == self._implied_side(state.location)[p]:
                     continue
                 on_facet = bound.copy()
                 on_facet[2 * p], on_facet[2 * p + 1] = levels[p], -levels[p]
@@ -260,22 +258,27 @@ class Cells:
         normals, levels = self._planes[location]
         return tuple(1 if v <= 0 else -1 for v in normals @ point - levels)
 
-    def _usual_side(self, location: str, points: Array | None) -> Signs:
+    def _usual_side(self, location: str) -> Signs:
         """On which side of each predicate runs usually are: a set that lies in a hyperplane
         belongs to both sides, and is counted there."""
-        normals, levels = self._planes[location]
-        if points is None:
-            return (1,) * len(levels)
-        return tuple(1 if v <= 0 else -1 for v in (points @ normals.T - levels).mean(axis=0))
+        if location not in self._usual:
+            normals, levels = self._planes[location]
+            points = None if self._runs is None else self._runs.points([location])
+            means = -levels if points is None else (points @ normals.T - levels).mean(axis=0)
+            usual = (1 if points is None or mean <= 0 else -1 for mean in means)
+            self._usual[location] = tuple(usual)
+        return self._usual[location]
 
     def _implied_side(self, location: str) -> Signs:
         """On which side of each predicate the invariant lies, 0 where on both: such a
         predicate is never crossed, and the cells beyond it have no interior."""
-        found: list[int] = []
-        for p in range(len(self.predicates[location])):
-            implied = [s for s in (1, -1) if self._all_beyond(location, p, s)]
-            found.append(implied[0] if len(implied) == 1 else 0)
-        return tuple(found)
+        if location not in self._implied:
+            found: list[int] = []
+            for p in range(len(self.predicates[location])):
+                implied = [s for s in (1, -1) if self._all_beyond(location, p, s)]
+                found.append(implied[0] if len(implied) == 1 else 0)
+            self._implied[location] = tuple(found)
+        return self._implied[location]
 
     def _all_beyond(self, location: str, p: int, sign: int) -> bool:
         """Whether s h_p <= 0 wherever time can pass, and it can somewhere."""

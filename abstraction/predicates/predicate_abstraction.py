@@ -64,6 +64,7 @@ from models.proof.linear import Form
 from models.proof.polyhedral import Region
 from models.proof.problem import LinearProblem
 from reach.evidence import prove
+from reach.time_limit import OutOfTimeError
 
 PACE = 0.1
 PLANS = (PartPlan(2.0), PartPlan(0.2), PartPlan(0.05))
@@ -149,6 +150,17 @@ def abstract(
     predicates = distinct([*given, *mined])
     search = _Search(problem, system, runs, predicates, stop, progress)
     search.seconds["sampling"] = time.perf_counter() - begun
+    try:
+        return _searched(search, method, given)
+    except OutOfTimeError:
+        return search.result(None, search.when_out_of_time())
+
+
+def _searched(
+    search: _Search, method: PredicateAbstraction, given: list[Predicate]
+) -> AbstractionResult:
+    """Whole cells, slices if they are wanted, then parts."""
+    system, runs = search.system, search.runs
     found = search.whole_cells(method)
     if found is None and (where := seen_bad(system, runs)) is not None:
         path = in_path(search.history[0].path)
@@ -176,6 +188,23 @@ class _Search:
     reason: str = ""
     states: int = 0
     expanded: int = 0
+
+    def when_out_of_time(self) -> str:
+        """Why there is no result, if the time was over in the middle of something."""
+        if self.reason:
+            return f"the time limit ended the search; before, {self.reason}"
+        most = max(map(len, self._divided().values()), default=0)
+        return (
+            f"the time limit ended the search among cells of up to {counted(most, 'predicate')} "
+            f"in each of {counted(len(self.system.locations), 'location')}"
+        )
+
+    def _divided(self) -> dict[str, list[Predicate]]:
+        """The predicates of every location."""
+        return {
+            location: [p for p in self.predicates if p.location in (None, location)]
+            for location in self.system.locations
+        }
 
     def result(self, proof: PolyhedralProof | None, reason: str = "") -> AbstractionResult:
         return AbstractionResult(

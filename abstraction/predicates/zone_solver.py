@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from models.proof.linear import Form, Row, Rows
 from models.smt.rows import RowSession
+from reach.time_limit import check_time
 
 
 class ZoneSolver:
@@ -21,6 +22,7 @@ class ZoneSolver:
 
     def meets(self, rows: Sequence[Row]) -> bool:
         """Whether the polyhedron has a point that satisfies the rows."""
+        check_time()
         return self._solver.satisfiable(rows) is not False
 
     def meets_within(self, key: tuple[int, int], rows: Sequence[Row], cell: Sequence[Row]) -> bool:

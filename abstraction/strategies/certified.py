@@ -9,7 +9,7 @@ from models.proof.certificate import Certificate, Proof
 from models.proof.checker import CheckInterruptedError
 from models.verdict import Effort, Unknown, Verdict, Verified, verified
 
-GRACE = 5.0
+GRACE = 2.5
 """Seconds that the final check may go on beyond the time limit: a proof that was found in time
 should not be lost for a moment."""
 

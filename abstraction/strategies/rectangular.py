@@ -23,7 +23,8 @@ from reach.rectangular.moves import Move, Place
 from reach.rectangular.split import NotRectangularError
 from reach.rectangular.system import Packing, RectangularSystem
 from reach.rectangular.witness import Path, Run, run_along
-from reach.sets.double_description import OutOfTimeError, TooManyRaysError, time_limit
+from reach.sets.double_description import TooManyRaysError
+from reach.time_limit import OutOfTimeError, time_limit
 
 FEW_DIMENSIONS, MANY_DIMENSIONS = 3, 6
 """With few dimensions packs do not help; with many even bounds of single names may."""

@@ -19,6 +19,7 @@ from abstraction.templates.system import Array, Flow, Polyhedron, Switch, Templa
 from reach.affine.matrix_exponential import matrix_exponential
 from reach.sets.convex_hull import HullRefusedError, corners
 from reach.sets.support import SupportOracle
+from reach.time_limit import check_time
 
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
@@ -110,6 +111,7 @@ def _run(
     visits: list[tuple[Array, Indices]] = [(points, places)]
     switches = 0
     for _ in range(steps):
+        check_time()
         points, stuck = _moved(points, places, movers, drawn, generator)
         wants = stuck | (eager & (generator.random(len(points)) < EAGER))
         points, places, taken = _leapt(points, places, wants, leaps, generator)

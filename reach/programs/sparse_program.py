@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reach.programs.linear_program import new_solver
+from reach.time_limit import check_time
 
 Array = NDArray[np.float64]
 
@@ -56,6 +57,7 @@ class SparseProgram:
         """The values of the unknowns at the minimum; None if it was not found."""
         import highspy
 
+        check_time()
         program = highspy.HighsLp()
         program.num_col_, program.num_row_ = len(self._low), len(self._row_low)
         program.col_cost_ = np.array(self._cost)

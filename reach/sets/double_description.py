@@ -13,13 +13,13 @@ two rays are adjacent if no third ray saturates everything that both of them do.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 from operator import mul
 from typing import Any, TypeAlias
+
+from reach.time_limit import OutOfTimeError, current_deadline
 
 _cone: Any
 try:
@@ -35,23 +35,6 @@ MAX_PAIRS = 2_000_000
 
 class TooManyRaysError(Exception):
     """A cone has too many generators to go on."""
-
-
-class OutOfTimeError(Exception):
-    """The moment has passed up to which cones may be worked on (`time_limit`)."""
-
-
-_DEADLINE: ContextVar[float] = ContextVar("deadline", default=float("inf"))
-
-
-@contextmanager
-def time_limit(deadline: float) -> Iterator[None]:
-    """Work on cones raises `OutOfTimeError` soon after the deadline (`time.monotonic`)."""
-    token = _DEADLINE.set(deadline)
-    try:
-        yield
-    finally:
-        _DEADLINE.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +130,9 @@ def _compiled(
     """`narrow` by the compiled core; None if the numbers do not fit in its integers."""
     known = cone.equations, cone.inequalities, cone.lines, cone.rays, cone.masks
     try:
-        found = _cone.narrow(cone.size, *known, inequalities, equations, MAX_PAIRS, _DEADLINE.get())
+        found = _cone.narrow(
+            cone.size, *known, inequalities, equations, MAX_PAIRS, current_deadline()
+        )
     except OverflowError as error:
         raise TooManyRaysError(f"a polyhedron has more than {error} generators") from None
     except TimeoutError:
@@ -251,7 +236,7 @@ class _Work:
         needed = self.size - len(self.lines) - len(self.equations) - 2
         found: list[Vector] = []
         found_masks: list[int] = []
-        deadline = _DEADLINE.get()
+        deadline = current_deadline()
         for i in above:
             if time.monotonic() >= deadline:
                 raise OutOfTimeError

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reach.programs.linear_program import new_solver
+from reach.time_limit import check_time
 
 Array = NDArray[np.float64]
 
@@ -61,6 +62,7 @@ class SupportOracle:
 
     def __call__(self, direction: Array) -> Supported | None:
         """The support in a direction: infinite where unbounded, None for an empty set."""
+        check_time()
         self._solver.changeColsCost(len(self._columns), self._columns, -direction)
         self._solver.run()
         status = self._solver.getModelStatus()

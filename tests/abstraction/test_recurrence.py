@@ -16,6 +16,7 @@ from abstraction.templates.system import template_system
 from abstraction.verification import deadline, verify
 from models.automaton import (
     Constraint,
+    Edge,
     HybridAutomaton,
     Initial,
     Location,
@@ -74,6 +75,28 @@ def decay(bound: str = "x <= 5/4", start: str = "x >= 0 && x <= 1") -> HybridAut
     )
 
 
+def heater(bound: str = "x <= 16/5 && lag >= 1/2", *, urgent: bool = True) -> HybridAutomaton:
+    """A heater with urgent switches at 3 and at 1 and no invariants: only urgency ends stays. A
+    second variable lags behind the first."""
+    lag = Constraint("lag", Range.exactly(parse_expression("x - lag")))
+
+    def warming(text: str) -> tuple[Constraint, ...]:
+        return Constraint("x", Range.exactly(parse_expression(text))), lag
+
+    edges = (
+        Edge("on", "off", parse_expression("x >= 3"), urgent=urgent),
+        Edge("off", "on", parse_expression("x <= 1"), urgent=urgent),
+    )
+    return HybridAutomaton(
+        "heater",
+        (Variable("x"), Variable("lag")),
+        (Location("on", warming("4 - x")), Location("off", warming("-x"))),
+        edges,
+        (Initial("on", parse_expression("x >= 1 && x <= 2 && lag >= 1 && lag <= 2")),),
+        properties=(Property("bound", parse_expression(bound)),),
+    )
+
+
 PROVED: tuple[tuple[Family, int, int], ...] = (
     (hysteresis, 2, 0),  # a relay and a lag
     (sampled_control, 1, 3),  # control that is computed and held
@@ -95,6 +118,26 @@ def test_relays_with_chains_of_lags(number: int) -> None:
     automaton = automaton_of(plant_of(hysteresis, number, 0))
     _, proof = proof_of(automaton)
     assert_holds_runs(automaton, proof, 92)
+
+
+def test_urgent_switches_end_stays_that_no_invariant_ends() -> None:
+    automaton = heater()
+    certificate, proof = proof_of(automaton)
+    assert {node.location for node in proof.nodes} == {"on", "off"}
+    accepted = check(automaton, "bound", certificate)
+    assert isinstance(accepted, Accepted)
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [heater(urgent=False), heater("x <= 29/10 && lag >= 1/2"), heater("x <= 16/5 && lag >= 3/2")],
+    ids=["switches may be missed", "the switch is beyond the bound", "the lag cools down"],
+)
+def test_unsafe_twins_of_the_urgent_heater_are_not_proved(twin: HybridAutomaton) -> None:
+    assert isinstance(attempted(twin, 5.0), Unknown)
+    certificate, _ = proof_of(heater())
+    forged = replace(certificate, model=twin.name, model_sha256=twin.sha256)
+    assert isinstance(check(twin, "bound", forged), Rejected)
 
 
 def assert_holds_runs(automaton: HybridAutomaton, proof: FlowpipeProof, seed: int) -> None:
