@@ -26,7 +26,12 @@ LOWER, UPPER = ".lower", ".upper"
 
 def to_json(trace: Trace) -> str:
     """The whole trace, dense output included; numbers keep every bit."""
-    document = {
+    return json.dumps(as_document(trace))
+
+
+def as_document(trace: Trace) -> dict[str, Any]:
+    """The whole trace as plain data."""
+    return {
         "schema": SCHEMA,
         "model": trace.model,
         "method": trace.method,
@@ -38,7 +43,6 @@ def to_json(trace: Trace) -> str:
         "events": [asdict(event) for event in trace.events],
         "segments": [_segment_out(segment) for segment in trace.segments],
     }
-    return json.dumps(document)
 
 
 def from_json(text: str) -> Trace:

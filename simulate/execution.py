@@ -15,6 +15,7 @@ from simulate.holding import inclusion_share
 from simulate.input_jump import change_inputs
 from simulate.inputs.signals import Formula, Signal, Steps, line_at, next_change
 from simulate.jump import LastChance
+from simulate.limits import failed, too_many_steps, within_memory
 from simulate.locking import branch_name
 from simulate.place import Place, Prepared, Role, slope_of
 from simulate.policy import Decisions
@@ -77,7 +78,7 @@ class Execution:
         self.parameters: dict[str, float] = {}
         self.accumulation = Accumulation(until)
         self.entered: set[Surface] = set()  # surfaces on which sliding began at this instant
-        self.jumps = 0
+        self.jumps = self.kept = 0  # of the dense output, so many numbers
         self.level_change = self.signal_change = math.inf
         self.loose: tuple[str, ...] = ()
         self.begun = False
@@ -255,6 +256,7 @@ class Execution:
         """Let time pass until something happens, and respond."""
         program, x, held, until, active = self.outset()
         method = self.sampling if program.sampled else self.method
+        method = within_memory(self, method, len(x)) if self.dense else method
         result = advance(program, method, self.t, x, held, until, active, self.dense)
         self.settle(result)
         self.respond(result)
@@ -290,7 +292,7 @@ class Execution:
                 self.place.name,
             )
         if result.stop is Stop.EVENT and self.counts.steps >= self.method.max_steps:
-            raise self.too_many_steps()
+            raise too_many_steps(self)
         if result.stop is Stop.EVENT and self.place.slide is not None:
             react_sliding(self, self.place, self.place.slide, result)
         elif result.stop is Stop.EVENT:
@@ -298,7 +300,7 @@ class Execution:
         elif result.stop is Stop.END:
             on_time(self, self.place)
         else:
-            raise self.failed(result)
+            raise failed(self, result)
         if self.t >= min(self.level_change, self.signal_change):
             change_inputs(self)
 
@@ -363,6 +365,7 @@ class Execution:
         pieces = (result.times, result.degrees, result.coefficients)
         if not self.dense:
             pieces = _secant(self.t, [self.env[n] for n in place.program.flowing], result)
+        self.kept += len(pieces[2])
         self.segments.append(self.segment(place, *pieces, result.x))
 
     def keep_instant(self) -> None:
@@ -414,38 +417,6 @@ class Execution:
         self.segments.append(replace(line, sliding=how))
         self.env = values
         self.tick(t)
-
-    def failed(self, result: Stretch) -> RunEnded:
-        """The end of a run whose equations cannot be followed further."""
-        t = f"t = {self.t:.10g}"
-        state = ", ".join(
-            f"{n} = {v:.6g}"
-            for n, v in list(zip(self.place.program.flowing, result.x, strict=True))[:6]
-        )
-        if result.stop is Stop.NOT_FINITE:
-            return self.end(
-                Ending.NOT_FINITE,
-                f"At {t} in `{self.place.name}` a derivative or guard has no finite value"
-                f" ({state}).",
-            )
-        if result.stop is Stop.STEP_TOO_SMALL:
-            return self.end(
-                Ending.STEP_TOO_SMALL,
-                f"At {t} in `{self.place.name}` no step is small enough for the tolerance:"
-                f" the solution explodes or jumps ({state}).",
-            )
-        return self.too_many_steps(f" ({state})")
-
-    def too_many_steps(self, state: str = "") -> RunEnded:
-        """The end of a run that has used up its steps, in one stretch or in many."""
-        return self.end(
-            Ending.STEP_LIMIT,
-            f"The limit of {self.method.max_steps} steps was reached at t = {self.t:.10g} in"
-            f" `{self.place.name}`{state}, with steps of"
-            f" {self.t / max(self.counts.steps, 1):.2g} on average: the equations may be stiff,"
-            " which explicit methods follow in small steps only. A shorter run helps, or a model"
-            " in which the fastest part follows at once (an equation in place of a derivative).",
-        )
 
     # Events
 

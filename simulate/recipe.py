@@ -86,9 +86,9 @@ def repeat(
 
 def recorded(trace: Trace, recipe: Recipe, sha256: str) -> str:
     """The trace and the recipe that repeats it, as one JSON document."""
-    from models.trace_files import to_json
+    from models.trace_files import as_document
 
-    document = json.loads(to_json(trace))
+    document = as_document(trace)
     document[RECIPE] = {
         **recipe_out(recipe.with_decisions(trace.decisions)),
         "model_sha256": sha256,

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from charon_texts import automaton_of
 
 from models.automaton import (
     BOOL,
@@ -719,3 +720,18 @@ def test_a_stiff_model_ends_soon_with_a_hint() -> None:
         trace = simulate(model, until=20.0, method=method)
         assert trace.outcome.ending is Ending.STEP_LIMIT and trace.counts.steps <= 20_001
         assert "stiff" in trace.outcome.sentence and "on average" in trace.outcome.sentence
+
+
+def test_what_is_kept_of_a_run_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole run ends where memory does; a run of which only the end is kept goes on."""
+    monkeypatch.setattr("simulate.limits.MAX_KEPT", 20_000)
+    text = """
+    mode Turn() { write analog real x, y; diff { d(x) == 100*y; d(y) == -100*x; } }
+    agent Wheel() { private analog real x = 1, y = 0; mode top = Turn(); }
+    """
+    wheel = automaton_of(text)
+    whole = simulate(wheel, until=20.0)
+    assert whole.outcome.ending is Ending.STEP_LIMIT
+    assert "no room" in whole.outcome.sentence and "stiff" not in whole.outcome.sentence
+    assert 10_000 < sum(len(s.coefficients) for s in whole.segments) < 30_000
+    assert simulate(wheel, until=20.0, dense=False).outcome.ending is Ending.HORIZON

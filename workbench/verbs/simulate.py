@@ -35,6 +35,9 @@ SHOWN_RUNS = 20
 LISTED_RUNS = 10_000
 """With --json so many runs are listed, all others are counted; no more are drawn or tabulated."""
 
+MAX_KEPT = 20_000_000
+"""So many numbers of dense output are kept of all runs together."""
+
 WORTH_WORKERS = 1.5
 """Worker processes are started for work of more than so many seconds."""
 
@@ -202,6 +205,7 @@ class _Session:
         self.rows: list[dict[str, Any]] = []
         self.bad: int | None = None  # the seed of the first run that violates something
         self.endings: dict[str, int] = {}
+        self.room = MAX_KEPT
         self.interrupted = False
         self.proof: dict[str, Any] | None = None
         self.proved = ""
@@ -290,8 +294,18 @@ class _Session:
                     yield from in_workers(automaton, self.recipe, formula, seeds[done:], count)
                     return
             if self.keeps_all:
-                self.kept.append((seed, self.maker.trace(seed)))
+                self.keep(seed, self.maker.trace(seed))
             yield self.maker.summary(seed, self.kept[-1][1] if self.keeps_all else None)
+
+    def keep(self, seed: int, trace: Trace) -> None:
+        """Keep a whole run, as long as all of them fit into memory."""
+        self.kept.append((seed, trace))
+        self.room -= sum(len(s.coefficients) for s in trace.segments)
+        if self.room < 0 and len(self.kept) < self.runs:
+            raise click.UsageError(
+                f"--csv and --plot keep whole runs, and there is no room for more than the first "
+                f"{len(self.kept)}: ask for fewer runs, or a shorter time"
+            )
 
     def chosen_run(self) -> tuple[int, Trace]:
         """The first run that violates something, or the first of all."""
