@@ -10,7 +10,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from charon_texts import automaton_of
 
 from models.automaton import (
     BOOL,
@@ -725,11 +724,8 @@ def test_a_stiff_model_ends_soon_with_a_hint() -> None:
 def test_what_is_kept_of_a_run_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole run ends where memory does; a run of which only the end is kept goes on."""
     monkeypatch.setattr("simulate.limits.MAX_KEPT", 20_000)
-    text = """
-    mode Turn() { write analog real x, y; diff { d(x) == 100*y; d(y) == -100*x; } }
-    agent Wheel() { private analog real x = 1, y = 0; mode top = Turn(); }
-    """
-    wheel = automaton_of(text)
+    turning = (flow("x", function(Op.COS, 300 * variable(TIME)) * 100),)
+    wheel = clock(places=(Location("a", turning),))
     whole = simulate(wheel, until=20.0)
     assert whole.outcome.ending is Ending.STEP_LIMIT
     assert "no room" in whole.outcome.sentence and "stiff" not in whole.outcome.sentence

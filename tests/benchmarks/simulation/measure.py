@@ -294,7 +294,7 @@ def looking_ahead() -> str:
 
 def core_seconds(prepared, until: float) -> float:
     """The processor time inside the compiled core, measured around every call of it."""
-    from simulate.agents.asynchronous import fleet
+    from simulate.agents import fleet
 
     spent = [0.0]
 
