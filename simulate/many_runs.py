@@ -11,23 +11,23 @@ import json
 import math
 from collections import deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
-from multiprocessing.synchronize import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from models.automaton import Automaton
 from models.trace import Ending, EventType, Scalar, Trace
-from simulate.agents.asynchronous import prepare_agents, simulate_agents
-from simulate.agents.merge import merged
-from simulate.agents.pairs import PreparedAgents
-from simulate.agents.traces import AgentTraces
-from simulate.monitoring.monitor import Monitor
-from simulate.monitoring.stl import Formula, parse_formula
 from simulate.policy import Switching
 from simulate.recipe import Recipe, recipe_in, recipe_out, repeat
 from simulate.run import prepare
+
+if TYPE_CHECKING:  # what few commands need is imported where they need it
+    from concurrent.futures import Future
+    from multiprocessing.synchronize import Event
+
+    from simulate.agents.pairs import PreparedAgents
+    from simulate.agents.traces import AgentTraces
+    from simulate.monitoring.monitor import Monitor
+    from simulate.monitoring.stl import Formula
 
 LARGEST_CHUNK = 250
 
@@ -91,16 +91,22 @@ class RunMaker:
         self._last: tuple[int, AgentTraces] | None = None
         self._base = automaton
         if recipe.own_clocks or recipe.synchronous:
+            from simulate.agents.asynchronous import prepare_agents
+
             one_clock = recipe.synchronous or recipe.policy.switching is not Switching.EARLIEST
             self._agents = prepare_agents(automaton, inputs=recipe.inputs, synchronous=one_clock)
         self._monitor: Monitor | None = None
         if formula is not None:
+            from simulate.monitoring.monitor import Monitor
+
             symbols = self._prepared.symbols
             self._monitor = Monitor(automaton, formula, symbols, recipe.inputs)
 
     def trace(self, seed: int, dense: bool = True) -> Trace:
         """The whole run of a seed."""
         if self._agents is not None:
+            from simulate.agents.merge import merged
+
             return merged(self._agents.product, self._agents.grouping, self._together(seed))
         return repeat(self._prepared, replace(self.recipe, seed=seed), dense=dense)
 
@@ -109,6 +115,8 @@ class RunMaker:
         assert self._agents is not None
         if self._last is not None and self._last[0] == seed:
             return self._last[1]
+        from simulate.agents.asynchronous import simulate_agents
+
         recipe = self.recipe
         found = simulate_agents(
             self._agents,
@@ -169,6 +177,9 @@ def in_workers(
     workers: int,
 ) -> Iterator[Summary]:
     """The summaries of the runs of these seeds, in order, made by worker processes."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     from models.interchange.json_model import to_json
 
     size = max(1, min(LARGEST_CHUNK, len(seeds) // (4 * workers)))
@@ -210,6 +221,7 @@ def _set_up(model: str, recipe: str, formula: str | None, stop: Event) -> None:
     import signal
 
     from models.interchange.json_model import from_json
+    from simulate.monitoring.stl import parse_formula
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the work
     given: dict[str, Any] = json.loads(recipe)
