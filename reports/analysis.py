@@ -22,7 +22,7 @@ from reports.claims.claimed_set import ClaimedSet, ellipsoid_set, function_set, 
 from reports.claims.flowpipe_set import FlowpipeSet
 from reports.crosscheck.contradictions import CrossCheck, cross_check
 from reports.crosscheck.coverage import Coverage, coverage
-from reports.simulated_runs import Run, simulated
+from reports.simulated_runs import Run, simulated, steadied
 from simulate.run import prepare
 
 DEFAULT_UNTIL = 20.0
@@ -101,12 +101,15 @@ def analyse(
     clock.lap("simulate")
     progress("cross-checking")
     sets = {v.claim: _claimed_set(automaton, v) for v in verdicts if isinstance(v, Verified)}
-    traces = [run.trace for run in runs]
-    claimed = _claimed(runs)
-    doubtful = _doubtful(automaton, traces) - claimed.keys()
-    checked = cross_check(automaton, traces, sets, _horizons(verdicts), claimed, doubtful)
+    checked = _compared(automaton, runs, sets, verdicts)
+    accusing = {c.run for c in checked.contradictions} - _claimed(runs).keys()
+    if accusing:
+        runs = tuple(
+            steadied(automaton, run, until) if i in accusing else run for i, run in enumerate(runs)
+        )
+        checked = _compared(automaton, runs, sets, verdicts)
     clock.lap("cross-check")
-    reached = coverage(automaton, traces)
+    reached = coverage(automaton, [run.trace for run in runs])
     return Findings(
         model,
         label,
@@ -122,6 +125,19 @@ def analyse(
         command,
         rounds,
     )
+
+
+def _compared(
+    automaton: Automaton,
+    runs: Sequence[Run],
+    sets: dict[str, ClaimedSet],
+    verdicts: Sequence[Verdict],
+) -> CrossCheck:
+    """Every run against every set and every property."""
+    traces = [run.trace for run in runs]
+    claimed = _claimed(runs)
+    doubtful = _doubtful(automaton, traces) - claimed.keys()
+    return cross_check(automaton, traces, sets, _horizons(verdicts), claimed, doubtful)
 
 
 def _doubtful(automaton: Automaton, traces: Sequence[Trace]) -> set[int]:

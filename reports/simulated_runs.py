@@ -9,14 +9,18 @@ from dataclasses import dataclass, replace
 from models.automaton import Automaton
 from models.trace import Trace
 from reports.crosscheck.certain_runs import certain
+from simulate.nudged_run import nudged_run
 from simulate.place import Prepared
 from simulate.policy import Level, Policy, Switching
-from simulate.run import prepare, simulate
+from simulate.run import DEFAULT_POLICY, prepare, simulate
 from simulate.stepping.methods import Adams, Method, Taylor
 
 RTOL, ATOL = 1e-9, 1e-12
 METHOD = Adams(RTOL, ATOL, max_steps=200_000)
 MAX_JUMPS = 5000
+
+NUDGE = 1e-13
+"""The share of its size by which a start is moved: some hundred units in the last place."""
 
 REPEATED = 3
 """So many random runs that are equal to earlier ones say that there are no others."""
@@ -33,6 +37,8 @@ class Run:
     kind: str
     how: str
     claim: str = ""
+    policy: Policy = DEFAULT_POLICY
+    seed: int = 0
 
 
 _CORNERS = (
@@ -65,7 +71,8 @@ def simulated(
         own = seed * 1_000_003 + i
         trace = certain_run(prepared, until, policy, own)
         if all(trace.segments != run.trace.segments for run in found):
-            found.append(Run(trace, "simulated", how if corner else f"{how}, seed {own}"))
+            words = how if corner else f"{how}, seed {own}"
+            found.append(Run(trace, "simulated", words, policy=policy, seed=own))
             repeated = 0
         else:
             repeated += not corner
@@ -94,3 +101,16 @@ def certain_run(prepared: Prepared, until: float, policy: Policy, seed: int) -> 
     return certain(
         first, run(Taylor(RTOL, ATOL, max_steps=steps), replace(policy, script=first.decisions))
     )
+
+
+def steadied(automaton: Automaton, run: Run, until: float) -> Run:
+    """The run as far as one from a state beside its own goes the same way: rounding that both
+    of its computations share, and that resets or the flow stretch, ends it."""
+    prepared = prepare(automaton)
+    policy = replace(run.policy, script=run.trace.decisions)
+    beside = (
+        nudged_run(prepared, until, METHOD, policy, run.seed, share, MAX_JUMPS)
+        for share in (NUDGE, -NUDGE)  # one of them may leave the border that a run begins on
+    )
+    trace = max((certain(run.trace, other) for other in beside), key=lambda trace: trace.end)
+    return replace(run, trace=trace)

@@ -17,10 +17,12 @@ from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
 from models.proof.polyhedral import Region
 from models.trace import Ending, Trace
+from reports.analysis import Settings, analyse
 from reports.claims.claimed_set import polyhedral_set
 from reports.crosscheck.certain_runs import AGREEMENT, certain, stays
 from reports.crosscheck.contradictions import CrossCheck, cross_check
-from reports.simulated_runs import METHOD, simulated
+from reports.data.report import report_data
+from reports.simulated_runs import METHOD, simulated, steadied
 from simulate.run import simulate
 from simulate.stepping.methods import Taylor
 from tests.support.report_models import heater
@@ -134,3 +136,61 @@ def test_a_cut_run_is_the_run_up_to_the_cut(error: float, start: float) -> None:
     assert [s.location for s in cut.segments] == [s.location for s in first.segments[:kept]]
     assert cut.events == first.events[: len(cut.events)]
     assert len(list(stays(cut))) == len(cut.jumps) + 1
+
+
+STRETCHED = """
+mode Wait() {
+  write analog real c, x, y;
+  diff { d(c) == 1; d(x) == 0; d(y) == 0; }
+  inv { c <= 1 }
+}
+mode Top() {
+  write analog real c, x, y;
+  mode wait = Wait();
+  trans from init to wait;
+  trans #stretch from wait to wait when c >= 1 do { c = 0; x = 3*x - 2*y; }
+}
+agent Stretch() {
+  private analog real c, x, y;
+  init { c = 0; y in [0.1, 1]; x = y; }
+  mode top = Top();
+  assert "together" { x <= BOUND }
+}
+"""
+
+
+@pytest.mark.parametrize(("bound", "overall"), [("2", "verified"), ("0.5", "falsified")])
+def test_rounding_that_resets_stretch_convicts_nobody(
+    tmp_path: Path, bound: str, overall: str
+) -> None:
+    """x = y is kept by x := 3x - 2y, but not in floating point: both computations of a run
+    round alike, and only one from a state beside it tells."""
+    path = tmp_path / "stretched.charon"
+    path.write_text(STRETCHED.replace("BOUND", bound))
+    model = load(path)
+    settings = Settings(runs=8, until=60.0, time_limit=30.0)
+    found = analyse(model, "stretched", model.automaton.properties, settings)
+    data = report_data(found)
+    assert data["properties"][0]["verdict"]["outcome"] == overall
+    assert found.check.consistent, found.check.contradictions[0].sentence
+
+
+def test_what_is_wrong_is_caught_beside_the_run_too(tmp_path: Path) -> None:
+    path = tmp_path / "stretched.charon"
+    path.write_text(STRETCHED.replace("BOUND", "2"))
+    automaton = load(path).automaton
+    wide = simulated(automaton, 6, 0, 60.0)
+    runs = [steadied(automaton, run, 60.0).trace for run in wide]
+    assert all(5 < trace.end < 40 for trace in runs)
+    for low, high, right in (("0", "1", True), ("0", "0.9", False)):
+        x = Form({"x": Fraction(1)})
+        rows = (x - Form({}, Fraction(high)), Form({}, Fraction(low)) - x)
+        proof = PolyhedralProof((Region("wait", rows, ((1, 1),)),), ())
+        found = cross_check(automaton, runs, {"together": polyhedral_set(proof)}, {})
+        assert found.consistent == right
+
+
+def test_stable_runs_are_steady() -> None:
+    automaton = heater().automaton
+    for run in simulated(automaton, 8, 0, 20.0):
+        assert steadied(automaton, run, 20.0).trace is run.trace
