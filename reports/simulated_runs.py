@@ -9,18 +9,16 @@ from dataclasses import dataclass, replace
 from models.automaton import Automaton
 from models.trace import Trace
 from reports.crosscheck.certain_runs import certain
-from simulate.nudged_run import nudged_run
+from simulate.nudged_run import NUDGE, nudged_run
 from simulate.place import Prepared
 from simulate.policy import Level, Policy, Switching
+from simulate.recipe import Recipe
 from simulate.run import DEFAULT_POLICY, prepare, simulate
 from simulate.stepping.methods import Adams, Method, Taylor
 
 RTOL, ATOL = 1e-9, 1e-12
 METHOD = Adams(RTOL, ATOL, max_steps=200_000)
 MAX_JUMPS = 5000
-
-NUDGE = 1e-13
-"""The share of its size by which a start is moved: some hundred units in the last place."""
 
 REPEATED = 3
 """So many random runs that are equal to earlier ones say that there are no others."""
@@ -107,9 +105,10 @@ def steadied(automaton: Automaton, run: Run, until: float) -> Run:
     """The run as far as one from a state beside its own goes the same way: rounding that both
     of its computations share, and that resets or the flow stretch, ends it."""
     prepared = prepare(automaton)
-    policy = replace(run.policy, script=run.trace.decisions)
+    recipe = Recipe(until, policy=run.policy, seed=run.seed, method=METHOD, sliding=False)
+    recipe = recipe.with_decisions(run.trace.decisions)
     beside = (
-        nudged_run(prepared, until, METHOD, policy, run.seed, share, MAX_JUMPS)
+        nudged_run(prepared, recipe, share, MAX_JUMPS)
         for share in (NUDGE, -NUDGE)  # one of them may leave the border that a run begins on
     )
     trace = max((certain(run.trace, other) for other in beside), key=lambda trace: trace.end)

@@ -9,9 +9,11 @@ from models.automaton import Kind
 from models.trace import Trace
 from simulate.execution import Execution, Given
 from simulate.place import Prepared
-from simulate.policy import Decisions, Policy
-from simulate.stepping.methods import Method
+from simulate.policy import Decisions
+from simulate.recipe import Recipe
 
+NUDGE = 1e-13
+"""A share of a number's size: some hundred units in the last place."""
 
 GOLDEN = 0.6180339887498949
 """The multiples of this number, without what is before the point, are all different."""
@@ -34,18 +36,13 @@ class NudgedRun(Execution):
                 self.env[v.name] = value + self.share * part * max(1.0, abs(value))
 
 
-def nudged_run(
-    prepared: Prepared,
-    until: float,
-    method: Method,
-    policy: Policy,
-    seed: int,
-    share: float,
-    max_jumps: int,
-) -> Trace:
-    """The run of a policy with all its flowing numbers moved at the start; it neither slides nor
-    ends at a violation."""
-    decisions = Decisions(policy, Random(seed))
-    run = NudgedRun(prepared, until, method, decisions, {}, False, max_jumps, True, False)
+def nudged_run(prepared: Prepared, recipe: Recipe, share: float, max_jumps: int) -> Trace:
+    """The run of a recipe with all its flowing numbers moved at the start; it does not end at a
+    violation."""
+    decisions = Decisions(recipe.policy, Random(recipe.seed))
+    run = NudgedRun(
+        prepared, recipe.until, recipe.method, decisions, recipe.inputs, False, max_jumps, True,
+        recipe.sliding,
+    )  # fmt: skip
     run.share = share
-    return run.make({}, None, {})
+    return run.make(recipe.initial, recipe.location, recipe.parameters)

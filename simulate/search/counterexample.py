@@ -1,10 +1,11 @@
 """From a run that seems to violate a claim to a counterexample that can be shown.
 
 `confirm` repeats the run, decision by decision, with two methods at tight tolerance: both
-must violate the claim, by more than ten times what they differ and than what rounding may
-do, and both traces must be runs of the automaton (`simulate.monitoring.run_check`). `Shrinker`
-makes the run simple: fewest switches, constant signals, round numbers, short. Where an enclosure
-of the run can be computed, the violation is proved as well.
+must violate the claim, by more than ten times what they differ and than what rounding does (seen
+by runs from states beside it, `simulate.nudged_run`), and both traces must be runs of the
+automaton (`simulate.monitoring.run_check`). `Shrinker` makes the run simple: fewest switches,
+constant signals, round numbers, short. Where an enclosure of the run can be computed, the
+violation is proved as well.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from models.automaton import Automaton, Property
 from models.trace import Ending, Trace
 from models.verdict import Confirmation
 from simulate.inputs.signals import Formula, Lines, Signal, Steps
+from simulate.nudged_run import NUDGE
 from simulate.policy import Policy, Switching
 from simulate.recipe import Recipe
 from simulate.run import Given
@@ -53,8 +55,8 @@ class Counterexample:
 def confirm(objective: Objective, recipe: Recipe) -> tuple[Confirmation, ...]:
     """The repetitions of a run that violate the claim beyond doubt; none if there is any.
 
-    The error is estimated by the difference of the two methods, and is at least the
-    tolerance times the size of the numbers in the run.
+    The error is estimated by the difference of the two methods and by that to a run beside
+    it, and is at least the tolerance times the size of the numbers in the run.
     """
     for rtol, atol in TOLERANCES:
         methods: tuple[Method, ...] = (
@@ -83,10 +85,24 @@ def _repeated(
     error = max(error, methods[0].rtol * scale)
     if -max(margins) <= SAFETY * error:
         return ()
+    error = max(error, _rounding(objective, replace(recipe, method=methods[0]), margins[0]))
+    if -max(margins) <= SAFETY * error:
+        return ()
     return tuple(
         Confirmation(f"{_name(method)}: {_by(-m, error)}", -m)
         for method, m in zip(methods, margins, strict=True)
     )
+
+
+def _rounding(objective: Objective, recipe: Recipe, margin: float) -> float:
+    """What rounding may do to the margin: both methods round alike in resets, so this is how much
+    it changes from a start that is moved by a few units in the last place. Of both directions the
+    better counts, for one of them may leave a border that the run begins on."""
+    changes = []
+    for share in (NUDGE, -NUDGE):
+        beside = objective.score(recipe, objective.run_beside(recipe, share)).margin
+        changes.append(0.0 if beside == margin else abs(beside - margin))
+    return min(changes)
 
 
 def _name(method: Method) -> str:

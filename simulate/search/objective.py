@@ -16,6 +16,7 @@ from simulate.monitoring.monitor import Monitor
 from simulate.monitoring.robustness import Closest, Robustness
 from simulate.monitoring.run_check import RunCheck
 from simulate.monitoring.stl import Formula
+from simulate.nudged_run import nudged_run
 from simulate.place import Prepared
 from simulate.recipe import Recipe, repeat
 from simulate.run import prepare
@@ -101,6 +102,11 @@ class Objective:
         linear = frozenset(n for n, s in recipe.inputs.items() if isinstance(s, Lines))
         prepared = self.prepared(linear)
         return repeat(prepared, recipe, stop_on_violation=stop, max_jumps=MAX_JUMPS)
+
+    def run_beside(self, recipe: Recipe, share: float) -> Trace:
+        """The run of a recipe from a start that is moved by a share of its size."""
+        linear = frozenset(n for n, s in recipe.inputs.items() if isinstance(s, Lines))
+        return nudged_run(self.prepared(linear), recipe, share, MAX_JUMPS)
 
     def score(self, recipe: Recipe, trace: Trace) -> Score:
         """How far a run stays from a violation."""

@@ -1,0 +1,66 @@
+"""Rounding that is stretched by resets makes no counterexample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.load import load
+from models.trace import Trace
+from simulate.nudged_run import NUDGE, nudged_run
+from simulate.recipe import Recipe, repeat
+from simulate.run import prepare
+from simulate.search.counterexample import confirm
+from simulate.search.objective import Objective
+
+STRETCHED = """
+mode Wait() {
+  write analog real c, x, y;
+  diff { d(c) == 1; d(x) == 0; d(y) == 0; }
+  inv { c <= 1 }
+}
+mode Top() {
+  write analog real c, x, y;
+  mode wait = Wait();
+  trans from init to wait;
+  trans #stretch from wait to wait when c >= 1 do { c = 0; x = 3*x - 2*y; }
+}
+agent Stretch() {
+  private analog real c, x, y;
+  init { c = 0; y in [0.1, 1]; x = y + OFF; }
+  mode top = Top();
+  assert "together" { x <= 2 && x >= -2 }
+}
+"""
+
+
+@pytest.mark.parametrize(("off", "broken"), [("0", False), ("0.001", True), ("-0.001", True)])
+@pytest.mark.parametrize("start", [0.1, 0.7])
+def test_only_what_the_model_does_is_confirmed(
+    tmp_path: Path, off: str, broken: bool, start: float
+) -> None:
+    """x := 3x - 2y keeps x = y, and carries away every state beside it: in floating point all
+    runs violate the property, exactly only those that begin off the line do."""
+    path = tmp_path / "stretched.charon"
+    path.write_text(STRETCHED.replace("OFF", off))
+    automaton = load(path).automaton
+    objective = Objective(automaton, automaton.properties[0])
+    recipe = Recipe(until=60.0 if not broken else 9.0, initial={"y": start})
+    trace = objective.run(recipe)
+    assert objective.score(recipe, trace).margin < 0.0
+    assert bool(confirm(objective, recipe)) == broken
+
+
+def test_a_nudged_run_takes_the_same_decisions() -> None:
+    prepared = prepare(load("platoon").automaton)
+    recipe = Recipe(until=8.0, seed=3)
+
+    def last(trace: Trace) -> dict[str, float]:
+        return {n: float(v) for n, v in trace.final().items()}
+
+    plain = repeat(prepared, recipe)
+    beside = nudged_run(prepared, recipe.with_decisions(plain.decisions), NUDGE, 1000)
+    assert [e.name for e in plain.jumps] == [e.name for e in beside.jumps]
+    assert plain.final() != beside.final()
+    assert last(plain) == pytest.approx(last(beside), rel=1e-9)
