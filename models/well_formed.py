@@ -1,10 +1,10 @@
 """What every engine and the trusted checker take for granted about an automaton.
 
-Conditions speak of `x'` after a jump, of the derivative `d(x)`, and of auxiliary names with a
-blank or `@`; so no name of the automaton may look like one of these. The reserved name `time`
-is the time since the start: 0 at first, with slope 1 everywhere, and never assigned. And in one
-location, or in the resets of one jump, a variable has one constraint: of several, engines would
-have to say which one counts.
+Conditions speak of `x'` after a jump, of the derivative `d(x)`, of auxiliary names with a blank or
+`@`, and of a signal 1; so no name of the automaton may look like one of these. The reserved name
+`time` is the time since the start: 0 at first, with slope 1 everywhere, and never assigned. And in
+one location, or in the resets of one jump, a variable has one constraint: of several, engines
+would have to say which one counts.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ def _faults(automaton: Automaton) -> Iterator[str]:
     variables = {v.name for v in automaton.variables}
     signals = {i.name for i in automaton.inputs} | {p.name for p in automaton.parameters}
     for name in sorted(variables | signals):
-        if not _RESERVED.isdisjoint(name):
+        if not _RESERVED.isdisjoint(name) or not name or name[0].isdigit():
             yield f"the name {name!r} has a character that conditions use for other things"
+    for name in sorted(variables & signals):
+        yield f"the name {name!r} is both a variable and a signal"
     if TIME in signals:
         yield f"{TIME} is the time since the start, and no input or parameter"
     for component in automaton.components:
@@ -39,6 +41,9 @@ def _faults(automaton: Automaton) -> Iterator[str]:
         yield from filter(None, map(reset_fault, jumps))
         if any(v.name == TIME for v in component.variables):
             yield from _clock_faults(component)
+    for event in getattr(automaton, "interactions", ()):  # those of a product
+        if why := reset_fault(event.resets):
+            yield why
 
 
 def reset_fault(resets: Iterable[Constraint]) -> str | None:

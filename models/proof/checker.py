@@ -21,6 +21,7 @@ from models.proof.polyhedral import Evidence
 from models.proof.problem import LinearProblem, linear_problem
 from models.proof.quadratic import QuadraticInvariant, failures
 from models.proof.quadratic_function import QuadraticFunctions
+from models.well_formed import fault_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ def check(
     claim = next((p for p in automaton.properties if p.name == property_name), None)
     if claim is None:
         return Rejected("property", f"the model has no property {property_name!r}")
+    if why := fault_of(automaton):
+        return Rejected("model", why)
     problem = linear_problem(automaton, claim)
     try:
         if isinstance(certificate.proof, PolyhedralProof):

@@ -63,6 +63,7 @@ x, v = variable("x"), variable("v")
 
 def ball(name: str = "ball") -> HybridAutomaton:
     """An automaton that uses every feature."""
+    begun = equal(variable("time"), 0)
     return HybridAutomaton(
         name,
         variables=(
@@ -72,7 +73,7 @@ def ball(name: str = "ball") -> HybridAutomaton:
             Variable("m", enumeration("x", "red"), Kind.DISCRETE),  # a value called like a variable
             Variable("b", BOOL, Kind.DISCRETE),
             Variable("time"),
-            Variable("odd name", REAL),
+            Variable("odd-name", REAL),
         ),
         inputs=(Input("u", REAL, F(-1, 10), F(1)), Input("w")),
         parameters=(Parameter("g", REAL, F(98, 10), None),),
@@ -84,10 +85,14 @@ def ball(name: str = "ball") -> HybridAutomaton:
                     Constraint("v", Range(-variable("g") + lookup(LINE, x), None)),
                     Constraint("time", Range.exactly(constant(1))),
                 ),
-                algebraic=(Constraint("odd name", Range.exactly(lookup(GRID, x, v) / 3)),),
+                algebraic=(Constraint("odd-name", Range.exactly(lookup(GRID, x, v) / 3)),),
                 invariant=(x >= 0) & negation(variable("b")),
             ),
-            Location("rest|still", algebraic=(Constraint("v", UNCONSTRAINED),)),
+            Location(
+                "rest|still",
+                flows=(Constraint("time", Range.exactly(constant(1))),),
+                algebraic=(Constraint("v", UNCONSTRAINED),),
+            ),
         ),
         edges=(
             Edge(
@@ -108,8 +113,8 @@ def ball(name: str = "ball") -> HybridAutomaton:
             ),
         ),
         initial=(
-            Initial("fall", equal(x, 10), (Constraint("v", Range.exactly(constant(0))),)),
-            Initial("rest|still"),
+            Initial("fall", equal(x, 10) & begun, (Constraint("v", Range.exactly(constant(0))),)),
+            Initial("rest|still", begun),
         ),
         assumption=variable("u") <= variable("w"),
         properties=(
@@ -157,7 +162,7 @@ def test_round_trip(model: HybridAutomaton | Product) -> None:
 
 @given(st.data())
 def test_any_expression_survives(data: st.DataObject) -> None:
-    names = ("x", "a b", "true", "min", "car[3].x", "red")
+    names = ("x", "a-b", "true", "min", "car[3].x", "red")
     leaves = st.sampled_from(names).map(variable) | st.fractions(-9, 9).map(constant)
     flow = data.draw(number(leaves=leaves))
     others = (variable("ready"), equal(variable("colour"), symbol("red")), at_location("a", "l"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from models.proof.checker import Accepted, Rejected
 
 
 @click.command("recheck")
@@ -75,6 +79,7 @@ def command(
             model=chosen.label,
             model_sha256=model.automaton.sha256,
             property=claim,
+            horizon=_horizon(judgement),
             obligations=judgement.obligations if isinstance(judgement, Accepted) else None,
             failed=judgement.obligation if isinstance(judgement, Rejected) else None,
             why=judgement.why if isinstance(judgement, Rejected) else None,
@@ -92,3 +97,9 @@ def command(
     else:
         console.result(f"{chosen.label}: REJECTED at {judgement.obligation}: {judgement.why}")
     return ExitCode.OK if accepted else ExitCode.FALSIFIED
+
+
+def _horizon(judgement: Accepted | Rejected) -> str | None:
+    """The time up to which an accepted certificate proves the property; None for all time."""
+    horizon = getattr(judgement, "horizon", None)
+    return None if horizon is None else str(horizon)

@@ -1,0 +1,120 @@
+"""Names that mean something else in rows: such models are refused, and nothing is proved of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from models.agents.composition import Interaction, Product
+from models.automaton import (
+    TIME,
+    Constraint,
+    Edge,
+    HybridAutomaton,
+    Initial,
+    Input,
+    Kind,
+    Location,
+    Parameter,
+    Property,
+    Range,
+    Variable,
+)
+from models.expressions.expression import (
+    ONE,
+    TRUE,
+    Expression,
+    compare,
+    conjunction,
+    constant,
+    equal,
+    variable,
+)
+from models.expressions.operators import Op
+from models.interchange.json_model import from_json, to_json
+from models.proof.certificate import Certificate, PolyhedralProof
+from models.proof.checker import Rejected, check
+from models.source import ModelError
+from models.well_formed import fault_of
+
+X = variable("x")
+
+
+def low(value: Expression) -> Property:
+    return Property("low", compare(Op.LESS_EQUAL, value, 50))
+
+
+def exactly(name: str, value: int) -> Constraint:
+    return Constraint(name, Range.exactly(constant(value)))
+
+
+PLAIN = HybridAutomaton(
+    "m",
+    variables=(Variable("x"),),
+    locations=(Location("a", (exactly("x", 0),)),),
+    edges=(Edge("a", "a", resets=(exactly("x", 100),)),),
+    initial=(Initial("a", equal(X, 0)),),
+    properties=(low(X),),
+)
+CLOCK = replace(
+    PLAIN,
+    variables=(Variable("x"), Variable(TIME)),
+    locations=(Location("a", (exactly("x", 0), exactly(TIME, 1))),),
+    initial=(Initial("a", conjunction(equal(X, 0), equal(variable(TIME), 0))),),
+    properties=(low(variable(TIME)),),
+)
+
+MEANINGLESS = {
+    "an input is the value after a jump": replace(PLAIN, inputs=(Input("x'", low=ONE.constant),)),
+    "an input is the constant signal": replace(PLAIN, inputs=(Input("1"),)),
+    "an input is a derivative": replace(PLAIN, inputs=(Input("d(x)"),)),
+    "an input is the elapsed time": replace(PLAIN, inputs=(Input("elapsed()"),)),
+    "an input is the time": replace(PLAIN, inputs=(Input(TIME, low=ONE.constant),)),
+    "a parameter is the time": replace(PLAIN, parameters=(Parameter(TIME),)),
+    "a parameter is a variable": replace(PLAIN, parameters=(Parameter("x"),)),
+    "time does not flow": replace(CLOCK, variables=(Variable(TIME, kind=Kind.DISCRETE),)),
+    "time is fast": replace(CLOCK, locations=(Location("a", (exactly(TIME, 2),)),)),
+    "time is an equation": replace(CLOCK, locations=(Location("a", (), (exactly(TIME, 2),)),)),
+    "a jump sets the time": replace(CLOCK, edges=(Edge("a", "a", resets=(exactly(TIME, 99),)),)),
+    "a start sets the time": replace(CLOCK, initial=(Initial("a", TRUE, (exactly(TIME, 99),)),)),
+}
+
+
+@pytest.mark.parametrize("kind", MEANINGLESS)
+def test_no_certificate_is_accepted(kind: str) -> None:
+    automaton = MEANINGLESS[kind]
+    assert fault_of(automaton)
+    proof = Certificate("m", automaton.sha256, "low", PolyhedralProof((), ()))
+    judgement = check(automaton, "low", proof)
+    assert isinstance(judgement, Rejected) and judgement.obligation == "model"
+
+
+@pytest.mark.parametrize("kind", MEANINGLESS)
+def test_no_document_is_read(kind: str) -> None:
+    with pytest.raises(ModelError):
+        from_json(to_json(MEANINGLESS[kind]))
+
+
+def test_an_event_of_a_product_does_not_set_the_time() -> None:
+    event = Interaction("e", ("m",), TRUE, (exactly(TIME, 99),))
+    assert fault_of(Product("p", (CLOCK,), (event,)))
+    assert fault_of(Product("p", (CLOCK,))) is None
+
+
+def test_ordinary_names_are_fine() -> None:
+    for automaton in (PLAIN, CLOCK):
+        assert fault_of(automaton) is None
+        assert from_json(to_json(automaton)) == automaton
+
+
+def test_a_second_constraint_of_a_variable_is_refused() -> None:
+    """Proofs would take both, runs the last one."""
+    twice = (exactly("x", 1), exactly("x", 100))
+    for automaton in (
+        replace(PLAIN, edges=(Edge("a", "a", resets=twice),)),
+        replace(PLAIN, locations=(Location("a", twice),)),
+        replace(PLAIN, locations=(Location("a", (), twice),)),
+    ):
+        with pytest.raises(ModelError, match="two constraints"):
+            from_json(to_json(automaton))
