@@ -141,10 +141,10 @@ def _compared(
 
 
 def _doubtful(automaton: Automaton, traces: Sequence[Trace]) -> set[int]:
-    """The runs with a jump that may only touch its guard."""
-    from simulate.monitoring.clear_jumps import ClearJumps
+    """The runs that small errors may have made."""
+    from simulate.monitoring.clear_runs import ClearRuns
 
-    clear = ClearJumps(prepare(automaton))
+    clear = ClearRuns(prepare(automaton))
     return {i for i, trace in enumerate(traces) if clear.unclear(trace, {}) is not None}
 
 

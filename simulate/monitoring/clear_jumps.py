@@ -25,7 +25,6 @@ from models.expressions.operators import COMPARISONS, Op
 from models.expressions.traversal import free_variables
 from models.trace import Segment, Trace
 from simulate.inputs.signals import Signal
-from simulate.jump import edge_name
 from simulate.monitoring.run_check import RunCheck
 
 ERROR = 1e-8
@@ -37,23 +36,9 @@ STRICT = frozenset({Op.LESS, Op.GREATER, Op.NOT_EQUAL})
 
 
 class ClearJumps(RunCheck):
-    """Looks for jumps of a trace that small errors may have made."""
+    """Tells whether small errors may have made a jump of a trace."""
 
-    def unclear(self, trace: Trace, inputs: Mapping[str, Signal]) -> str | None:
-        """The first jump that is not clear, in words."""
-        for before, events, after in trace.transitions():
-            moments = tuple(self._moments(before, trace, inputs)) if events else ()
-            for event in events:
-                guards = [
-                    e.guard
-                    for e in self.view.edges_from(before.location)
-                    if edge_name(e) == event.name and e.target == after.location
-                ]
-                if not any(self._clear(g, before, moments) for g in guards):
-                    return f"`{event.name}` at t = {event.time:.6g} may only touch its guard"
-        return None
-
-    def _moments(
+    def moments(
         self, segment: Segment, trace: Trace, inputs: Mapping[str, Signal]
     ) -> Iterator[tuple[float, Mapping[str, float]]]:
         """The end of a segment, and two moments shortly before; one alone if it has no
@@ -63,7 +48,7 @@ class ClearJumps(RunCheck):
             t = segment.end - k * step
             yield t, self._values(segment, t, trace, inputs)
 
-    def _clear(
+    def clear(
         self,
         guard: Expression,
         segment: Segment,
@@ -71,7 +56,7 @@ class ClearJumps(RunCheck):
     ) -> bool:
         """Whether a case of the guard holds clearly, up to one comparison that is crossed."""
         values = moments[0][1]
-        for case in _cases(negation_normal_form(guard)):
+        for case in cases(negation_normal_form(guard)):
             open_atoms = [a for a in case if not self._sure(a, values)]
             if not open_atoms:
                 return True
@@ -84,7 +69,7 @@ class ClearJumps(RunCheck):
         if self._is_exact(atom):
             return self._holds_exactly(atom, values)
         margin = self._margin(atom, values)
-        return margin is not None and margin > SAFETY * _error(values)
+        return margin is not None and margin > SAFETY * error_of(values)
 
     def _is_exact(self, atom: Expression) -> bool:
         kinds = self.prepared.types
@@ -104,7 +89,7 @@ class ClearJumps(RunCheck):
             return False
         margins = [self._margin(atom, values) for _, values in moments]
         last, before, first = (math.nan if m is None else m for m in margins)
-        step, error = moments[0][0] - moments[1][0], _error(moments[0][1])
+        step, error = moments[0][0] - moments[1][0], error_of(moments[0][1])
         if not abs(last) <= 1e-5 * (1.0 + error / ERROR):
             return False
         late, early = (last - before) / step, (before - first) / step
@@ -117,15 +102,15 @@ class ClearJumps(RunCheck):
         return atom.op not in STRICT or inside is None or inside > SAFETY * error
 
 
-def _cases(condition: Expression, most: int = 64) -> list[list[Expression]]:
+def cases(condition: Expression, most: int = 64) -> list[list[Expression]]:
     """The cases of a condition in negation normal form, as lists of atoms; none if there are
     too many."""
     if condition.op is Op.OR:
-        found = [case for part in condition.args for case in _cases(part, most)]
+        found = [case for part in condition.args for case in cases(part, most)]
     elif condition.op is Op.AND:
         found = [[]]
         for part in condition.args:
-            found = [left + right for left in found for right in _cases(part, most)]
+            found = [left + right for left in found for right in cases(part, most)]
             if len(found) > most:
                 return []
     elif condition.op is Op.BOOLEAN:
@@ -135,6 +120,7 @@ def _cases(condition: Expression, most: int = 64) -> list[list[Expression]]:
     return found if len(found) <= most else []
 
 
-def _error(values: Mapping[str, float]) -> float:
+def error_of(values: Mapping[str, float]) -> float:
+    """The error that is allowed for in a computed state."""
     size = max((abs(v) for v in values.values() if math.isfinite(v)), default=0.0)
     return ERROR * (1.0 + size)

@@ -11,7 +11,7 @@ from models.automaton import TIME, Automaton, HybridAutomaton, Property
 from models.expressions.expression import TRUE
 from models.trace import Ending, EventType, Trace
 from simulate.inputs.signals import Lines
-from simulate.monitoring.clear_jumps import ClearJumps
+from simulate.monitoring.clear_runs import ClearRuns
 from simulate.monitoring.monitor import Monitor
 from simulate.monitoring.robustness import Closest, Robustness
 from simulate.monitoring.run_check import RunCheck
@@ -74,7 +74,7 @@ class Objective:
         )
         self._spaces: dict[Shape, SearchSpace] = {}
         self._check: RunCheck | None = None
-        self._clear_jumps: ClearJumps | None = None
+        self._clear_runs: ClearRuns | None = None
         self._approach = Approach(plain, claim) if isinstance(claim, Property) else None
 
     def prepared(self, linear: frozenset[str] = frozenset()) -> Prepared:
@@ -154,11 +154,11 @@ class Objective:
             self._check = RunCheck(self.prepared())
         return self._check.problems(trace, recipe.inputs)
 
-    def unclear_jump(self, recipe: Recipe, trace: Trace) -> str | None:
-        """A jump of the trace that small errors may have made, in words."""
-        if self._clear_jumps is None:
-            self._clear_jumps = ClearJumps(self.prepared())
-        return self._clear_jumps.unclear(trace, recipe.inputs)
+    def unclear(self, recipe: Recipe, until: float) -> str | None:
+        """What small errors may have made in a run up to a time, in words."""
+        if self._clear_runs is None:
+            self._clear_runs = ClearRuns(self.prepared())
+        return self._clear_runs.unclear(self.run(recipe), recipe.inputs, until)
 
     def evaluate(self, recipe: Recipe) -> Score:
         """Run and score."""
