@@ -4,7 +4,7 @@ Conditions speak of `x'` after a jump, of the derivative `d(x)`, of auxiliary na
 `@`, and of a signal 1; so no name of the automaton may look like one of these. The reserved name
 `time` is the time since the start: 0 at first, with slope 1 everywhere, and never assigned. And in
 one location, or in the resets of one jump, a variable has one constraint: of several, engines
-would have to say which one counts.
+would have to say which one counts. Properties are told apart by their names.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ def _faults(automaton: Automaton) -> Iterator[str]:
         yield f"the name {name!r} is both a variable and a signal"
     if TIME in signals:
         yield f"{TIME} is the time since the start, and no input or parameter"
+    claims = [p.name for p in automaton.properties]
+    for name in sorted({name for name in claims if claims.count(name) > 1}):
+        yield f"two properties are called {name!r}: a proof of one would count for both"
     for component in automaton.components:
         for location in component.locations:
             for group in (location.flows, location.algebraic):

@@ -73,6 +73,7 @@ MEANINGLESS = {
     "an input is the time": replace(PLAIN, inputs=(Input(TIME, low=ONE.constant),)),
     "a parameter is the time": replace(PLAIN, parameters=(Parameter(TIME),)),
     "a parameter is a variable": replace(PLAIN, parameters=(Parameter("x"),)),
+    "two properties have one name": replace(PLAIN, properties=(low(constant(0)), low(X))),
     "time does not flow": replace(CLOCK, variables=(Variable(TIME, kind=Kind.DISCRETE),)),
     "time is fast": replace(CLOCK, locations=(Location("a", (exactly(TIME, 2),)),)),
     "time is an equation": replace(CLOCK, locations=(Location("a", (), (exactly(TIME, 2),)),)),
