@@ -172,6 +172,13 @@ class Constraint:
     range: Range
     span: Span | None = field(default=None, compare=False)
 
+    def renamed(
+        self, names: Mapping[str, str], change: Callable[[Expression], Expression]
+    ) -> Constraint:
+        """The same of another variable: names replaced, also (by `change`) in its range."""
+        name = names.get(self.variable, self.variable)
+        return Constraint(name, self.range.changed(change), self.span)
+
 
 @dataclass(frozen=True, slots=True)
 class Location:

@@ -89,10 +89,7 @@ class Interaction:
             self,
             participants=participants,
             guard=change(self.guard),
-            resets=tuple(
-                Constraint(names.get(c.variable, c.variable), c.range.changed(change), c.span)
-                for c in self.resets
-            ),
+            resets=tuple(c.renamed(names, change) for c in self.resets),
         )
 
 

@@ -166,10 +166,7 @@ class Interaction:
             self,
             participants=participants,
             guard=change(self.guard),
-            actions=tuple(
-                Constraint(names.get(c.variable, c.variable), c.range.changed(change), c.span)
-                for c in self.actions
-            ),
+            actions=tuple(c.renamed(names, change) for c in self.actions),
         )
 
 

@@ -13,13 +13,19 @@ int all_finite(const double *values, int count)
     return 1;
 }
 
+/* Enter a point into the registers, which then hold the values of a tape there. */
+static int run_at(Core *core, double t, const double *x, const Instruction *tape, int count)
+{
+    core->r[0] = t;
+    memcpy(core->r + 1, x, core->n * sizeof(double));
+    return tape_values(core->p, tape, count, core->r);
+}
+
 int core_flow(Core *core, double t, const double *x, double *f)
 {
     const Program *p = core->p;
     int i;
-    core->r[0] = t;
-    memcpy(core->r + 1, x, core->n * sizeof(double));
-    if (tape_values(p, p->flow, p->flow_count, core->r) < 0)
+    if (run_at(core, t, x, p->flow, p->flow_count) < 0)
         return -1;
     core->evaluations++;
     for (i = 0; i < core->n; i++)
@@ -32,9 +38,7 @@ int core_guards(Core *core, double t, const double *x, double *values)
 {
     const Program *p = core->p;
     int i;
-    core->r[0] = t;
-    memcpy(core->r + 1, x, core->n * sizeof(double));
-    if (tape_values(p, p->guard, p->guard_count, core->r) < 0)
+    if (run_at(core, t, x, p->guard, p->guard_count) < 0)
         return -1;
     core->guard_evaluations++;
     for (i = 0; i < p->atom_count; i++) {
