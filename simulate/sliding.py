@@ -205,7 +205,8 @@ class Slides:
             return fix(flows, surface.branch, False), fix(flows, surface.branch, True)
         after: Flows = {}
         for c in p.place(surface.below).edges[surface.up].resets:
-            value = p.formed(c.range.low or ZERO)
+            assert c.range.exact is not None  # surfaces have harmless edges only
+            value = p.formed(c.range.exact)
             after[c.variable] = substitute(value, {primed(n): e for n, e in after.items()})
         above = {n: substitute(e, after) for n, e in p.flows(surface.above, ()).items()}
         return p.flows(surface.below, ()), above

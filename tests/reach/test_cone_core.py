@@ -13,19 +13,18 @@ from hypothesis import strategies as st
 import reach.sets.double_description as module
 from reach.sets.double_description import (
     Description,
-    OutOfTimeError,
     Vector,
     dot,
     narrow,
     narrow_in_python,
     outside,
-    time_limit,
     transposed,
     whole_space,
     widen,
 )
 from reach.sets.integer_simplex import nonnegative_solution
 from reach.sets.polyhedron import Polyhedron
+from reach.time_limit import OutOfTimeError, time_limit
 
 needs_core = pytest.mark.skipif(module._cone is None, reason="the extension is not built")
 

@@ -20,9 +20,10 @@ from models.model import Model
 
 EVIL = (
     "</script><script>window.stolen = 1</script>",
-    '"\'><img src=x onerror="window.stolen = 2">',
-    "<!--<script>&lt;\u2028\u2029${1}`",
+    '"><img/src=x/onerror="window.stolen=2">',
+    "<!--'<script>&lt;\u2028\u2029${1}`",
 )
+"""Names of places, of variables (which have fewer characters to choose from), and of places."""
 
 
 def compare(op: Op, left: Expression, right: Expression | int | Fraction) -> Expression:
