@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from models.automaton import ValueType
 from models.expressions.expression import FALSE, TRUE, Expression, conjunction
 from models.expressions.traversal import conjuncts, free_variables
-from models.language.plain_bounds import decide
+from models.language.linear_conjunctions import decide
 from models.smt.solver import Answer, Limits, Session, Unknown, Unsatisfiable, Witness
 
 MAX_QUESTIONS = 250
