@@ -6,7 +6,6 @@ import json
 import logging
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from importlib import resources
 
@@ -251,22 +250,18 @@ def test_both_parsers_of_expressions_agree(text: str) -> None:
     assert expression(text) == parse_expression(text, externals=frozenset({"f"}))
 
 
-def test_a_long_sum_takes_linear_time_and_is_flat() -> None:
+def test_a_long_sum_is_flat() -> None:
     n = 20_000
-    start = time.process_time()
     e = expression(" + ".join(f"x{i}" for i in range(n)))
     assert len(e.args) == n
     assert e.depth == 2
-    assert time.process_time() - start < 4
 
 
-def test_ten_thousand_lines_are_parsed_in_time() -> None:
+def test_ten_thousand_lines_are_parsed() -> None:
     part = EVERYTHING.split("\n", 11)[-1]
     count = 10_000 // part.count("\n") + 1
-    start = time.process_time()
     source = parse(part * count)
     assert len(source.definitions) == 4 * count
-    assert time.process_time() - start < 5
 
 
 def test_reading_a_small_model_needs_no_lark() -> None:

