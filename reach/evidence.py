@@ -35,10 +35,8 @@ from models.proof.polyhedral import (
     obligations,
 )
 from models.proof.problem import LinearProblem
-from reach.programs.linear_program import ExactProgram
-
-CONSTANT = "1"
-"""The row of a program that balances the constants (no variable has this name)."""
+from reach.combinations import SLACK_COLUMN, Combinations, column_of, combinations_of, refutation
+from reach.programs.exact_program import ExactProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,60 +72,19 @@ def evidence_for(obligation: Obligation) -> Evidence | None:
     return cover(obligation.landing if isinstance(obligation, ExitObligation) else obligation)
 
 
-def refutation(rows: Rows) -> Multipliers | None:
-    """Multipliers that combine the rows to a positive number (or zero, strictly)."""
-    program = ExactProgram({CONSTANT: Fraction(1)})
-    for row in rows:
-        program.add(_column(row.form), 1)
-    solution = program.solve()
-    if solution is None and any(row.strict for row in rows):
-        program = ExactProgram({CONSTANT: Fraction(0), "strict": Fraction(1)})
-        for row in rows:
-            column = _column(row.form)
-            program.add({**column, "strict": Fraction(1)} if row.strict else column, 1)
-        program.add({CONSTANT: Fraction(-1)})
-        solution = program.solve()
-        if solution is not None:
-            solution.pop(len(rows), None)
-    return None if solution is None else tuple(sorted(solution.items()))
-
-
-def implication(rows: Rows, goal: Row) -> Multipliers | None:
-    """Multipliers from which a goal that is not strict follows: the smallest ones, or, where
-    rounding hides how close the goal is, those with the most slack."""
-    for cost, price in ((1, 0), (0, -1)):
-        program = ExactProgram(_column(goal.form))
-        for row in rows:
-            program.add(_column(row.form), cost)
-        slack = program.add({CONSTANT: Fraction(-1)}, price)
-        solution = program.solve()
-        if solution is not None:
-            solution.pop(slack, None)
-            return tuple(sorted(solution.items()))
-    return None
-
-
 def kept(obligation: FacetObligation) -> Kept | HandedOver | None:
     """Why the flow does not leave through the facet, or only into the part beyond it."""
-    own_row = obligation.rows[obligation.own]
-    always = [*obligation.region.exits, *range(obligation.size, len(obligation.rows))]
-    implied = implication(tuple(obligation.rows[i] for i in always), own_row)
+    rows, own = obligation.rows, obligation.own
+    always = [*obligation.region.exits, *range(obligation.size, len(rows))]
+    implied = combinations_of([rows[i] for i in always]).implication(rows[own].form)
     if implied is not None:
         by_row = tuple(sorted((always[i], factor) for i, factor in implied))
         return Kept(FacetReason.INVARIANT, Fraction(0), by_row)
-    for reason in (FacetReason.INWARD, FacetReason.EMPTY):
-        empty = reason is FacetReason.EMPTY
-        program = ExactProgram({CONSTANT: Fraction(1)} if empty else _column(obligation.growth))
-        for row in obligation.rows:
-            program.add(_column(row.form), 1)
-        own = _column(own_row.form)
-        minus = program.add({name: -value for name, value in own.items()}, 1)
-        slack = minus if empty else program.add({CONSTANT: Fraction(-1)})
-        solution = program.solve()
-        if solution is not None:
-            mu = solution.pop(obligation.own, Fraction(0)) - solution.pop(minus, Fraction(0))
-            solution.pop(slack, None)
-            return Kept(reason, mu, tuple(sorted(solution.items())))
+    goals = {FacetReason.INWARD: obligation.growth, FacetReason.EMPTY: Form({}, Fraction(1))}
+    for reason, goal in goals.items():
+        found = combinations_of(rows).identity(goal, own)
+        if found is not None:
+            return Kept(reason, *found)
     return None if obligation.beyond is None else handed_over(obligation)
 
 
@@ -138,22 +95,22 @@ def handed_over(obligation: FacetObligation) -> HandedOver | None:
     weight is sought, and where it exceeds 1, the most slack.
     """
     assert obligation.beyond is not None
-    rows = obligation.rows[: obligation.size + obligation.known]
-    own = rows[obligation.own].form
+    size, own = obligation.size, obligation.own
+    rows = obligation.rows[: size + obligation.known]
+    columns = [column_of(form) for form in (*(row.form for row in rows), -rows[own].form)]
+    minus, slack = len(rows), len(rows) + 1
+    least_weight = [*(int(i < size) for i in range(minus)), -1, 0]
+    most_slack = [*([0] * slack), -1]
+    programs = [ExactProgram([*columns, SLACK_COLUMN], c) for c in (least_weight, most_slack)]
     proofs: list[tuple[Fraction, Multipliers]] = []
     for form in obligation.beyond:
-        for most_slack in (False, True):
-            program = ExactProgram(_column(form))
-            for i, row in enumerate(rows):
-                program.add(_column(row.form), 1 if i < obligation.size and not most_slack else 0)
-            minus = program.add(_column(-own), 0 if most_slack else -1)
-            slack = program.add({CONSTANT: Fraction(-1)}, -1 if most_slack else 0)
-            solution = program.solve()
+        for program in programs:
+            solution = program.solve(column_of(form))
             if solution is None:
                 continue
             room = solution.pop(slack, Fraction(0))
-            mu = solution.pop(obligation.own, Fraction(0)) - solution.pop(minus, Fraction(0))
-            weight = mu + sum((v for i, v in solution.items() if i < obligation.size), Fraction(0))
+            mu = solution.pop(own, Fraction(0)) - solution.pop(minus, Fraction(0))
+            weight = mu + sum((v for i, v in solution.items() if i < size), Fraction(0))
             if room > 0 or weight <= 1:
                 proofs.append((mu, tuple(sorted(solution.items()))))
                 break
@@ -172,7 +129,8 @@ def cover(obligation: CoverObligation) -> Cover | None:
 
 
 def _cover(rows: Rows, regions: tuple[Region, ...], decided: Decided) -> Cover | None:
-    impossible = refutation(rows)
+    known = Combinations(rows)
+    impossible = known.refutation()
     if impossible is not None:
         return Impossible(impossible)
     undecided: tuple[int, int, int] | None = None
@@ -181,7 +139,7 @@ def _cover(rows: Rows, regions: tuple[Region, ...], decided: Decided) -> Cover |
         for number, cell in enumerate(region.cells):
             if any(decided.get((r, p), sign) != sign for p, sign in enumerate(cell)):
                 continue
-            leaf, obstacle = _leaf(rows, region, r, number, cell, decided, implied)
+            leaf, obstacle = _leaf(known, region, r, number, cell, decided, implied)
             if leaf is not None:
                 return leaf
             undecided = undecided or obstacle
@@ -189,7 +147,7 @@ def _cover(rows: Rows, regions: tuple[Region, ...], decided: Decided) -> Cover |
 
 
 def _leaf(
-    rows: Rows,
+    known: Combinations,
     region: Region,
     r: int,
     number: int,
@@ -206,14 +164,13 @@ def _leaf(
             continue
         key = (r, p, sign)
         if key not in implied:
-            goal = Row(after(region.predicates[p]).scaled(Fraction(sign)))
-            implied[key] = implication(rows, goal)
+            implied[key] = known.implication(after(region.predicates[p]).scaled(Fraction(sign)))
         multipliers = implied[key]
         if multipliers is None:
             return None, key
         proofs.append(multipliers)
     for form in region.part(number):
-        multipliers = implication(rows, Row(after(form)))
+        multipliers = known.implication(after(form))
         if multipliers is None:
             return None, None
         proofs.append(multipliers)
@@ -232,10 +189,3 @@ def _split(
     upper = Row(h.scaled(Fraction(-1)), not strict_below)
     above = _cover((*rows, upper), regions, {**decided, (r, p): -1})
     return None if above is None else Split(r, p, strict_below, below, above)
-
-
-def _column(form: Form) -> dict[str, Fraction]:
-    column = dict(form.coefficients)
-    if form.constant:
-        column[CONSTANT] = form.constant
-    return column

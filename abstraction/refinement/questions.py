@@ -23,7 +23,7 @@ from models.proof.linear import Alternatives, TooManyCasesError, alternatives
 from models.proof.refinement import Assumed, Refuted
 from models.proof.simulation_relation import Obligation
 from models.smt.solver import Limits, Scalar, Unsatisfiable, Witness, satisfiable
-from reach.evidence import refutation
+from reach.combinations import refutation
 
 MAX_ENUMERATED = 512
 LIMITS = Limits(resources=5_000_000, milliseconds=4_000)

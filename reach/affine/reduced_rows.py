@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from models.proof.farkas import Multipliers
 from models.proof.linear import Form, Row, Rows, combination
-from reach.evidence import refutation
-from reach.programs.linear_program import ExactProgram
+from reach.combinations import refutation
+from reach.programs.exact_program import ExactProgram
 
 Weights = dict[int, Fraction]
 
@@ -68,6 +68,7 @@ class ReducedRows:
                 self.weights.append(
                     add_weights([(Fraction(1), {number: Fraction(1)}), (Fraction(1), weights)])
                 )
+        self._programs: dict[tuple[int, ...], ExactProgram] = {}
         self._rows_of: dict[str, list[int]] = {}
         for i, row in enumerate(self.rows):
             for name in row.form.coefficients:
@@ -166,11 +167,13 @@ class ReducedRows:
                     pending.extend(fresh)
         if all(len(self.rows[i].form.coefficients) == 1 for i in chosen):
             return self._best_box(form)
-        program = ExactProgram(dict(form.coefficients))
         numbers = sorted(chosen)
-        for i in numbers:
-            program.add(self.rows[i].form.coefficients, -self.rows[i].form.constant)
-        solution = program.solve()
+        program = self._programs.get(tuple(numbers))
+        if program is None:
+            forms = [self.rows[i].form for i in numbers]
+            program = ExactProgram([f.coefficients for f in forms], [-f.constant for f in forms])
+            self._programs[tuple(numbers)] = program
+        solution = program.solve(form.coefficients)
         return None if solution is None else {numbers[k]: m for k, m in solution.items()}
 
     def _best_box(self, form: Form) -> Weights | None:

@@ -32,7 +32,7 @@ from models.proof.quadratic_function import (
     proves,
     situations,
 )
-from reach.evidence import refutation
+from reach.combinations import refutation
 from reach.programs.polynomial_program import PolynomialProgram
 
 MAX_NAMES = 24

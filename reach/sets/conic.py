@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from reach.programs.linear_program import ExactProgram
+from reach.programs.exact_program import ExactProgram
 from reach.sets.double_description import Vector, coprime
 from reach.sets.integer_simplex import nonnegative_solution
 
@@ -165,11 +165,9 @@ def _by_program(
         solution = nonnegative_solution([*(row for _, row in rows), slack_row], goal)
         slack = len(rows)
     else:
-        program = ExactProgram(_column(goal))
-        for _, row in rows:
-            program.add(_column(row), 1)
-        slack = program.add({_CONSTANT: Fraction(1)})
-        solution = program.solve()
+        slack = len(rows)
+        columns = [*(_column(row) for _, row in rows), {_CONSTANT: Fraction(1)}]
+        solution = ExactProgram(columns, [1] * slack + [0]).solve(_column(goal))
     if solution is None:
         return None
     solution.pop(slack, None)
