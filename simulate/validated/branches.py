@@ -48,8 +48,12 @@ class Branches:
 
 
 def smooth_on(root: Expression, values: Mapping[str, Any]) -> Expression:
-    """One expression with the pieces that apply on the whole box."""
-    return Branches(root).on(values)[0]
+    """One expression with the pieces that apply on the whole box, where it has a value on all
+    of it: a rate of change alone tells nothing of the cut of `atan2`, on both sides of which it
+    is the same, nor of a pole that cancels out in it."""
+    found = Branches(root).on(values)[0]
+    BallEvaluator(found)(values)
+    return found
 
 
 def _sure(made: Expression | GaveUp) -> Expression:

@@ -453,3 +453,37 @@ def test_every_policy_can_be_followed(switching: Switching, level: Level) -> Non
     trace = simulate(charger, until=60.0, method=TIGHT, policy=Policy(switching, level), seed=3)
     low, high = run.enclosures[-1].bounds["charge"]
     assert float(low) - 1e-8 <= trace.segments[-1].valuation(60.0)["charge"] <= float(high) + 1e-8
+
+
+# A guard, and when it first holds on the way x = t.
+JUMPING_GUARDS = {
+    "atan2(2 - x, -1) <= -3": 2.0,
+    "atan2(x - 2, -1) >= 3": 2.0,
+    "atan2(sin(x), cos(x)) <= -3.1": 3.141592653589793,
+    "atan2(x - 2, x - 2) >= 0": 2.0,
+    "1/(x - 2) >= 100": 2.0,
+    "(x - 2)/(x - 2)^2 >= 100": 2.0,
+    "tan(x) <= -1000": 1.5707963267948966,
+    "floor(x) >= 2": 2.0,
+    "sign(x - 2) >= 1/2": 2.0,
+    "sqrt(x - 2) <= 1/2": 2.0,
+    "log(x - 2) <= -1": 2.0,
+    "(x - 2)^(1/2) <= 1/2": 2.0,
+    "(x - 2)^(1/3) <= 1/2": 2.0,
+    "asin(x - 3) <= -1": 2.0,
+}
+
+
+@pytest.mark.parametrize("guard", JUMPING_GUARDS)
+def test_nothing_is_claimed_beyond_a_jump_onto_an_urgent_guard(guard: str) -> None:
+    """Rates of change tell nothing of a jump: both sides of a cut have the same."""
+    automaton = model(
+        [place("on", {"x": 1}), place("off", {"x": 0})],
+        [Edge("on", "off", parse(guard), name="go", urgent=True)],
+        {"x": 0},
+    )
+    run, due = proof(automaton, 5.0), Fraction(JUMPING_GUARDS[guard])
+    assert run.reached[0] <= due + Fraction(1, 10**6) or len(run.jumps) == 1, describe(run)
+    if run.jumps:
+        low, high = run.jumps[0].time
+        assert low <= due + Fraction(1, 10**6) and high >= due - Fraction(1, 10**9)
