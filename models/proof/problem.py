@@ -14,7 +14,11 @@ automaton.
 
 Where uncertain parameters multiply variables, the dynamics are given once for every corner
 of the parameters' box. The flow is affine in each such parameter alone (this is checked), so
-for every state its derivative lies in the convex hull of the corners'.
+for every state its derivative lies in the convex hull of the corners': with the weights w_c of
+the corners that its parameters say, low = sum w_c low_c and high = sum w_c high_c, and a value
+between them is a mean of values between the ends at the corners, if there are any. At a corner
+where low_c > high_c there are none, though there may be some inside the box; so ends that depend
+on such parameters count only if their distance at every corner is a number that is not negative.
 """
 
 from __future__ import annotations
@@ -38,6 +42,7 @@ from models.automaton import (
     Location,
     Parameter,
     Property,
+    Range,
     primed,
 )
 from models.dynamics import eliminate_algebraic
@@ -221,7 +226,8 @@ class LinearProblem:
         """The flow at every corner of the parameters that multiply variables."""
         place = self.automaton.location(location)
         corners = self._corners(place)
-        return tuple(self._dynamics_at(place, corner) for corner in corners)
+        steady = frozenset(flow.variable for flow in place.flows if _is_steady(flow.range, corners))
+        return tuple(self._dynamics_at(place, corner, steady) for corner in corners)
 
     def jumps(self, location: str) -> Iterator[Jump]:
         """The edges that leave a location."""
@@ -389,7 +395,11 @@ class LinearProblem:
             for values in product(*(sorted(set(bounds[name])) for name in names))
         ]
 
-    def _dynamics_at(self, place: Location, corner: Mapping[str, Expression]) -> Dynamics:
+    def _dynamics_at(
+        self, place: Location, corner: Mapping[str, Expression], steady: frozenset[str]
+    ) -> Dynamics:
+        """The flow at a corner; `steady` are the variables whose ranges are inhabited at every
+        corner if they are at one."""
         derivative = {TIME: Form({}, Fraction(1))} if self.has_clock else {}
         rows: list[Row] = []
         for v in self.automaton.variables:
@@ -398,23 +408,14 @@ class LinearProblem:
                 continue
             if v.kind is Kind.DISCRETE:
                 continue
-            bounds = place.flow_of(v.name)
-            at_corner = {
-                name: value
-                for name, value in corner.items()
-                if all(
-                    b is None or _affine_in_each(b, frozenset(corner))
-                    for b in (bounds.low, bounds.high)
-                )
-            }
-            bounds = bounds.substitute(at_corner)
+            bounds = _at_corner(place.flow_of(v.name), corner)
             exact = bounds.exact
             form = None if exact is None else affine(exact)
             if form is None:
                 form = of_variable(f"d({v.name})")
-                if bounds.low is not None:
+                if bounds.low is not None and v.name in steady:
                     rows.extend(at_least(form, bounds.low))
-                if bounds.high is not None:
+                if bounds.high is not None and v.name in steady:
                     rows.extend(at_most(form, bounds.high))
             derivative[v.name] = form
         values = {name: affine(value) for name, value in corner.items()}
@@ -447,6 +448,34 @@ def both(left: Alternatives, right: Alternatives, rows: Rows = ()) -> Alternativ
     if len(left) * len(right) > MAX_ALTERNATIVES:
         raise TooManyCasesError(f"there are more than {MAX_ALTERNATIVES} cases")
     return tuple(a + b + rows for a in left for b in right)
+
+
+def _at_corner(bounds: Range, corner: Mapping[str, Expression]) -> Range:
+    """A range at a corner of parameters; as it is where it is not affine in each of them."""
+    ends = (bounds.low, bounds.high)
+    if all(b is None or _affine_in_each(b, frozenset(corner)) for b in ends):
+        return bounds.substitute(corner)
+    return bounds
+
+
+def _is_steady(bounds: Range, corners: list[dict[str, Expression]]) -> bool:
+    """Whether a range is the same at every corner, has one end only or is a single value, or has
+    the same extent in every state, which is not negative at any corner."""
+    low, high = bounds.low, bounds.high
+    if low is None or high is None or bounds.exact is not None:
+        return True
+    if not (free_variables(low) | free_variables(high)) & corners[0].keys():
+        return True
+    for corner in corners:
+        at = _at_corner(bounds, corner)
+        ends = (None if end is None else affine(end) for end in (at.high, at.low))
+        above, below = ends
+        if above is None or below is None:
+            return False
+        extent = above - below
+        if extent.coefficients or extent.constant < 0:
+            return False
+    return True
 
 
 def _affine_in_each(expression: Expression, names: frozenset[str] | set[str]) -> bool:
