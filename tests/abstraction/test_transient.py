@@ -17,6 +17,7 @@ from abstraction.transients.search import Found, NotFound, search_transient
 from abstraction.transients.time_stretches import Stretch, stretch
 from abstraction.verification import deadline, strategy
 from models.automaton import (
+    Automaton,
     Constraint,
     Edge,
     HybridAutomaton,
@@ -217,28 +218,23 @@ def test_speeds_of_a_decaying_interval() -> None:
 # The platoon from 12 m
 
 
-def platoon(tmp_path: Path, metres: int) -> HybridAutomaton:
+def platoon(metres: int) -> Automaton:
     """The platoon with initial distances from so many metres."""
-    source = Path(__file__).parents[2] / "models" / "library" / "platoon.charon"
-    text = source.read_text()
-    assert "dist in [20, 100]" in text
-    near = tmp_path / "near.charon"
-    near.write_text(text.replace("dist in [20, 100]", f"dist in [{metres}, 100]"))
-    return load(str(near)).automaton
+    return load("platoon", parameters={"nearest": Fraction(metres)}).automaton
 
 
 @pytest.mark.slow
-def test_the_platoon_from_twelve_metres(tmp_path: Path) -> None:
+def test_the_platoon_from_twelve_metres() -> None:
     """Safe by 2.3 m, as simulation tells, but no single convex set proves it."""
-    model = platoon(tmp_path, 12)
+    model = platoon(12)
     verdict = strategy("transient").attempt(Task(model, model.properties[0], deadline(300)))
     assert isinstance(verdict, Verified)
     assert verdict.horizon is None
 
 
 @pytest.mark.slow
-def test_the_platoon_from_too_near(tmp_path: Path) -> None:
-    model = platoon(tmp_path, 6)
+def test_the_platoon_from_too_near() -> None:
+    model = platoon(6)
     task = Task(model, model.properties[0], deadline(60))
     assert not isinstance(strategy("transient").attempt(task), Verified)
     task = Task(model, model.properties[0], deadline(60))
