@@ -7,57 +7,116 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-STEADY = 6
-"""So many successive intervals must shrink by the same ratio before Zeno is reported."""
+STEADY = 3
+"""So many successive intervals must shrink by the same ratio to be taken for geometric."""
+
+STRIDES = 3
+"""An edge may be taken so many times in one round of a cycle; its rounds are compared."""
 
 RATIO_SPREAD = 1e-3
-REMAINING = 1e-4
-"""Zeno is reported when the time left to the accumulation point is below this part of the
-time that has passed: until then the run goes on, in case another edge ends the sequence."""
+"""Ratios that differ by less are one ratio."""
+
+RESOLVED = 1e-12
+"""Zeno is reported when the time left to the accumulation is below this part of the time that
+has passed, some thousand units in its last place: until then the run goes on, for intervals
+that have shrunk a thousand times may yet stop shrinking."""
+
+STUCK = 1e-4
+"""... or when the jumps cannot be told apart any more because the state stays closer to the
+guard than numbers tell, if at most this part of the time is left."""
+
+LATE = 1e-8
+"""Jumps that come later than an accumulation by this part of the time refute it."""
+
+CONTRADICTION = 0.03
+"""Estimates of one accumulation differ by a few of these parts of the time that is left."""
 
 CHATTER_COUNT = 200
 CHATTER_TIME = 1e-6
 """So many jumps within this part of the run's length are chattering."""
 
 
-@dataclass(slots=True)
-class Accumulation:
-    """Watches the jumps of one run.
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Where jumps lead whose intervals shrink by a ratio: a time, known up to an error (an
+    estimate), and a state."""
 
-    Jumps of one edge at times t_1 < t_2 < ... with intervals d_k that shrink by a steady
-    ratio r accumulate at t_Z = t + d*r/(1 - r).
+    time: float
+    error: float
+    ratio: float
+    state: dict[str, float]
+    stride: int
+    """So many jumps make one round."""
+
+
+@dataclass(slots=True)
+class Series:
+    """The instants at which one edge was taken, the number of times and the states after it.
+
+    Instants t_1 < t_2 < ... with intervals d_k that shrink by a steady ratio r accumulate at
+    t_Z = t + d*r/(1 - r). The best such estimate is kept until an instant refutes it by being
+    later: intervals that have come near to what numbers resolve do not shrink steadily.
     """
 
-    span: float
-    by_edge: dict[str, deque[float]] = field(default_factory=dict)
-    states: dict[str, deque[Mapping[str, float]]] = field(default_factory=dict)
-    recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER_COUNT))
+    times: deque[float] = field(default_factory=lambda: deque(maxlen=STRIDES * (STEADY + 1) + 1))
+    counts: deque[int] = field(default_factory=lambda: deque(maxlen=STEADY))
+    states: deque[Mapping[str, float]] = field(
+        default_factory=lambda: deque(maxlen=2 * STRIDES + 1)
+    )
+    limit: Limit | None = None
+    unsteady: int = 0
+    """So many instants came since the last ones that were geometric."""
 
-    def jump(self, edge: str, t: float, state: Mapping[str, float]) -> None:
+    def add(self, t: float, state: Mapping[str, float]) -> None:
         """Note a jump, and the state after it."""
-        self.states.setdefault(edge, deque(maxlen=3)).append(state)
-        times = self.by_edge.setdefault(edge, deque(maxlen=STEADY + 2))
-        if not times or t > times[-1]:
-            times.append(t)
-        self.recent.append(t)
+        if self.times and t <= self.times[-1]:
+            self.counts[-1] += 1
+            self.states[-1] = state
+            return
+        self.times.append(t)
+        self.counts.append(1)
+        self.states.append(state)
+        if self.limit is not None and t > self.limit.time + 4.0 * self.limit.error + LATE * t:
+            self.limit = None
+        found = next((f for s in range(1, STRIDES + 1) if (f := self.geometric(s))), None)
+        self.unsteady = self.unsteady + 1 if found is None else 0
+        if found is not None and self.better(found):
+            self.limit = found
 
-    def zeno(self, edge: str) -> float | None:
-        """The accumulation time of the jumps of this edge, if they accumulate."""
-        times = self.by_edge[edge]
-        if len(times) < STEADY + 2:
+    def better(self, found: Limit) -> bool:
+        """Whether an estimate replaces the one that is known: it is finer, or contradicts it by
+        more than intervals do that are hardly resolved."""
+        known = self.limit
+        if known is None or found.error <= known.error:
+            return True
+        doubt = found.error + known.error + CONTRADICTION * abs(known.time - self.times[-1])
+        return abs(found.time - known.time) > 4.0 * doubt
+
+    def geometric(self, stride: int) -> Limit | None:
+        """The limit of the last instants, each so many jumps after the other, if their intervals
+        shrink by a steady ratio."""
+        wanted, known = stride * (STEADY + 1) + 1, self.times
+        highest = 1.0 - stride * RATIO_SPREAD / 2
+        if len(known) < wanted:
             return None
+        middle = known[-1 - stride]
+        if known[-1] - middle >= highest * (middle - known[-1 - 2 * stride]):
+            return None  # the usual case
+        times = list(known)[-wanted::stride]
         gaps = [b - a for a, b in pairwise(times)]
         ratios = [b / a for a, b in pairwise(gaps)]
         low, high = min(ratios), max(ratios)
-        if high >= 1.0 - RATIO_SPREAD or high - low > RATIO_SPREAD:
+        if high >= highest or high - low > RATIO_SPREAD:
             return None
-        left = gaps[-1] * ratios[-1] / (1.0 - ratios[-1])
-        return times[-1] + left if left <= REMAINING * max(times[-1], 1e-300) else None
+        ratio = (gaps[-1] / gaps[0]) ** (1.0 / STEADY)
+        left = gaps[-1] * ratio / (1.0 - ratio)
+        error = left * (high - low) / (1.0 - ratio) + RESOLVED * times[-1]
+        return Limit(times[-1] + left, error, ratio, self.state(stride), stride)
 
-    def limit(self, edge: str) -> dict[str, float]:
-        """Where the states after the jumps of an edge lead: x + d q/(1 - q) for a variable whose
-        changes d shrink by the ratio q, from the last three of them (extrapolated)."""
-        first, second, last = self.states[edge]
+    def state(self, stride: int) -> dict[str, float]:
+        """Where the states lead: x + d q/(1 - q) for a variable whose changes d shrink by the
+        ratio q, from the last three of them (extrapolated)."""
+        first, second, last = (self.states[-1 - k * stride] for k in (2, 1, 0))
         found = dict(last)
         for name, x in last.items():
             before, change = second[name] - first[name], x - second[name]
@@ -66,11 +125,58 @@ class Accumulation:
                 found[name] = x + change * ratio / (1.0 - ratio)
         return found
 
+    def ended(self, exact: bool) -> Limit | None:
+        """The accumulation of the jumps, if they have come as near to it as numbers tell; jumps
+        that are `exact` happen at one instant because the model says so."""
+        limit = self.limit
+        if limit is None:
+            return None
+        left = limit.time - self.times[-1]
+        gap = self.times[-1] - self.times[-2]
+        if max(left, gap * limit.ratio / (1.0 - limit.ratio) / 2.0) <= RESOLVED * limit.time:
+            return limit
+        *earlier, now = self.counts
+        stuck = now > max(earlier) and not exact
+        return limit if stuck and left <= STUCK * limit.time else None
+
+
+@dataclass(slots=True)
+class Accumulation:
+    """Watches the jumps of one run."""
+
+    span: float
+    by_edge: dict[str, Series] = field(default_factory=dict)
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER_COUNT))
+    tried: set[str] = field(default_factory=set)
+    """Edges that accumulate, and after which the model has no way on."""
+
+    def jump(self, edge: str, t: float, state: Mapping[str, float]) -> None:
+        """Note a jump, and the state after it."""
+        self.by_edge.setdefault(edge, Series()).add(t, state)
+        self.recent.append(t)
+
+    def again(self, edge: str, t: float) -> bool:
+        """Whether this edge was taken at this instant already."""
+        series = self.by_edge.get(edge)
+        return series is not None and series.times[-1] == t
+
+    def forget(self) -> None:
+        """Start anew, after the jumps that were seen."""
+        self.by_edge.clear()
+        self.recent.clear()
+        self.tried.clear()
+
     def stands(self) -> bool:
         """Whether no time at all passed between the last jumps."""
         return len(self.recent) == CHATTER_COUNT and self.recent[-1] == self.recent[0]
 
     def chatters(self) -> bool:
-        """Whether the last jumps crowd together."""
-        full = len(self.recent) == CHATTER_COUNT
-        return full and self.recent[-1] - self.recent[0] <= CHATTER_TIME * self.span
+        """Whether the last jumps crowd together, and not as jumps do that may accumulate: how
+        those end is seen later."""
+        first = self.recent[0]
+        if len(self.recent) < CHATTER_COUNT or self.recent[-1] - first > CHATTER_TIME * self.span:
+            return False
+        return not any(
+            s.limit and s.unsteady < CHATTER_COUNT and s.times[-1] > first
+            for s in self.by_edge.values()
+        )

@@ -6,13 +6,16 @@ Where several things happen at once they are resolved in the order of `simulate.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from models.automaton import TIME
 from models.expressions.printing import to_text
-from models.trace import Ending, EventType
+from models.trace import Ending, Event, EventType
+from simulate.accumulation import Limit
 from simulate.giving_way import hold, release
 from simulate.jump import edge_name
+from simulate.piling import last_round, no_rest, offer, piled_up
 from simulate.place import Place, Role
 from simulate.stepping.program import EQUALITY, FROZEN
 from simulate.stepping.reference.point import formula_truth
@@ -21,9 +24,6 @@ from simulate.stepping.stretch import Stretch
 if TYPE_CHECKING:
     from simulate.execution import Execution, RunEnded
     from simulate.sliding import Surface
-
-CYCLE = 8
-"""At most so many jumps of a livelock are named."""
 
 
 def on_time(run: Execution, place: Place) -> None:
@@ -136,7 +136,7 @@ def switched(run: Execution, place: Place, j: int) -> bool:
             Ending.CHATTERING,
             f"The flow of `{place.name}` switches back and forth at t = {run.t:.10g} almost"
             f" without time passing (chattering) where `{condition}`"
-            f" changes{_offer(run)}.",
+            f" changes{offer(run)}.",
             condition,
         )
     return False
@@ -166,13 +166,6 @@ def slide(run: Execution, surface: Surface) -> None:
     run.log(EventType.SLIDES, surface.text, surface.above)
     run.env, run.place = slides.onto(surface, run.env), slides.place(surface)
     run.begin_stay()
-
-
-def _offer(run: Execution) -> str:
-    """What to do about chattering."""
-    if run.sliding is None:
-        return "; with --sliding (sliding=True) a run goes on along the surface"
-    return " and the flows do not lead onto one surface from both sides" if run.sliding else ""
 
 
 def name_of(run: Execution, place: Place, role: tuple[Role, int]) -> str:
@@ -333,75 +326,57 @@ def take(
 
 def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -> None:
     """Enter the target; notice events that pile up."""
+    exact = run.accumulation.again(name, run.t) and _exactly(run, name)
     run.keep_instant()
     run.log(EventType.JUMP, name, target.name)
     run.env, run.place = values, target
     run.begin_stay()
     run.jumps += 1
     run.accumulation.jump(name, run.t, {n: values[n] for n in target.program.flowing})
-    zeno = run.accumulation.zeno(name)
-    if zeno is not None and not rest(run, target, name, zeno):
-        raise run.end(
-            Ending.ZENO,
-            f"The events `{name}` accumulate at t = {zeno:.9g} (Zeno); the run stops at"
-            f" t = {run.t:.10g}.",
-            name,
-            zeno,
-        )
-    if run.accumulation.stands() and not _attracted(run, target):
-        raise run.end(
-            Ending.LIVELOCK,
-            f"At t = {run.t:.10g} the jumps {_cycle(run)} follow one another without end, and"
-            " no time passes (livelock).",
-            name,
-        )
-    if run.accumulation.chatters():
-        raise run.end(
-            Ending.CHATTERING,
-            f"The edge `{name}` and others switch back and forth at t = {run.t:.10g}"
-            f" almost without time passing (chattering){_offer(run)}.",
-            name,
-        )
-    if run.jumps >= run.max_jumps:
-        raise run.end(Ending.JUMP_LIMIT, f"The limit of {run.max_jumps} jumps was reached.", name)
+    limit = run.accumulation.by_edge[name].ended(exact)
+    if limit is not None:
+        cycle = last_round(run, name, limit)
+        if rest(run, target, name, limit, cycle):
+            return
+        no_rest(run, name, limit, cycle)
+    piled_up(run, target, name)
 
 
-def _attracted(run: Execution, place: Place) -> bool:
-    """Whether the jumps are those of a surface that attracts from both sides."""
-    loose = (run.method.rtol, run.method.atol)
-    return any(
-        run.prepared.slides.at_edge(place, j, run.env, True, loose) is not None
-        for j in range(len(place.edges))
-    )
+def _exactly(run: Execution, name: str) -> bool:
+    """Whether an edge of this name is enabled, without tolerance."""
+    place = run.place
+    named = (j for j, other in enumerate(place.edge_names) if other == name)
+    return any(run.prepared.guard(place.name, j)(run.env, 0.0, 0.0) for j in named)
 
 
-def _cycle(run: Execution) -> str:
-    """The jumps that come again and again, in words."""
-    last = [e for e in run.events[-3 * CYCLE :] if e.type is EventType.JUMP]
-    seen = dict.fromkeys(f"`{e.name}` ({e.source} to {e.target})" for e in last)
-    shown = list(seen)[:CYCLE]
-    return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else shown[0]
-
-
-def rest(run: Execution, place: Place, name: str, zeno: float) -> bool:
+def rest(run: Execution, place: Place, name: str, limit: Limit, cycle: Sequence[Event]) -> bool:
     """Go on beyond an accumulation of jumps, where the model has an edge for the state to
-    which they lead: a mode of rest. (No run of the automaton itself gets there.)"""
-    if run.sliding is False or zeno >= run.until:
+    which they lead: a mode of rest. The edges that accumulate lead nowhere else. (No run of the
+    automaton itself gets there.)"""
+    t = max(limit.time, run.t)
+    if run.sliding is False or t >= run.until:
         return False
-    values = {**run.env, **run.accumulation.limit(name), TIME: zeno}
+    values = {**run.env, **limit.state, TIME: t}
+    accumulating = {(e.name, e.source, e.target) for e in cycle}
     for j, edge in enumerate(place.edges):
-        if place.edge_names[j] == name or edge.target == place.name:
+        if edge.target == place.name:
+            continue
+        if (place.edge_names[j], place.name, edge.target) in accumulating:
             continue
         tolerances = (run.method.rtol, run.method.atol)
         if not run.prepared.guard(place.name, j)(values, *tolerances):
             continue
-        before = run.t, run.env
+        before = run.t, run.env, len(run.segments)
         run.log(EventType.ACCUMULATION, name, edge.target)
-        run.pass_to(zeno, values, f"the limit of {name}")
+        if t > run.t:
+            run.pass_to(t, values, f"the limit of {name}")
+        run.env = values
         if take(run, place, [j], True):
+            run.accumulation.forget()
             return True
-        run.t, run.env = before
-        del run.segments[-1]
+        run.t, run.env, count = before
+        del run.segments[count:]
+        del run.events[-1]
     return False
 
 
