@@ -37,7 +37,7 @@ from models.expressions.normal_form import negation_normal_form
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.ranges import value_in
 from models.expressions.traversal import free_variables, substitute
-from models.proof.conditions import expression_of
+from models.proof.conditions import expression_of, limit_of
 from models.proof.linear import affine
 from models.source import Diagnostic, ModelError
 
@@ -115,8 +115,8 @@ def merged(
         automaton,
         locations=(joined, *rest),
         edges=tuple(
-            replace(e, source=target[e.source], target=target[e.target], urgent=False)
-            for e in automaton.edges
+            replace(e, source=target[e.source], target=target[e.target])
+            for e in (_calm(e, automaton) for e in automaton.edges)
         ),
         initial=tuple(replace(i, location=target[i.location]) for i in automaton.initial),
     )
@@ -194,12 +194,9 @@ def _without(automaton: HybridAutomaton, name: str) -> HybridAutomaton:
                 for r in e.resets
                 if r.variable != name
             )
-        return replace(
-            e,
-            guard=_forgotten(guard, name),
-            resets=resets,
-            urgent=e.urgent and name not in free_variables(guard),
-        )
+        if name in free_variables(guard):
+            e, guard = _calm(e, automaton), _calm(replace(e, guard=guard), automaton).guard
+        return replace(e, guard=_forgotten(guard, name), resets=resets)
 
     def start(i: Initial) -> Initial:
         within = bounds_over(Range.exactly(variable(name)), i.condition)
@@ -214,6 +211,14 @@ def _without(automaton: HybridAutomaton, name: str) -> HybridAutomaton:
         initial=tuple(map(start, automaton.initial)),
         assumption=_forgotten(automaton.assumption, name),
     )
+
+
+def _calm(edge: Edge, automaton: HybridAutomaton) -> Edge:
+    """The edge that need not be taken, but can be wherever an urgent one can."""
+    if not edge.urgent:
+        return edge
+    guard = limit_of(edge.guard, automaton, automaton.location(edge.source))
+    return replace(edge, urgent=False, guard=guard)
 
 
 def _projected(

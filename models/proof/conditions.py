@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from models.automaton import Automaton, Input, Location, Parameter, Range
+from collections.abc import Set
+
+from models.automaton import REAL, Automaton, Input, Location, Parameter, Range, ValueType
 from models.expressions.expression import (
     TRUE,
     Expression,
@@ -15,9 +17,10 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, rebuild, with_arguments
+from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
+from models.expressions.traversal import conjuncts, free_variables, rebuild, with_arguments
 from models.proof.linear import Form
+from models.proof.quantities import is_continuous
 
 
 def expression_of(form: Form) -> Expression:
@@ -43,6 +46,14 @@ def names_of(automaton: Automaton) -> tuple[str, ...]:
 def changing(automaton: Automaton) -> frozenset[str]:
     """The names that have another value after a jump: all but parameters."""
     return frozenset(v.name for v in automaton.variables) | {i.name for i in automaton.inputs}
+
+
+def typed_names(automaton: Automaton) -> dict[str, ValueType]:
+    """The names whose values are not real numbers, with their types."""
+    found = {v.name: v.type for v in automaton.variables}
+    found |= {i.name: i.type for i in automaton.inputs}
+    found |= {p.name: p.type for p in automaton.parameters}
+    return {name: kind for name, kind in found.items() if kind != REAL}
 
 
 def labels_of(automaton: Automaton) -> frozenset[str]:
@@ -88,6 +99,80 @@ def failing(known: Expression, options: list[Expression]) -> Expression:
     given = set(conjuncts(known))
     rest = [conjunction(*(p for p in conjuncts(o) if p not in given)) for o in options]
     return conjunction(known, *map(negation, dict.fromkeys(rest)))
+
+
+def limit_of(guard: Expression, automaton: Automaton, place: Location) -> Expression:
+    """A condition that holds in every limit of states of a location in which the guard holds.
+
+    Comparisons of continuous quantities are not strict in it. It keeps those of integers, truth
+    values and symbols alone, which have no limits but themselves, and says nothing where a
+    quantity may jump while time passes.
+    """
+    separate = typed_names(automaton).keys()
+    jumping = _jumping(place)
+
+    def of_atom(atom: Expression) -> Expression:
+        names = free_variables(atom)
+        if names & jumping:
+            return TRUE
+        if names <= separate:
+            return atom
+        if atom.op not in COMPARISONS or atom.op is Op.NOT_EQUAL:
+            return TRUE
+        if not all(map(is_continuous, atom.args)):
+            return TRUE
+        left, right = atom.args
+        return compare(_NOT_STRICT.get(atom.op, atom.op), left, right, atom.span)
+
+    made: dict[tuple[int, bool], Expression] = {}
+    pending = [(guard, True, False)]
+    while pending:
+        node, positive, ready = pending.pop()
+        if node.op not in BOOLEAN_OPERATORS:
+            made[id(node), positive] = of_atom(node if positive else _opposite(node))
+        elif not ready:
+            wanted = positive is not (node.op is Op.NOT)
+            pending.append((node, positive, True))
+            pending.extend((arg, wanted, False) for arg in node.args)
+        elif node.op is Op.NOT:
+            made[id(node), positive] = made[id(node.args[0]), not positive]
+        else:
+            join = conjunction if (node.op is Op.AND) is positive else disjunction
+            made[id(node), positive] = join(*(made[id(arg), positive] for arg in node.args))
+    return made[id(guard), True]
+
+
+_NOT_STRICT = {Op.LESS: Op.LESS_EQUAL, Op.GREATER: Op.GREATER_EQUAL}
+_OPPOSITE = {
+    Op.LESS: Op.GREATER_EQUAL,
+    Op.LESS_EQUAL: Op.GREATER,
+    Op.GREATER: Op.LESS_EQUAL,
+    Op.GREATER_EQUAL: Op.LESS,
+    Op.EQUAL: Op.NOT_EQUAL,
+    Op.NOT_EQUAL: Op.EQUAL,
+}
+
+
+def _opposite(atom: Expression) -> Expression:
+    if atom.op not in COMPARISONS:
+        return negation(atom)
+    return compare(_OPPOSITE[atom.op], atom.args[0], atom.args[1], atom.span)
+
+
+def _jumping(place: Location) -> Set[str]:
+    """The names whose equations are not continuous, or leave a choice."""
+    found: set[str] = set()
+    while True:
+        more = {
+            c.variable
+            for c in place.algebraic
+            if c.range.exact is None
+            or not is_continuous(c.range.exact)
+            or free_variables(c.range.exact) & found
+        }
+        if more <= found:
+            return found
+        found |= more
 
 
 def _one_sided(op: Op, value: Expression, bound: Expression, every: Op, some: Op) -> Expression:

@@ -15,6 +15,12 @@ set that contains the reachable states of l. Each of these must have no solution
              without a label may also be matched by doing nothing, if m(l) = m(k) and W' = W
 - urgency:   Inv_C(l) and Reach(l) and no urgent guard of C and some urgent guard of A at W
 
+An urgent edge may be taken in the limit of states in which its guard holds (`models.automaton`).
+So G is `limit_of` the guard where the detailed edge is urgent. An abstract guard is read in its
+limit only where that is one: both edges are urgent, and every conjunct of the abstract guard at
+W is, as written, one of the detailed guard; such a guard asks for nothing more. Time passes
+where no guard holds as written, on both sides.
+
 Theorem (forward simulation). If no condition has a solution, every run of the detailed
 automaton is, seen through W, a run of the abstract one; so both show the same values of every
 variable that W maps to itself, at the same times, with the same interruptions.
@@ -22,7 +28,10 @@ Proof. Related states are (l, x) and (m l, W(x)) with x in Inv_C(l) and Reach(l)
 states are related to initial ones. Along a flow of C, W(x(t)) satisfies the abstract invariant
 at every moment, its derivative the abstract flow wherever it exists, and no urgent guard stops
 it earlier than C is stopped; so it is a flow of A of the same length. A jump of C is matched
-by an edge of A, or by none at all, between related states. Induction over the steps.
+by an edge of A, or by none at all, between related states: if C takes an urgent edge at x, there
+are states x_n with limit x in which its guard holds. Where the abstract guard is part of it, it
+holds at W(x_n); and W is affine, so W(x) is the limit of these, and A may take its edge there,
+if that is urgent too. Induction over the steps.
 
 A condition is refuted case by case (`models.proof.linear.alternatives`, which only enlarges);
 `sin` and `cos` count as unknown numbers in [-1, 1].
@@ -60,13 +69,14 @@ from models.expressions.expression import (
     variable,
 )
 from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, substitute
+from models.expressions.traversal import conjuncts, free_variables, substitute
 from models.proof.conditions import (
     changing,
     derivative_of,
     expression_of,
     failing,
     labels_of,
+    limit_of,
     names_of,
     state_condition,
     within,
@@ -269,7 +279,8 @@ class Relation:
         """The states in which the detailed automaton takes an edge, and those after it."""
         source, target = self.detailed.location(edge.source), self.detailed.location(edge.target)
         post, rows = self._jump_of(edge.resets, target)
-        return conjunction(self._related(source), edge.guard, *rows, self._state(target, post))
+        guard = limit_of(edge.guard, self.detailed, source) if edge.urgent else edge.guard
+        return conjunction(self._related(source), guard, *rows, self._state(target, post))
 
     def matching(self, edge: Edge) -> Iterator[tuple[Edge | None, Expression, Expression]]:
         """The abstract edges that can match a detailed one, each with its guard and with the
@@ -285,7 +296,10 @@ class Relation:
             if other.target == target and other.label == label:
                 resets = self._abstract_resets(other.resets, place, values, after)
                 if resets is not None:
-                    yield other, substitute(other.guard, values), conjunction(*resets)
+                    guard = substitute(other.guard, values)
+                    if edge.urgent and other.urgent and _is_part(guard, edge.guard):
+                        guard = TRUE
+                    yield other, guard, conjunction(*resets)
         if source == target and label is None:
             resets = self._abstract_resets((), place, values, after)
             assert resets is not None
@@ -406,3 +420,8 @@ class Relation:
         kept = {n for n in own if n not in changed} | {p.name for p in self.abstract.parameters}
         conditions.extend(equal(after[n], values[n]) for n in sorted(kept) if after[n] != values[n])
         return conditions
+
+
+def _is_part(guard: Expression, whole: Expression) -> bool:
+    """Whether every conjunct of a guard is one of another."""
+    return set(conjuncts(guard)) <= set(conjuncts(whole))
