@@ -30,7 +30,7 @@ CHANGES = {
     "front starts faster": ("vel in [15, 18]", "vel in [16, 18]"),
     "front starts at 17": ("vel in [15, 18]", "vel in [17, 17]"),
     "follower starts slower": ("vel in [20, 25]", "vel in [20, 22]"),
-    "gap starts wider": ("dist in [20, 100]", "dist in [40, 90]"),
+    "gap starts wider": ("dist in [nearest, 100]", "dist in [40, 90]"),
     "front never above 30": ("inv { reverse || vel >= 0 }", "inv { vel >= 0 && vel <= 30 }"),
     "front damped": ("d(vel) in [amin, amax]", "d(vel) in [amin, amax - vel/100]"),
 }
