@@ -6,7 +6,7 @@ import time
 
 from abstraction.strategies.strategy import Task
 from models.proof.certificate import Certificate, Proof
-from models.proof.checker import CheckInterruptedError
+from models.proof.interruption import CheckInterruptedError
 from models.verdict import Effort, Unknown, Verdict, Verified, verified
 
 GRACE = 2.5

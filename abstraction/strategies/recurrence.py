@@ -14,6 +14,7 @@ from abstraction.strategies.strategy import Task
 from abstraction.templates.directions import fastest_rate
 from abstraction.templates.sampled_runs import sampled_runs
 from abstraction.templates.system import TooManyLocationsError, template_system
+from models.proof import flowpipe
 from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
 from models.verdict import Effort, Unknown, Verdict
@@ -48,7 +49,11 @@ class RecurrenceStrategy:
         runs = sampled_runs(system, PACE / fastest_rate(system), generator)
         if runs is None:
             return self._unknown(task, "the initial states have no corners", Effort())
-        found = RecurrenceSearch(stays, system, runs, lambda: task.expired, task.progress).search()
+        search = RecurrenceSearch(stays, system, runs, lambda: task.expired, task.progress)
+        try:
+            found = search.search()
+        except flowpipe.UnsuitableError as error:
+            return self._unknown(task, str(error), Effort())
         seconds = {"search": time.perf_counter() - begun}
         effort = Effort(seconds, {"attempts": found.attempts, "entry_sets": found.entries})
         if found.proof is None:

@@ -41,6 +41,7 @@ from math import lcm
 from models.proof.affine_flow import AffineFlow, Signal, Span, Vector
 from models.proof.curve_steps import Frame, StepOfCurve, balanced_matrix, step_of_curve
 from models.proof.exponential import growth
+from models.proof.interruption import go_on
 from models.proof.start_set import GRAINS, StartSet, Support, times, upwards
 from models.proof.uncertain_flow import centred_flow
 
@@ -201,14 +202,15 @@ class FlowBounds:
         active = [k for k, s in enumerate(self.flow.signals) if touched & s.column.keys()]
         curve = direction
         for stage in stages:
+            if self.frame.norm * stage.length >= self.degree + 1:
+                return  # the tail of the series would have no bound
             step = self._steps.get(stage.length)
             if step is None:
                 step = step_of_curve(self.frame, stage.length)
                 self._steps[stage.length] = step
-            if step.ratio >= 1:
-                return
             piece, still = None, False
             for _ in range(stage.count):
+                go_on()
                 if piece is None or not still:
                     piece = self._piece(curve, step, active)
                     still = piece.end == curve  # then the next piece is the same

@@ -8,6 +8,7 @@ library only; it trusts nothing of what a certificate says but the numbers it mu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -16,6 +17,7 @@ from models.automaton import Automaton
 from models.proof import flowpipe, polyhedral, quadratic_function
 from models.proof.certificate import Certificate, PolyhedralProof
 from models.proof.flowpipe import FlowpipeProof
+from models.proof.interruption import go_on, interruptible
 from models.proof.linear import TooManyCasesError
 from models.proof.polyhedral import Evidence
 from models.proof.problem import LinearProblem, linear_problem
@@ -43,22 +45,19 @@ class Rejected:
 Judgement: TypeAlias = Accepted | Rejected
 
 
-class CheckInterruptedError(Exception):
-    """The check was given up: nothing is known about the certificate."""
-
-
-def _never() -> bool:
-    return False
-
-
 def check(
     automaton: Automaton,
     property_name: str,
     certificate: Certificate,
-    expired: Callable[[], bool] = _never,
+    expired: Callable[[], bool] | None = None,
 ) -> Judgement:
     """Whether the certificate proves the property of the automaton. `expired` is asked again
     and again; when it agrees, the check ends with `CheckInterruptedError`."""
+    with nullcontext() if expired is None else interruptible(expired):
+        return _check(automaton, property_name, certificate)
+
+
+def _check(automaton: Automaton, property_name: str, certificate: Certificate) -> Judgement:
     if certificate.model_sha256 != automaton.sha256:
         return Rejected("model", "the certificate was made for another model")
     if certificate.claim != property_name:
@@ -71,9 +70,9 @@ def check(
     problem = linear_problem(automaton, claim)
     try:
         if isinstance(certificate.proof, PolyhedralProof):
-            return _polyhedral(problem, certificate.proof, expired)
+            return _polyhedral(problem, certificate.proof)
         if isinstance(certificate.proof, FlowpipeProof):
-            return _flowpipe(problem, certificate.proof, expired)
+            return _flowpipe(problem, certificate.proof)
         if isinstance(certificate.proof, QuadraticFunctions):
             return _functions(problem, certificate.proof)
         return _quadratic(problem, certificate.proof)
@@ -81,22 +80,18 @@ def check(
         return Rejected("model", str(error))
 
 
-def _polyhedral(
-    problem: LinearProblem, proof: PolyhedralProof, expired: Callable[[], bool]
-) -> Judgement:
+def _polyhedral(problem: LinearProblem, proof: PolyhedralProof) -> Judgement:
     if why := polyhedral.malformed(problem, proof.regions):
         return Rejected("invariant", why)
-    return _each(polyhedral.obligations(problem, proof.regions), proof.evidence, None, expired)
+    return _each(polyhedral.obligations(problem, proof.regions), proof.evidence, None)
 
 
-def _flowpipe(
-    problem: LinearProblem, proof: FlowpipeProof, expired: Callable[[], bool]
-) -> Judgement:
+def _flowpipe(problem: LinearProblem, proof: FlowpipeProof) -> Judgement:
     if why := flowpipe.malformed(problem, proof):
         return Rejected("flowpipe", why)
     try:
         found = flowpipe.obligations(problem, proof.horizon, proof.nodes)
-        return _each(found, proof.evidence, proof.horizon, expired)
+        return _each(found, proof.evidence, proof.horizon)
     except flowpipe.UnsuitableError as error:
         return Rejected("flowpipe", str(error))
 
@@ -105,14 +100,12 @@ def _each(
     obligations: Iterable[polyhedral.Obligation],
     given: Iterable[Evidence],
     horizon: Fraction | None,
-    expired: Callable[[], bool],
 ) -> Judgement:
     """Whether each obligation holds by the piece of evidence given for it."""
     count = 0
     evidence = iter(given)
     for obligation in obligations:
-        if expired():
-            raise CheckInterruptedError
+        go_on()
         piece = next(evidence, None)
         if piece is None:
             return Rejected(obligation.title, "there is no evidence for it")

@@ -90,7 +90,6 @@ class StepOfCurve(ABC):
         self.blurs = [length * reach for reach in self.reaches]
         self._rounding = sum((weights[j] for j in frame.members), Fraction(0)) / 2
         self.rounding = grains(self._rounding)
-        self.ratio = frame.norm * length / (frame.degree + 1)
         self._own = self._errors(frame.degree)
         self._weight_unit = lcm(*(w.denominator for w in weights))
         self._weights = [

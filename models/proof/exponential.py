@@ -13,6 +13,9 @@ the balanced matrix diag(1/w) M diag(w). Matrices are kept balanced, as integers
   the logarithmic norm: ||I + h M|| <= 1 + h m for small h, so |x| grows at most at that rate);
 - P = 2 serves while ||A t|| <= 1/64; and if P serves for [0, t], then for [0, 4t] the product
   of P and the largest of 1, ||exp(A t)||, ||exp(2 A t)|| and ||exp(3 A t)|| does.
+
+P larger than `MOST` is of no use, and might have more digits than there is time to compute: then
+there is none, `TooMuchGrowthError`.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import factorial
 
+from models.proof.interruption import go_on
 from models.proof.packed_rows import PackedRows
 
 GROWTH_BITS, GROWTH_DEGREE = 128, 6
@@ -31,10 +35,18 @@ from that size on."""
 MAX_SQUARED = 256
 """Larger matrices are not multiplied with each other."""
 
+MAX_EXPONENT = 600
+MOST = Fraction(3) ** MAX_EXPONENT
+"""The largest growth that is bounded."""
+
 KEPT = 16
 """Results that are kept in case the same is asked again."""
 
 IntegerMatrix = list[list[int]]
+
+
+class TooMuchGrowthError(Exception):
+    """The state may grow too much to be bounded."""
 
 
 @dataclass(frozen=True)
@@ -96,19 +108,25 @@ def exponential(matrix: Balanced, time: Fraction, bits: int) -> FixedPoint:
 
 @lru_cache(maxsize=KEPT)
 def growth(matrix: Balanced, time: Fraction) -> Fraction:
-    """P with ||exp(matrix * t)|| <= P for all t in [0, time]."""
+    """P with ||exp(matrix * t)|| <= P for all t in [0, time]; not larger than `MOST`."""
     exponent = max(Fraction(0), matrix.rate * time)
     size = len(matrix.rows)
     mild = MILD if size < MILD_FROM else MILD_IF_LARGE
     if exponent <= mild or size > MAX_SQUARED:
+        if exponent > MAX_EXPONENT:
+            raise TooMuchGrowthError
         return Fraction(3) ** -(-exponent.numerator // exponent.denominator)
     rounds = -(-_halvings(matrix, time) // 2)
     bound = Fraction(2)
     power = _short(matrix, time / 4**rounds, GROWTH_BITS, GROWTH_DEGREE)
     for k in range(rounds):
+        if power.norm > MOST:
+            raise TooMuchGrowthError
         twice = power.times(power)
         largest = max(Fraction(1), power.norm, twice.norm, twice.times(power).norm)
         bound = _upwards(bound * largest, GROWTH_BITS)
+        if bound > MOST:
+            raise TooMuchGrowthError
         if k < rounds - 1:
             power = twice.times(twice)
     return bound
@@ -153,7 +171,11 @@ def _product(left: IntegerMatrix, right: IntegerMatrix, bits: int) -> IntegerMat
     """The product in fixed point, rounded down."""
     largest = max((max(max(row), -min(row)) for row in left), default=0)
     packed = PackedRows(right, largest.bit_length())
-    return [[entry >> bits for entry in packed.combination(row)] for row in left]
+    found = []
+    for row in left:
+        go_on()
+        found.append([entry >> bits for entry in packed.combination(row)])
+    return found
 
 
 def _upwards(value: Fraction, bits: int) -> Fraction:

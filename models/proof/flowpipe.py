@@ -44,11 +44,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, tee
+from math import lcm
 from typing import TypeAlias
 
 from models.automaton import TIME, primed
 from models.proof.adjoint import Chord, FlowBounds, Piece, Stage
 from models.proof.affine_flow import AffineFlow, Span, affine_flow
+from models.proof.exponential import TooMuchGrowthError
+from models.proof.interruption import go_on
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import (
     CoverObligation,
@@ -69,6 +72,8 @@ MAX_BITS = 2048
 MAX_EXPONENT = 1024
 MAX_STAGES = 500
 MAX_STAY = 1 << 40
+MAX_DIGITS = 1 << 15
+"""Bits of the common denominator of the lengths of a node's steps."""
 MAX_WORK = 40_000_000
 """Steps times directions times names of a node."""
 
@@ -155,7 +160,11 @@ NO_BOUND = Row(Form({}))
 def steps(flow: AffineFlow, node: Node) -> Iterator[Step]:
     """The rows of a node, step by step."""
     start = start_set(flow, node)
-    bounds = FlowBounds(flow, start, node.stay, node.scale, node.degree, node.bits)
+    try:
+        bounds = FlowBounds(flow, start, node.stay, node.scale, node.degree, node.bits)
+    except TooMuchGrowthError:
+        why = "the state may grow too much within the longest stay to be bounded"
+        raise UnsuitableError(f"{node.location}: {why}") from None
     curves = _curves(bounds, flow, node)
     ends = node.ends
     begin = next(ends)
@@ -298,6 +307,8 @@ def _bad_steps(node: Node, names: int) -> str | None:
         return "degree or bits are out of range"
     if len(node.stages) > MAX_STAGES or node.stay > MAX_STAY:
         return "there are too many stages, or the stay is too long"
+    if _common_bits(stage.length.denominator for stage in node.stages) > MAX_DIGITS:
+        return "the lengths of steps have too many digits"
     count = sum(stage.count for stage in node.stages)
     if count > MAX_STEPS or count * len(node.directions) * names > MAX_WORK:
         return "there are too many steps"
@@ -311,6 +322,16 @@ def _bad_steps(node: Node, names: int) -> str | None:
         if any(not -1 <= row < len(node.entry) for row in direction.helpers):
             return "a helper is no entry row"
     return None
+
+
+def _common_bits(denominators: Iterable[int]) -> int:
+    """The bits of a common denominator; at least `MAX_DIGITS` where there are more."""
+    common = 1
+    for denominator in denominators:
+        common = lcm(common, denominator)
+        if common.bit_length() > MAX_DIGITS:
+            break
+    return common.bit_length()
 
 
 class UnsuitableError(Exception):
@@ -369,6 +390,7 @@ def _of_node(
     view = problem.measuring if isinstance(node, TaylorNode) else problem
     conditions = conditions_in(view, node.location)
     for number, step in enumerate(made):
+        go_on()
         at = f"{where}, step {number + 1}"
         for jump in conditions.jumps_on(step.begin):
             target = regions.get(jump.target, ())

@@ -26,6 +26,7 @@ from models.proof.flowpipe import (
     FlowpipeProof,
     Node,
     Step,
+    UnsuitableError,
     at_entry,
     start_set,
     steps,
@@ -112,6 +113,8 @@ class Exploration:
                     break
         except _Stop as stop:
             return stop.outcome
+        except UnsuitableError as error:
+            return NotFound(str(error), None, len(self.nodes), self.step_count)
         if any(e.unsafe for e in self.nodes):
             return NotFound("the flowpipe meets bad states")
         return FlowpipeProof(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from models.proof.adjoint import FlowBounds
 from models.proof.affine_flow import AffineFlow, Span
+from models.proof.exponential import MOST, TooMuchGrowthError
 from models.proof.flowpipe import MAX_BITS, MAX_DEGREE
 from models.proof.start_set import StartSet
 
@@ -93,10 +94,14 @@ def choose(
     count = ceil(stay / length)
     degree = min(MAX_DEGREE, 2 + ceil(1.1 * norm * float(length)))
     box = StartSet(tuple(start[name] for name in flow.names), ())
-    mass = float(FlowBounds(flow, box, stay, scale, degree, 96).mass)
+    try:
+        mass = FlowBounds(flow, box, stay, scale, degree, 96).mass
+    except TooMuchGrowthError:
+        mass = MOST  # no steps can be made; whoever tries to is told why
+    mass_bits = max(0, mass.numerator.bit_length() - mass.denominator.bit_length() + 1)
     # Each step loses at most a few units times the mass.
     spread = max((abs(e) for e in scale.values()), default=0)
-    lost = log2(max(mass, 1.0)) + log2(count * len(flow.names)) + log2(1 + norm * float(stay))
+    lost = mass_bits + log2(count * len(flow.names)) + log2(1 + norm * float(stay))
     bits = RESIDUE + 6 * max(0, level - FIRST_LEVEL) + ceil(lost) + spread
     return Fineness(length, degree, min(MAX_BITS, -(-bits // 32) * 32), stay, scale)
 

@@ -36,9 +36,10 @@ from models.proof.certificate import (
     decode,
     encode,
 )
-from models.proof.checker import Accepted, CheckInterruptedError, Rejected, check
+from models.proof.checker import Accepted, Rejected, check
 from models.proof.exponential import Balanced, exponential, growth
 from models.proof.flowpipe import Direction, Node, Step, steps
+from models.proof.interruption import CheckInterruptedError
 from models.proof.linear import Form
 from models.proof.packed_rows import PackedRows
 from models.proof.problem import linear_problem
