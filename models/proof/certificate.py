@@ -16,8 +16,9 @@ from typing import Any, TypeAlias
 
 from models.proof.flowpipe import FlowpipeProof
 from models.proof.flowpipe_text import flowpipe_json, read_flowpipe
+from models.proof.json_reader import MAX_BYTES as MAX_BYTES
 from models.proof.json_reader import MalformedCertificateError as MalformedCertificateError
-from models.proof.json_reader import Reader, no_float, small_integer
+from models.proof.json_reader import Reader, parsed
 from models.proof.polyhedral import Evidence, Region
 from models.proof.polyhedral_text import evidence_json, read_evidence, read_region, region_json
 from models.proof.quadratic import QuadraticInvariant
@@ -26,7 +27,6 @@ from models.proof.quadratic_function_text import functions_json, read_functions
 from models.proof.quadratic_text import quadratic_json, read_quadratic
 
 SCHEMA = "charon-workbench/certificate/1"
-MAX_BYTES = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,7 @@ def encode(certificate: Certificate) -> str:
 
 def decode(text: str | bytes) -> Certificate:
     """The certificate in a JSON text."""
-    if len(text) > MAX_BYTES:
-        raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
-    try:
-        raw = json.loads(text, parse_float=no_float, parse_int=small_integer)
-    except (ValueError, RecursionError) as error:
-        raise MalformedCertificateError(f"not JSON: {error}") from None
-    top = Reader(raw, "certificate")
+    top = Reader(parsed(text), "certificate")
     if (schema := top.text("schema")) != SCHEMA:
         raise MalformedCertificateError(f"schema {schema[:80]!r} is not {SCHEMA!r}")
     readers: Mapping[str, Callable[[Reader, Fraction | None], Proof]] = {

@@ -1,11 +1,12 @@
 """Reading the JSON of certificates strictly: every field taken, none left over.
 
 Numbers are exact fractions in quotes; anything unexpected is a `MalformedCertificateError`
-that says where.
+that says where. The text is UTF-8, and no object has two fields of one name.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 
 from models.proof.farkas import Multipliers
 
+MAX_BYTES = 256 * 1024 * 1024
 MAX_DIGITS = 4000
 T = TypeVar("T")
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?", re.ASCII)
@@ -80,12 +82,43 @@ class Reader:
             raise MalformedCertificateError(f"{self.where}: unknown field {extra[:80]!r}")
 
 
-def no_float(text: str) -> Any:
+def parsed(text: str | bytes) -> Any:
+    """The value that a JSON text stands for."""
+    if len(text) > MAX_BYTES:
+        raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
+    try:
+        plain = text if isinstance(text, str) else text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MalformedCertificateError(f"not UTF-8, at byte {error.start + 1}") from None
+    try:
+        return json.loads(
+            plain,
+            parse_float=_no_float,
+            parse_constant=_no_float,
+            parse_int=_small_integer,
+            object_pairs_hook=_distinct,
+        )
+    except (ValueError, RecursionError) as error:
+        raise MalformedCertificateError(f"not JSON: {error}") from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; refused if a field is there twice, since readers might take either."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            others = ", ".join(repr(other[:40]) for other in list(found)[:4])
+            raise ValueError(f"{name[:40]!r} is there twice in the object of {others}")
+        found[name] = value
+    return found
+
+
+def _no_float(text: str) -> Any:
     """Refuse a number with a point or exponent."""
     raise ValueError(f"numbers are exact: write {text[:40]} as a fraction in quotes")
 
 
-def small_integer(text: str) -> int:
+def _small_integer(text: str) -> int:
     """A whole number of moderate size."""
     if len(text) > 12:
         raise ValueError("a whole number has too many digits")

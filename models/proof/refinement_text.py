@@ -7,7 +7,6 @@ from typing import Any
 
 from models.proof import certificate as plain
 from models.proof import json_reader
-from models.proof.certificate import MAX_BYTES
 from models.proof.json_reader import MalformedCertificateError
 from models.proof.polyhedral_text import form_json, read_form
 from models.proof.refinement import Assumed, RefinementCertificate, Refuted, Support
@@ -41,15 +40,7 @@ def is_refinement(text: str | bytes) -> bool:
 
 def decode_refinement(text: str | bytes) -> RefinementCertificate:
     """The certificate in a JSON text; raises `MalformedCertificateError`."""
-    if len(text) > MAX_BYTES:
-        raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
-    try:
-        raw = json.loads(
-            text, parse_float=json_reader.no_float, parse_int=json_reader.small_integer
-        )
-    except (ValueError, RecursionError) as error:
-        raise MalformedCertificateError(f"not JSON: {error}") from None
-    top = json_reader.Reader(raw, "certificate")
+    top = json_reader.Reader(json_reader.parsed(text), "certificate")
     if (schema := top.text("schema")) != SCHEMA:
         raise MalformedCertificateError(f"schema {schema[:80]!r} is not {SCHEMA!r}")
     certificate = RefinementCertificate(

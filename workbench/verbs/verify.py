@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from models.counting import counted
-from workbench.arguments import Chosen, exact_number, model_argument, output_options
+from workbench.arguments import Chosen, model_argument, output_options
 from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
+from workbench.exact_times import positive_time
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
 from workbench.option_types import Number, OutputFile
@@ -41,25 +42,6 @@ METHODS = (
     "exact",
 )
 
-SHORTEST, LONGEST = Fraction(1, 10**9), Fraction(10**9)
-"""Times on the command line are within these."""
-
-
-def _positive(_: click.Context, parameter: click.Parameter, text: str | None) -> Fraction | None:
-    """An exact positive number of an option, of a size that a time can have."""
-    if text is None:
-        return None
-    try:
-        value = exact_number(text[:200])
-    except ValueError:
-        value = Fraction(0)
-    if value <= 0:
-        raise click.BadParameter(f"{text[:40]!r} is not a positive number", param=parameter)
-    if not SHORTEST <= value <= LONGEST:
-        limits = f"{float(SHORTEST):g} to {float(LONGEST):g}"
-        raise click.BadParameter(f"{text[:40]!r} is not within {limits}", param=parameter)
-    return value
-
 
 @click.command("verify")
 @model_argument
@@ -81,13 +63,13 @@ def _positive(_: click.Context, parameter: click.Parameter, text: str | None) ->
 )
 @click.option(
     "--horizon",
-    callback=_positive,
+    callback=positive_time,
     metavar="T",
     help="Decide for the time up to T only; by default the model says.",
 )
 @click.option(
     "--step",
-    callback=_positive,
+    callback=positive_time,
     metavar="H",
     help="The length of a flowpipe's first steps; chosen from the dynamics by default.",
 )
@@ -100,7 +82,7 @@ def _positive(_: click.Context, parameter: click.Parameter, text: str | None) ->
 )
 @click.option(
     "--slices",
-    callback=_positive,
+    callback=positive_time,
     metavar="R",
     help="Follow the flow of whole cells by slices of this length (--method abstraction).",
 )
