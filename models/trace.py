@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from models.expressions.evaluation import EvaluationError, evaluate
 from models.expressions.expression import Expression
@@ -174,6 +174,7 @@ class Segment:
     derived: Mapping[str, Expression] = field(default_factory=dict)
     sliding: str = ""
     inputs: Mapping[str, Course] = field(default_factory=dict)
+    _places: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def stay(self) -> str:
@@ -202,10 +203,14 @@ class Segment:
             return list(self.final)
         piece = min(max(bisect_right(self.times, t) - 1, 0), count - 1)
         s, degree = t - self.times[piece], self.degrees[piece]
-        n = len(self.flowing)
-        place = sum(self.degrees[:piece]) * n + piece * n
+        if not self._places:  # where each piece begins among the coefficients
+            n = len(self.flowing)
+            self._places.extend(accumulate((n * (d + 1) for d in self.degrees), initial=0))
+        place = self._places[piece]
+        if s == 0.0:
+            return list(self.coefficients[place : self._places[piece + 1] : degree + 1])
         values = []
-        for _ in range(n):
+        for _ in self.flowing:
             value = self.coefficients[place + degree]
             for j in range(degree - 1, -1, -1):
                 value = value * s + self.coefficients[place + j]
@@ -351,47 +356,3 @@ def _shared_out(jumps: Sequence[Event], segments: Sequence[Segment]) -> list[tup
 
 def _leads(jump: Event, before: Segment, after: Segment) -> bool:
     return (jump.source, jump.target) == (before.location, after.location)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How two traces differ: the largest gap of a numeric variable at common times, where
-    it is, and the first jump at which the logs part (-1: they agree)."""
-
-    largest: float
-    variable: str
-    time: float
-    first_jump: int
-
-
-def compare_traces(first: Trace, second: Trace, samples: int = 1000) -> Difference:
-    """Compare two traces of one model on the time they share.
-
-    The gap is sampled, so it is an under-approximation; jumps are compared by name and
-    order. Samples that fall between a jump of one and the same jump of the other are part of
-    the comparison.
-    """
-    low, high = max(first.start, second.start), min(first.end, second.end)
-    worst = Difference(0.0, "", low, _parting(first, second))
-    for i in range(samples + 1):
-        t = low + (high - low) * i / samples
-        a, b = first.at(t), second.at(t)
-        for name in first.variables:
-            x, y = a[name], b.get(name, float("nan"))
-            if isinstance(x, str) or isinstance(y, str):
-                continue
-            gap = abs(float(x) - float(y))
-            if gap > worst.largest:
-                worst = Difference(gap, name, t, worst.first_jump)
-    return worst
-
-
-def _parting(first: Trace, second: Trace) -> int:
-    if not first.events or not second.events:  # a table has no log
-        return -1
-    a = [(e.name, e.target) for e in first.jumps]
-    b = [(e.name, e.target) for e in second.jumps]
-    for i, (x, y) in enumerate(zip(a, b, strict=False)):
-        if x != y:
-            return i
-    return -1 if len(a) == len(b) else min(len(a), len(b))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from models.counting import counted
 
 if TYPE_CHECKING:
-    from models.trace import Difference, Trace
+    from models.trace import Trace
     from models.trace_boxes import Box
+    from models.trace_comparison import Difference
     from simulate.many_runs import Summary
 
 SHOWN_AGENTS = 8
@@ -63,6 +64,8 @@ def in_words(difference: Difference | None) -> str:
         if difference.variable
         else "no variable differs"
     )
+    if difference.first_jump is None:
+        return f"compared: {gap}; a table does not tell the jumps."
     jumps = (
         "the jumps agree"
         if difference.first_jump < 0

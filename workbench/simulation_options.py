@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from math import isfinite
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.arguments import Chosen, exact_number
+from workbench.console import Console
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from simulate.stepping.methods import Method
 
 DEFAULT_UNTIL = 20.0
+SHOWN_NAMES = 8
+"""So many names of a list are shown."""
+
 _ASSIGNMENT = re.compile(r"\s*(?P<name>[^=]+?)\s*=\s*(?P<value>[^=]+?)\s*")
 
 
@@ -140,15 +144,33 @@ def plotted(automaton: Automaton, text: str | None) -> list[str]:
     return panels
 
 
-def read_trace(path: Path | None) -> Trace | None:
-    """The trace of a JSON file or a table."""
+def read_other(console: Console, path: Path | None, automaton: Automaton) -> Trace | None:
+    """The trace of a JSON file or a table, to compare a run with; it must have a variable of the
+    model, and those that it lacks are named."""
     if path is None:
         return None
-    from models.trace_files import from_csv, from_json
+    from models.trace_files import TIME_COLUMN, from_csv, from_json
 
     text = read_text(path)
     with placed_in(path):
-        return from_csv(text) if path.suffix == ".csv" else from_json(text)
+        trace = from_csv(text) if path.suffix == ".csv" else from_json(text)
+    names = [v.name for v in automaton.variables if v.name != TIME_COLUMN]
+    missing = [n for n in names if n not in trace.variables]
+    if missing == names:
+        raise click.UsageError(
+            f"--compare: nothing can be compared: the model has {_named(names)}, and {path} has"
+            f" {_named(trace.variables)}"
+        )
+    if missing:
+        console.note(f"note: {path} has no {_named(missing)}: not compared")
+    return trace
+
+
+def _named(names: Sequence[str]) -> str:
+    """A few of the names, in words."""
+    shown = ", ".join(f"`{n}`" for n in names[:SHOWN_NAMES]) or "no variable"
+    more = len(names) - SHOWN_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 @contextmanager

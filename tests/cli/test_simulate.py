@@ -298,6 +298,14 @@ def test_a_run_is_compared_with_a_file(
     assert same.data["comparison"]["largest"] == 0.0
     near = workbench("simulate", ball, "--until", 1, "--compare", table)
     assert "largest gap" in near.out
+    assert "agree" not in near.out and "does not tell the jumps" in near.out
+    lines = [line.rsplit(",", 1)[0] for line in table.read_text().splitlines()]
+    table.write_text("\n".join(lines))
+    part = workbench("simulate", ball, "--until", 1, "--compare", table)
+    assert part.code == 0 and "largest gap" in part.out and "not compared" in part.err
+    table.write_text("time,u\n0,1\n1,2\n")
+    other = workbench("simulate", ball, "--until", 1, "--compare", table)
+    assert other.code == 2 and "nothing can be compared" in other.err and "`u`" in other.err
     table.write_text("time,height\n1,2\n0,2\n")
     assert workbench("simulate", ball, "--compare", table).code == 3
     assert workbench("simulate", ball, "--compare", tmp_path / "none.json").code == 2

@@ -29,7 +29,8 @@ from models.expressions.expression import (
     variable,
 )
 from models.expressions.operators import Op
-from models.trace import Ending, EventType, Trace, compare_traces
+from models.trace import Ending, EventType, Trace
+from models.trace_comparison import compare_traces
 from models.trace_files import from_json, to_json
 from simulate.run import simulate
 from simulate.stepping.methods import Adams, Method, Taylor

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import math
+from array import array
 
 import pytest
 
 from models.load import load
 from models.source import ModelError
-from models.trace import EventType, Trace, compare_traces
+from models.trace import Ending, EventType, Outcome, Segment, Trace
+from models.trace_comparison import compare_traces
 from models.trace_files import from_csv, from_json, to_csv, to_json
 from simulate.policy import Policy
 from simulate.run import simulate
@@ -102,6 +104,31 @@ def test_log_names_sides_and_residuals(ball: Trace) -> None:
     for event in enabled:
         assert event.name == "bounce" and -1e-9 <= event.residual <= 0.0
         assert event.together == ("bounce", "height >= 0")
+
+
+def test_jumps_part_where_one_run_has_none(ball: Trace) -> None:
+    early = simulate(load("bouncing_ball").automaton, until=1.0, initial={"height": 10.1})
+    assert not early.jumps and ball.jumps
+    assert compare_traces(ball, early).first_jump == 0
+    assert compare_traces(ball, from_csv(to_csv(ball))).first_jump is None
+
+
+@pytest.mark.timeout(120)
+def test_long_tables_are_written_in_one_pass() -> None:
+    """x = t^2 in pieces of degrees 2 and 3 by turns; the place of a piece is not counted anew."""
+    count = 300_000
+    degrees = [2 + i % 2 for i in range(count)]
+    numbers = array("d")
+    for i, degree in enumerate(degrees):
+        numbers.extend((float(i) ** 2, 2.0 * i, 1.0, 0.0)[: degree + 1])
+    times = array("d", range(count + 1))
+    final = array("d", [float(count) ** 2])
+    segment = Segment("a", ("x",), times, array("i", degrees), numbers, {}, final)
+    trace = Trace("m", ("x",), (segment,), (), Outcome(Ending.HORIZON, float(count), ""))
+    rows = to_csv(trace).splitlines()
+    assert len(rows) == count + 2
+    assert rows[1:] == [f"{float(i)!r},a,{float(i) ** 2!r}" for i in range(count + 1)]
+    assert trace.at(1234.5)["x"] == 1234.5**2 and trace.at(1235.5)["x"] == 1235.5**2
 
 
 def test_samples_cover_the_run(platoon: Trace) -> None:

@@ -20,8 +20,9 @@ from workbench.run_summary import compared, details, in_words, row, table
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
-    from models.trace import Difference, Trace
+    from models.trace import Trace
     from models.trace_boxes import Box
+    from models.trace_comparison import Difference
     from simulate.many_runs import RunMaker, Summary
     from simulate.monitoring.stl import Formula
     from simulate.recipe import Recipe
@@ -152,7 +153,7 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
       workbench falsify platoon_saturated --trace bad.json
       workbench simulate platoon_saturated --replay bad.json
     """
-    from workbench.simulation_options import plotted, read_recipe, read_trace, replayed_recipe
+    from workbench.simulation_options import plotted, read_other, read_recipe, replayed_recipe
 
     plot: Path | None = options["plot"]
     if plot is not None and plot.suffix not in (".svg", ".html"):
@@ -174,7 +175,7 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
     drawn = plotted(model.automaton, options["plot_vars"]) if plot is not None else []
     session = _Session(console, chosen, model.automaton, recipe, runs, options)
     session.drawn = drawn
-    session.other = read_trace(options["compare"])
+    session.other = read_other(console, options["compare"], model.automaton)
     return session.work(automaton)
 
 
@@ -330,7 +331,7 @@ class _Session:
 
     def compare(self, other: Trace) -> None:
         """Measure how far the run is from another one."""
-        from models.trace import compare_traces
+        from models.trace_comparison import compare_traces
 
         _, trace = self.chosen_run()
         share = max(trace.start, other.start) <= min(trace.end, other.end)

@@ -1,0 +1,56 @@
+"""How far two runs of one model are apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How two traces differ: the largest gap of a numeric variable at common times, where
+    it is, and the first jump at which the logs part (-1: they agree; none: one has no log)."""
+
+    largest: float
+    variable: str
+    time: float
+    first_jump: int | None
+
+
+def compare_traces(first: Trace, second: Trace, samples: int = 1000) -> Difference:
+    """Compare two traces of one model on the time they share, in the variables that both have.
+
+    The gap is sampled, so it is an under-approximation; jumps are compared by name and
+    order. Samples that fall between a jump of one and the same jump of the other are part of
+    the comparison.
+    """
+    low, high = max(first.start, second.start), min(first.end, second.end)
+    worst = Difference(0.0, "", low, _parting(first, second))
+    for i in range(samples + 1):
+        t = low + (high - low) * i / samples
+        a, b = first.at(t), second.at(t)
+        for name in first.variables:
+            x, y = a[name], b.get(name, float("nan"))
+            if isinstance(x, str) or isinstance(y, str):
+                continue
+            gap = abs(float(x) - float(y))
+            if gap > worst.largest:
+                worst = Difference(gap, name, t, worst.first_jump)
+    return worst
+
+
+def _parting(first: Trace, second: Trace) -> int | None:
+    if not (_has_log(first) and _has_log(second)):
+        return None
+    a = [(e.name, e.target) for e in first.jumps]
+    b = [(e.name, e.target) for e in second.jumps]
+    for i, (x, y) in enumerate(zip(a, b, strict=False)):
+        if x != y:
+            return i
+    return -1 if len(a) == len(b) else min(len(a), len(b))
+
+
+def _has_log(trace: Trace) -> bool:
+    """Whether a trace knows its jumps; one that was read from a table does not."""
+    return bool(trace.events or trace.counts.steps)
