@@ -17,11 +17,13 @@ from models.proof.problem import linear_problem
 from models.proof.quadratic import QuadraticInvariant
 from models.proof.quadratic_function import QuadraticFunctions
 from models.trace import EventType, Trace
+from models.trace_files import to_json
 from models.verdict import Falsified, Unknown, Verdict, Verified
 from reports.claims.claimed_set import ClaimedSet, ellipsoid_set, function_set, polyhedral_set
 from reports.claims.flowpipe_set import FlowpipeSet
 from reports.crosscheck.contradictions import CrossCheck, cross_check
 from reports.crosscheck.coverage import Coverage, coverage
+from reports.enclosed_counterexample import with_enclosure
 from reports.simulated_runs import Run, simulated, steadied
 from simulate.run import prepare
 
@@ -72,6 +74,12 @@ class Findings:
     def automaton(self) -> Automaton:
         """The automaton of the model."""
         return self.model.automaton
+
+    @property
+    def recordings(self) -> dict[str, str]:
+        """The traces of counterexamples as files, by property."""
+        falsified = (v for v in self.verdicts if isinstance(v, Falsified))
+        return {v.claim: v.recording or to_json(v.trace) for v in falsified}
 
     def claim(self, name: str) -> Property:
         """The property of that name."""
@@ -173,7 +181,10 @@ def _decide(
 
     limit = deadline(settings.time_limit)
     task = Task(automaton, claim, limit, settings.seed, progress, {HISTORY_READER: keep})
-    return verify(task, settings.method)
+    verdict = verify(task, settings.method)
+    if isinstance(verdict, Falsified):
+        progress(f"enclosing the counterexample of {claim.name}")
+    return with_enclosure(automaton, claim, verdict)
 
 
 def _rechecked(automaton: Automaton, verdict: Verified) -> CheckedCertificate:

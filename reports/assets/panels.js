@@ -132,7 +132,7 @@ function followState() {
     return element('tr', {},
       element('td', {}, name, ...(SAID[declaredAs(name).kind] || []).map((kind) => element('span', { class: 'kind' }, kind))),
       element('td', { class: 'number' }, symbolOf(name, chosenValue(name))),
-      ...(set ? [element('td', { class: 'number soft' }, claimed ? range(claimed) : '')] : []));
+      ...(set ? [element('td', { class: 'number soft' }, claimed.map(range).join(' or '))] : []));
   });
   byId('state').replaceChildren(element('table', {},
     element('thead', {}, element('tr', {}, element('th', {}, 'variable'), element('th', {}, 'value'), ...(set ? [element('th', {}, set.functions ? 'claimed, given the others' : 'claimed here')] : []))),
@@ -220,7 +220,7 @@ function followTables() {
   });
 }
 
-// A certificate as it is embedded: as text, or compressed and in base 64.
+// A file as it is embedded: as text, or compressed and in base 64.
 async function unpacked(stored) {
   if (typeof stored === 'string') return stored;
   const bytes = Uint8Array.from(atob(stored.gzip), (letter) => letter.charCodeAt(0));
@@ -235,6 +235,15 @@ function save(name, text, type) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+// Buttons that save the files of one block of the page, by the number of the property.
+function makeSaving(block, key, name) {
+  const files = JSON.parse(byId(block).textContent);
+  document.querySelectorAll(`button.save[data-${key}]`).forEach((button) => button.addEventListener('click', (event) => {
+    event.stopPropagation();
+    unpacked(files[DATA.properties[Number(button.dataset[key])].name]).then((text) => save(name, text, 'application/json'));
+  }));
 }
 
 function makePanels() {
@@ -254,11 +263,8 @@ function makePanels() {
     card.querySelector('.swatch').classList.add(colourClass(card.dataset.location));
     card.querySelector('.mode-name').textContent = titleOf(card.dataset.location);
   });
-  const certificates = JSON.parse(byId('certificates').textContent);
-  document.querySelectorAll('button.save').forEach((button) => button.addEventListener('click', () => {
-    unpacked(certificates[DATA.properties[Number(button.dataset.claim)].name])
-      .then((text) => save('certificate.json', text, 'application/json'));
-  }));
+  makeSaving('certificates', 'claim', 'certificate.json');
+  makeSaving('recordings', 'trace', 'counterexample.json');
   const all = byId('save-data');
   if (all) all.addEventListener('click', () => save('report.json', JSON.stringify(DATA, null, 1), 'application/json'));
   views.push((changed) => {

@@ -140,23 +140,23 @@ const symbolOf = (name, value) => (value === null ? null : symbolsOf(name)[Math.
 // A flowpipe speaks about stays: those of a run, as [start, end, node, location].
 const tubeStays = (set, run) => (set && set.stays && run ? set.stays[run.number] : []);
 
-// What the certificate claims of a variable now: an interval, an end of which may be open.
+// What the certificate claims of a variable now: intervals, an end of which may be open.
 function claimedNow(name) {
   const set = chosenClaim() ? chosenClaim().set : null;
-  if (!set) return null;
+  if (!set) return [];
   const stay = tubeStays(set, chosenRun()).filter((s) => s[0] <= selection.t && selection.t <= s[1]).pop();
   if (stay) {
     const elapsed = selection.t - stay[0];
     const piece = (set.tubes[name] || []).find((p) => p[0] === stay[2] && p[1] <= elapsed && elapsed <= p[2]);
-    return piece ? [piece[3], piece[4]] : null;
+    return piece ? [[piece[3], piece[4]]] : [];
   }
   if (set.functions) {
     const stretch = chosenStretch();
     const found = stretch ? allowed(set.functions[stretch.location] || [], name, chosenRun().knowing(stretch, selection.t)) : [];
     const end = (value) => (Number.isFinite(value) ? value : null);
     const here = found.find(([low, high]) => low <= chosenValue(name) && chosenValue(name) <= high);
-    return here ? here.map(end) : null;
+    return here ? [here.map(end)] : [];
   }
   const places = set.intervals[name] || {};
-  return (places[chosenLocation()] || [])[0] || null;
+  return places[chosenLocation()] || [];
 }

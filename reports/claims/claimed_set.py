@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cache, lru_cache, partial
 from typing import Protocol, TypeAlias
 
 from models.expressions.expression import (
@@ -55,12 +55,14 @@ class Stay:
 @dataclass(frozen=True)
 class Worst:
     """Where a run is closest to leaving a set: how far outside (negative: inside), when, the
-    predicate that decides (worked out when asked), and whether every atom was a polynomial."""
+    predicate that decides (worked out when asked), whether every atom was a polynomial, and
+    that predicate as a face that the set can do without."""
 
     value: float
     time: float
     predicate: Callable[[], str]
     exact: bool = True
+    face: Callable[[], Expression | None] = lambda: None
 
 
 class ClaimedSet(Protocol):
@@ -81,6 +83,17 @@ class CellSet:
     title: str
     cells: Callable[[str], tuple[Cell, ...]]
     _outside: dict[str, Condition] = field(default_factory=dict)
+    _without: dict[Expression, CellSet] = field(default_factory=dict)
+
+    def without(self, face: Expression) -> CellSet:
+        """The larger set of which a predicate is no longer asked, in any cell."""
+
+        def cells(location: str) -> tuple[Cell, ...]:
+            return tuple(tuple(p for p in c if p != face) for c in self.cells(location))
+
+        if face not in self._without:
+            self._without[face] = CellSet(self.title, cells)
+        return self._without[face]
 
     def worst(self, stay: Stay) -> Worst | None:
         """The largest distance from all cells along the stay."""
@@ -97,25 +110,34 @@ class CellSet:
             floor = -math.inf if found is None else found.value
             one = largest(self._outside[stay.location], part, floor=floor)
             if one is not None:
-                explain = partial(nearest_predicate, cells, part, one.time)
+                face = cache(partial(nearest_predicate, cells, part, one.time))
                 exact = one.exact and (found is None or found.exact)
-                found = Worst(one.value, one.time, explain, exact)
+                found = Worst(one.value, one.time, partial(_told, face), exact, face)
         return found
 
 
-def nearest_predicate(cells: Sequence[Cell], part: Pieces, t: float) -> str:
+_tree = lru_cache(maxsize=4096)(condition_tree)
+"""Conditions that are asked for again and again: the faces of sets."""
+
+
+def _told(face: Callable[[], Expression | None]) -> str:
+    predicate = face()
+    return NEVER if predicate is None else readable(predicate)
+
+
+def nearest_predicate(cells: Sequence[Cell], part: Pieces, t: float) -> Expression | None:
     """The predicate that decides at a time: the worst one of the cell that is nearest."""
-    best: tuple[float, str] | None = None
+    best: tuple[float, Expression | None] = (-math.inf, None)
     for cell in cells:
         worst: tuple[float, Expression | None] = (math.inf, None)
         for predicate in cell:
-            found = largest(condition_tree(predicate), part, (t, t))
+            found = largest(_tree(predicate), part, (t, t))
             value = -math.inf if found is None else found.value
             if value < worst[0]:
                 worst = (value, predicate)
-        if best is None or worst[0] > best[0]:
-            best = (worst[0], "" if worst[1] is None else readable(worst[1]))
-    return NEVER if best is None else best[1]
+        if worst[0] > best[0] or best[1] is None:
+            best = worst
+    return best[1]
 
 
 def polyhedral_set(proof: PolyhedralProof) -> CellSet:

@@ -6,9 +6,7 @@ run keeps from the set's border, negative once it has left; for each property th
 of its condition. A run that leaves a claimed set, a run that breaks a verified property, and a
 counterexample that breaks nothing are contradictions: one of the engines is wrong.
 
-Runs are computed in floating point. `ALLOWANCE` is the share of a state's size that a run may
-stray: ten times what two computations of a run may differ by before it ends (see
-`reports.crosscheck.certain_runs`), and far below anything that would be a defect.
+Runs are computed in floating point; `reports.crosscheck.margins` says how far they may stray.
 """
 
 from __future__ import annotations
@@ -21,39 +19,12 @@ from functools import cached_property
 from models.automaton import Automaton, Property
 from models.expressions.expression import FALSE
 from models.expressions.printing import to_text
-from models.trace import Scalar, Segment, Trace
-from reports.claims.claimed_set import ClaimedSet, Stay, Worst
+from models.trace import Scalar, Trace
+from reports.claims.claimed_set import ClaimedSet, Stay
 from reports.crosscheck.certain_runs import stays
 from reports.crosscheck.condition_tree import Condition, condition_tree
+from reports.crosscheck.margins import Margin, Place, allowance, place_of, set_margin
 from reports.crosscheck.piecewise import Extreme, Pieces, joined, largest, pieces_of
-
-ALLOWANCE = 1e-6
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a margin was smallest: time, location, state, and the predicate concerned."""
-
-    time: float
-    location: str
-    values: Mapping[str, Scalar]
-    predicate: str
-
-
-@dataclass(frozen=True)
-class Margin:
-    """How far a run stays from a border; None where nothing could be tested. `exact` tells
-    that every atom was a polynomial along the run."""
-
-    value: float | None
-    place: Place | None = None
-    exact: bool = True
-    allowance: float = 0.0
-
-    @property
-    def broken(self) -> bool:
-        """Whether the run is beyond the border by more than arithmetic can explain."""
-        return self.value is not None and self.value < -self.allowance
 
 
 @dataclass(frozen=True)
@@ -130,7 +101,7 @@ class Checker:
         return RunCheck(
             number,
             {p.name: self._property(p, trace, tables) for p in self.automaton.properties},
-            {claim: _set_margin(found, trace, whole) for claim, found in self.sets.items()},
+            {claim: set_margin(found, trace, whole) for claim, found in self.sets.items()},
         )
 
     def _property(self, claim: Property, trace: Trace, pieces: Sequence[Pieces]) -> Margin:
@@ -144,8 +115,8 @@ class Checker:
                 worst, exact = found, exact and found.exact
         if worst is None:
             return Margin(None)
-        place = _place(trace, worst.segment, worst.time, to_text(claim.condition))
-        return Margin(-worst.value, place, exact, ALLOWANCE * _size(place))
+        place = place_of(trace, worst.segment, worst.time, to_text(claim.condition))
+        return Margin(-worst.value, place, exact, allowance(place))
 
     def _bad_tree(self, claim: Property, location: str) -> Condition | None:
         key = (claim.name, location)
@@ -169,30 +140,6 @@ def stay_times(trace: Trace) -> Iterator[tuple[str, float, float, dict[str, Scal
         segment = trace.segments[first]
         entry = {**trace.parameters, **segment.valuation(segment.start)}
         yield segment.location, segment.start, trace.segments[last - 1].end, entry
-
-
-def _set_margin(claimed: ClaimedSet, trace: Trace, whole: Sequence[Stay]) -> Margin:
-    worst: tuple[Worst, Stay] | None = None
-    exact = True
-    for stay in whole:
-        found = claimed.worst(stay)
-        if found is not None:
-            exact = exact and found.exact
-            if worst is None or found.value > worst[0].value:
-                worst = (found, stay)
-    if worst is None:
-        return Margin(None)
-    found, stay = worst
-    part = next((p for p in stay.pieces if p.segment.end >= found.time), stay.pieces[-1])
-    place = _place(trace, part.segment, found.time, found.predicate())
-    return Margin(-found.value, place, exact, ALLOWANCE * _size(place))
-
-
-def _place(trace: Trace, segment: Segment, time: float, predicate: str) -> Place:
-    known = segment.valuation(time)
-    names = [*trace.variables, *trace.parameters]
-    values = {n: known.get(n, trace.parameters.get(n, math.nan)) for n in names}
-    return Place(time, segment.location, values, predicate)
 
 
 def cross_check(
@@ -236,12 +183,6 @@ def _broken(margin: Margin | None) -> bool:
     """Whether a counterexample reaches the bad states; touching their border counts, since a
     run stops there."""
     return margin is not None and margin.value is not None and margin.value <= margin.allowance
-
-
-def _size(place: Place) -> float:
-    """The size of a state: 1 and the largest of its finite numbers."""
-    numbers = [abs(v) for v in place.values.values() if isinstance(v, float) and math.isfinite(v)]
-    return max([1.0, *numbers])
 
 
 def _value(value: Scalar) -> str:

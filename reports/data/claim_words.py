@@ -11,9 +11,9 @@ from models.expressions.expression import TRUE, Expression
 from models.expressions.operators import Op
 from models.expressions.printing import to_text
 from models.expressions.traversal import conjuncts
-from models.verdict import Confirmation, Falsified, Verdict, Verified
+from models.verdict import Confirmation, Falsified, Unknown, Verdict, Verified
 from reports.crosscheck.certain_runs import AGREEMENT
-from reports.crosscheck.contradictions import Margin
+from reports.crosscheck.margins import Margin
 from reports.data.verdict import about_sliding
 from reports.words import wording
 from reports.words.inequalities import rounded
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from reports.analysis import Findings
 
 MAX_STARTS = 12
+
+SHORTEST = 0.05
+"""Seconds; less is not worth telling."""
+
+SHALLOW = 1e-9
+"""An enclosure ends where all of it is beyond a property, which says nothing about how far the
+run goes: depths below this are not told."""
 
 ROUNDING = 1e-3
 """Margins below this share of their allowance are written as 0, like all negative ones that
@@ -75,13 +82,27 @@ def claimed(verdict: Verdict) -> list[str]:
             "and can be stepped through.",
             *(f"Confirmed: {c.how}{_beyond(c)}." for c in verdict.confirmations),
         ]
-    return ["Nothing is claimed: neither a proof nor a counterexample was found."]
+    seconds = sum(verdict.effort.seconds.values())
+    methods = len(tried(verdict))
+    effort = f" by {counted(methods, 'method')}" if methods > 1 else f" by {verdict.method}"
+    effort += f" in {seconds:.3g} s" if seconds >= SHORTEST else ""
+    return [f"Nothing is claimed: neither a proof nor a counterexample was found{effort}."]
+
+
+def tried(verdict: Verdict) -> list[dict[str, str]]:
+    """Why each method that was tried did not decide."""
+    if not isinstance(verdict, Unknown):
+        return []
+    if verdict.method != "auto":
+        return [{"method": verdict.method, "why": verdict.reason}]
+    split = (line.partition(": ") for line in verdict.reason.splitlines())
+    return [{"method": a, "why": b} if b else {"method": "", "why": a} for a, _, b in split]
 
 
 def _beyond(confirmation: Confirmation) -> str:
     """How deep in the bad states a repetition was, unless it says so itself."""
     depth = confirmation.violation
-    if "violated by" in confirmation.how or not (math.isfinite(depth) and depth > 0):
+    if "violated by" in confirmation.how or not (math.isfinite(depth) and depth > SHALLOW):
         return ""
     return f" (beyond by {depth:.4g})"
 
@@ -113,7 +134,6 @@ def not_claimed(verdict: Verdict) -> list[str]:
             "by a rigorous enclosure."
         ]
     return [
-        *(f"{reason}." for reason in verdict.reason.splitlines()),
         f"What to try: {verdict.advice}.",
         "That no simulated run breaks the property would be no proof.",
     ]
@@ -126,7 +146,7 @@ def margin_text(margin: Margin) -> str:
     if math.isinf(margin.value):
         return "no border" if margin.value > 0 else "outside"
     if -margin.allowance <= margin.value <= margin.allowance * ROUNDING:
-        return "0 (on the border)"
+        return "0"
     return ("" if margin.exact else "≈ ") + rounded(margin.value)
 
 

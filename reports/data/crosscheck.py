@@ -6,11 +6,15 @@ from typing import Any
 
 from models.automaton import Property
 from models.expressions.traversal import free_variables
+from models.proof.problem import linear_problem
 from models.verdict import Falsified
 from reports.analysis import Findings
-from reports.crosscheck.contradictions import Contradiction, Margin, Place
+from reports.claims.claimed_set import at_most_zero
+from reports.crosscheck.contradictions import Contradiction
+from reports.crosscheck.margins import Margin, Place
 from reports.data import claim_words
 from reports.data.trace import short
+from reports.words.inequalities import readable
 
 MAX_TEXT = 240
 """Longer predicates (of ellipsoids, for example) are cut where a place is described."""
@@ -19,6 +23,7 @@ MAX_TEXT = 240
 def crosscheck_data(findings: Findings) -> dict[str, Any]:
     """Margins of every run, by property and by claimed set, with their places."""
     check = findings.check
+    words = _SetWords(findings)
     told = {p.name: _is_measured(findings, p) for p in findings.automaton.properties}
     return {
         "points": check.points,
@@ -29,7 +34,7 @@ def crosscheck_data(findings: Findings) -> dict[str, Any]:
                     name: _property_margin(m, told[name], _shown_broken(findings, run.run, name))
                     for name, m in run.properties.items()
                 },
-                "sets": {name: _margin(m) for name, m in run.sets.items()},
+                "sets": {name: words.margin(m, run.run) for name, m in run.sets.items()},
             }
             for run in check.runs
         ],
@@ -79,6 +84,43 @@ def _margin(margin: Margin, verdict: Falsified | None = None) -> dict[str, Any]:
         "exact": margin.exact,
         "place": None if margin.place is None else _place_data(margin.place),
     }
+
+
+class _SetWords:
+    """Margins from claimed sets, with the faces that runs touch and why they may."""
+
+    def __init__(self, findings: Findings):
+        self._findings = findings
+        self._known: dict[str, frozenset[str]] = {}
+
+    def margin(self, margin: Margin, run: int) -> dict[str, Any]:
+        """The margin from all faces that the run does not touch, then those that it does."""
+        data = _margin(margin) | {"touched": [self._touch(place, run) for place in margin.touched]}
+        if not margin.touched or margin.rest is None or margin.rest.value is None:
+            return data
+        rest = _margin(margin.rest)
+        if rest["value"] is None:
+            return data
+        return data | {"text": rest["text"], "rest": rest["value"], "place": rest["place"]}
+
+    def _touch(self, place: Place, run: int) -> dict[str, Any]:
+        trace = self._findings.runs[run].trace
+        if place.time <= trace.segments[0].start:
+            why = "at the start"
+        elif any(place.predicate in self._bounds(s.location) for s in trace.segments):
+            why = "a bound of the model"
+        else:
+            why = f"at t = {place.time:.5g}"
+        return {"predicate": _cut(place.predicate), "why": why, "t": short(place.time, 9)}
+
+    def _bounds(self, location: str) -> frozenset[str]:
+        """The model's own bounds in a location, as faces are written."""
+        if location not in self._known:
+            automaton = self._findings.automaton
+            cases = linear_problem(automaton, automaton.properties[0]).invariant(location)
+            rows = (row for case in cases for row in case)
+            self._known[location] = frozenset(readable(at_most_zero(row.form)) for row in rows)
+        return self._known[location]
 
 
 def _place_data(place: Place) -> dict[str, Any]:

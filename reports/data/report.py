@@ -21,7 +21,7 @@ from models.proof.certificate import PolyhedralProof
 from models.proof.checker import Accepted
 from models.proof.problem import linear_problem
 from models.source import Span
-from models.verdict import Verdict, Verified
+from models.verdict import Falsified, Verdict, Verified
 from reports.analysis import Findings, suspicious
 from reports.crosscheck.coverage import Reached
 from reports.data import claim_words
@@ -32,9 +32,11 @@ from reports.data.proof_graph import proof_graph
 from reports.data.sets import bad_data, set_data
 from reports.data.trace import Shown, Transitions, sizes_of, trace_data
 from reports.data.verdict import Provenance, verdict_data
+from reports.enclosed_counterexample import recipe_of
 from reports.pictures.diagram import transition_tag
 from reports.pictures.projection import hull_box
 from reports.words import wording
+from reports.words.run_recipe import recipe_lines
 
 SCHEMA = "charon-workbench/report/2"
 MIN_PLOTTED, MAX_PLOTTED = 6, 24
@@ -200,6 +202,8 @@ def _property(
         "claimed": claim_words.claimed(verdict),
         "not_claimed": claim_words.not_claimed(verdict),
         "verdict": verdict_data(findings.model, findings.label, verdict, provenance),
+        "tried": claim_words.tried(verdict),
+        "recipe": _recipe(verdict),
         "suspicious": list(suspicious(findings, verdict)),
         "bad": bad_data(automaton, claim, places, box),
         "set": None,
@@ -237,6 +241,17 @@ def _property(
         }
         data["certificate_sha256"] = hashlib.sha256(checked.text.encode()).hexdigest()
     return data
+
+
+def _recipe(verdict: Verdict) -> dict[str, Any] | None:
+    """What a counterexample is made from, and whether its file can be replayed."""
+    if not isinstance(verdict, Falsified):
+        return None
+    lines = recipe_lines(verdict.trace, recipe_of(verdict))
+    return {
+        "lines": [{"what": what, "how": how} for what, how in lines],
+        "replayable": bool(verdict.recording),
+    }
 
 
 def _round(made: RefinementRound) -> dict[str, Any]:

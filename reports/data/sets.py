@@ -24,9 +24,6 @@ from reports.pictures.projection import Box, Point, Shadow
 
 MAX_PAIRS = 45
 MOST_STRETCHES = 400
-CUT = 1e-6
-"""An end this close to the box, as a share of it, is the box's."""
-
 SECONDS = 6.0
 """Time for the pictures of one property; pairs that come later are left out."""
 
@@ -45,12 +42,12 @@ def bad_data(
             if not used or not used <= set(box) or len(used) > 2:
                 continue
             names |= used
-            shadow = Shadow(rows, {n: box[n] for n in used})
             axes = sorted(used)
             if len(axes) == 1:
-                interval = shadow.interval(axes[0])
-                shape: list[Any] = [] if interval is None else _open_ends(interval, box[axes[0]])
+                interval = Shadow(rows, {}).interval(axes[0])
+                shape: list[Any] = [] if interval is None else _open_ends(interval)
             else:
+                shadow = Shadow(rows, {n: box[n] for n in used})
                 shape = _points(shadow.polygon(axes[0], axes[1]))
             if shape:
                 shapes.setdefault(location, []).append({"axes": axes, "shape": shape})
@@ -81,7 +78,7 @@ def set_data(
     if isinstance(proof, PolyhedralProof):
         problem = linear_problem(automaton, claim)
         known = {name: ends for name, ends in box.items() if name in problem.names}
-        return _projected(_polyhedral(problem, proof, known), known, first)
+        return _projected(_polyhedral(problem, proof), known, first)
     if isinstance(proof, QuadraticInvariant):
         return _ellipses(proof, box, first)
     if isinstance(proof, QuadraticFunctions):
@@ -100,17 +97,16 @@ def _tubes(
     counted from the begin of a stay; `stays` for every run (start, end, node, location)."""
     deadline = time.monotonic() + SECONDS
     groups = [
-        (group, Shadow((*group.rows, *_known(claimed, group.location)), box))
-        for group in claimed.groups()
+        (group, (*group.rows, *_known(claimed, group.location))) for group in claimed.groups()
     ]
+    whole = [(group, Shadow(rows, {})) for group, rows in groups]
     tubes: dict[str, list[list[Any]]] = {}
     for name in _ordered(box, first):
-        for group, shadow in groups:
+        for group, shadow in whole:
             if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
-                ends = _open_ends(found, box[name])
-                row = [group.node, short(group.begin), short(group.end), *ends]
+                row = [group.node, short(group.begin), short(group.end), *_open_ends(found)]
                 tubes.setdefault(name, []).append(row)
-    drawn = [(group.location, shadow) for group, shadow in groups]
+    drawn = [(group.location, Shadow(rows, box)) for group, rows in groups]
     pairs = _pairs(drawn, box, first, deadline + SECONDS)
     stays = [_stays(claimed, trace) for trace in traces]
     return {"intervals": {}, "tubes": tubes, "stays": stays, "pairs": pairs}
@@ -136,29 +132,28 @@ def _known(claimed: FlowpipeSet, location: str) -> Rows:
     return tuple(Row(r.form) for r in cases[0]) if len(cases) == 1 else ()
 
 
-def _polyhedral(
-    problem: LinearProblem, proof: PolyhedralProof, box: Box
-) -> list[tuple[str, Shadow]]:
+def _polyhedral(problem: LinearProblem, proof: PolyhedralProof) -> list[tuple[str, Rows]]:
+    """Every cell of the proof with the invariant of its location."""
     found = []
     for region in proof.regions:
         for number in range(len(region.cells)):
             for invariant in problem.invariant(region.location):
                 rows = (*region.rows(number), *(Row(r.form) for r in invariant))
-                found.append((region.location, Shadow(rows, box)))
+                found.append((region.location, rows))
     return found
 
 
-def _projected(
-    shadows: Sequence[tuple[str, Shadow]], box: Box, first: Sequence[str]
-) -> dict[str, Any]:
+def _projected(cells: Sequence[tuple[str, Rows]], box: Box, first: Sequence[str]) -> dict[str, Any]:
     deadline = time.monotonic() + SECONDS
+    whole = [(location, Shadow(rows, {})) for location, rows in cells]
     intervals: dict[str, dict[str, list[list[float | None]]]] = {}
     for name in _ordered(box, first):
-        for location, shadow in shadows:
+        for location, shadow in whole:
             if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
                 known = intervals.setdefault(name, {}).setdefault(location, [])
-                known[:] = _merged([*known, _open_ends(found, box[name])])
-    return {"intervals": intervals, "tubes": {}, "pairs": _pairs(shadows, box, first, deadline)}
+                known[:] = _merged([*known, _open_ends(found)])
+    near = [(location, Shadow(rows, box)) for location, rows in cells]
+    return {"intervals": intervals, "tubes": {}, "pairs": _pairs(near, box, first, deadline)}
 
 
 def _pairs(
@@ -189,17 +184,15 @@ def _merged(intervals: list[list[float | None]]) -> list[list[float | None]]:
     return found
 
 
-def _open_ends(found: tuple[float, float], box: tuple[float, float]) -> list[float | None]:
-    """The interval, an end that the box cuts off left open."""
-    room = CUT * (box[1] - box[0])
-    low = None if found[0] <= box[0] + room else short(found[0])
-    return [low, None if found[1] >= box[1] - room else short(found[1])]
+def _open_ends(found: tuple[float, float]) -> list[float | None]:
+    """The interval with its infinite ends left open."""
+    return [short(end) if math.isfinite(end) else None for end in found]
 
 
 def _ellipses(invariant: QuadraticInvariant, box: Box, first: Sequence[str]) -> dict[str, Any]:
     names = [n for n in _ordered(box, first) if n in invariant.variables]
     intervals = {
-        name: {location: [_open_ends(found, box[name])] for location in invariant.locations}
+        name: {location: [_open_ends(found)] for location in invariant.locations}
         for name, found in ellipsoid_intervals(invariant, names).items()
     }
     pairs = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -85,11 +86,25 @@ def _rounds(claim: Data) -> Markup:
         tag(
             "p",
             f"Predicate abstraction took {counted(len(rows), 'round')}. Each explores the abstract "
-            "states of its predicates; a path to a bad state teaches it further ones.",
+            "states of its predicates; a path to a bad state teaches it further ones. ",
+            tag("strong", _relation(claim["verdict"])),
             class_="small",
         ),
         tag("div", table, class_="scroll"),
         class_="certificate",
+    )
+
+
+def _relation(verdict: Data) -> str:
+    """How the rounds of predicate abstraction and the verdict relate."""
+    if verdict["outcome"] == "unknown":
+        return "They did not decide the property."
+    if verdict["method"] == "abstraction":
+        return "The verdict rests on the last of them."
+    evidence = "certificate" if verdict["outcome"] == "verified" else "counterexample"
+    return (
+        "They did not decide the property, and the verdict does not rest on them: its "
+        f"{evidence} was found by the method “{verdict['method']}”."
     )
 
 
@@ -108,6 +123,7 @@ def _path(made: Data) -> Markup:
             ),
         ),
         tag("p", f"and {made['left_out']} more", class_="small") if made["left_out"] else None,
+        class_="path",
     )
 
 
@@ -159,7 +175,7 @@ def _certificate(claim: Data, index: int, label: str) -> Markup:
                 data_claim=index,
             ),
             " then repeat the check: ",
-            tag("code", f"workbench recheck {label} certificate.json"),
+            tag("code", f"workbench recheck {shlex.quote(label)} certificate.json"),
         ),
         tag("div", modes, class_="modes"),
         tag("p", f"{left} more are in the file.", class_="small") if left else None,

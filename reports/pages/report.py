@@ -15,7 +15,7 @@ from typing import Any
 
 from reports.analysis import Findings
 from reports.data.report import overall
-from reports.pages import evidence, sections
+from reports.pages import crosscheck_table, evidence, sections, verdict_cards
 from reports.pages.markup import Markup, data_block, script, source_hash, style, tag
 from reports.pictures.diagram import draw_agent, draw_automaton
 from reports.pictures.svg import STYLE
@@ -30,8 +30,8 @@ SCRIPTS = (
     "player.js",
     "start.js",
 )
-PLAIN = 60_000
-"""Longer certificates are embedded in compressed form."""
+PLAIN = 20_000
+"""Longer files are embedded in compressed form."""
 
 STYLES = ("report.css", "parts.css")
 
@@ -60,12 +60,18 @@ def diagram(findings: Findings) -> Markup:
     return sections.without_style(drawn)
 
 
-def render(data: Mapping[str, Any], picture: Markup, certificates: Mapping[str, str]) -> str:
-    """The page of one model; `certificates` are the texts by property."""
+def render(
+    data: Mapping[str, Any],
+    picture: Markup,
+    certificates: Mapping[str, str],
+    recordings: Mapping[str, str],
+) -> str:
+    """The page of one model; `certificates` and `recordings` (of counterexamples) are the texts
+    of files that it can save, by property."""
     worst = overall(data)
     body = tag(
         "body",
-        sections.header(data, worst),
+        verdict_cards.header(data, worst),
         tag(
             "nav",
             (tag("a", text, href=f"#{anchor}") for anchor, text in NAVIGATION),
@@ -73,11 +79,11 @@ def render(data: Mapping[str, Any], picture: Markup, certificates: Mapping[str, 
         ),
         tag(
             "main",
-            sections.verdict(data),
+            verdict_cards.verdict(data),
             sections.model(data, picture),
             sections.assumptions(data),
             sections.plots(data),
-            sections.crosscheck(data),
+            crosscheck_table.crosscheck(data),
             evidence.graph(data),
             evidence.certificate(data),
             sections.replay(data),
@@ -87,6 +93,7 @@ def render(data: Mapping[str, Any], picture: Markup, certificates: Mapping[str, 
         sections.player(data),
         data_block("report-data", data),
         data_block("certificates", {name: packed(text) for name, text in certificates.items()}),
+        data_block("recordings", {name: packed(text) for name, text in recordings.items()}),
         script(scripts()),
         data_overall=worst,
     )
@@ -116,7 +123,7 @@ def page(title: str, body: Markup, program: str = "") -> str:
 
 
 def packed(text: str) -> str | dict[str, str]:
-    """A certificate as it is embedded: a long one as compressed text in base 64."""
+    """A file as it is embedded: a long one as compressed text in base 64."""
     if len(text) <= PLAIN:
         return text
     return {"gzip": b64encode(gzip.compress(text.encode(), mtime=0)).decode()}

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from models.counting import counted
 from reports.pages.markup import Content, Markup, tag
 from reports.pictures.svg import STYLE
 
 Data = Mapping[str, Any]
-
-LONG_FORMULA = 400
-"""Letters of a formula that are shown at once."""
 
 WORDS = {
     "verified": ("✓", "Verified"),
@@ -44,106 +40,6 @@ def section(anchor: str, title: str, *content: Content, note: Content = None) ->
     heading = tag("h2", tag("a", title, href=f"#{anchor}"))
     intro = tag("p", note, class_="note") if note else None
     return tag("section", heading, intro, content, id=anchor)
-
-
-def header(data: Data, worst: str) -> Markup:
-    """The head of the page: model, worst verdict, contradictions."""
-    model = data["model"]
-    return tag(
-        "header",
-        tag("p", "charon-workbench · verification report", class_="brand"),
-        tag("div", tag("h1", model["label"]), badge(worst), class_="headline"),
-        tag("p", model["title"], class_="subtitle") if model["title"] else None,
-        _alarm(data),
-        class_="top",
-    )
-
-
-def _alarm(data: Data) -> Content:
-    found = [c["sentence"] for c in data["crosscheck"]["contradictions"]]
-    found += [
-        f"The certificate of “{p['name']}” was rejected when it was read back: "
-        f"{p['certificate_check']['why']}."
-        for p in data["properties"]
-        if p["certificate_check"] and not p["certificate_check"]["accepted"]
-    ]
-    if not found:
-        return None
-    return tag(
-        "div",
-        tag("strong", "One of the engines is wrong. No verdict of this report can be trusted."),
-        tag("ul", (tag("li", sentence) for sentence in found[:20])),
-        tag("p", f"and {len(found) - 20} more") if len(found) > 20 else None,
-        class_="alarm",
-        role="alert",
-    )
-
-
-def verdict(data: Data) -> Markup:
-    """One card for each property."""
-    cards = [_card(p, i, data) for i, p in enumerate(data["properties"])]
-    return section("verdict", "Verdict", tag("div", cards, class_="cards"))
-
-
-def _card(claim: Data, index: int, data: Data) -> Markup:
-    outcome = claim["verdict"]["outcome"]
-    scope = _scope(claim["verdict"])
-    runs = claim["suspicious"]
-    return tag(
-        "article",
-        tag("div", badge(outcome), tag("span", scope, class_="scope"), class_="row"),
-        tag("h3", claim["name"]),
-        tag("p", claim["words"], " ", _formula(claim["formula"]), class_="formula"),
-        tag(
-            "p",
-            f"{len(runs)} of the simulated runs break it (run {runs[0]} is the first), but no "
-            "method has confirmed this.",
-            class_="warning",
-        )
-        if runs
-        else None,
-        tag(
-            "div",
-            _points("What this says", claim["claimed"]),
-            _points(
-                "Why, and what to do" if outcome == "unknown" else "What this does not say",
-                claim["not_claimed"],
-            ),
-            class_="says",
-        ),
-        tag(
-            "p",
-            f"{claim['verdict']['method']} · "
-            f"{sum(claim['verdict']['statistics']['seconds'].values()):.2f} s",
-            class_="small",
-        ),
-        class_=f"card {outcome}",
-        data_claim=index,
-        tabindex=0,
-    )
-
-
-def _formula(text: str) -> Markup:
-    """A formula; of a very long one the beginning, the whole on demand."""
-    if len(text) <= LONG_FORMULA:
-        return tag("code", text)
-    start = text[: LONG_FORMULA // 2].rsplit(" ", 1)[0]
-    return tag("details", tag("summary", tag("code", f"{start} …")), tag("code", text))
-
-
-def _points(title: str, lines: Iterable[str]) -> Markup:
-    return tag("div", tag("h4", title), tag("ul", (tag("li", line) for line in lines)))
-
-
-def _scope(found: Data) -> str:
-    scope = found["scope"]
-    if scope is None:
-        return "not decided"
-    if scope["kind"] == "unbounded":
-        return "for all time"
-    if found["outcome"] == "falsified":
-        return f"broken at time {float(scope['horizon']):.6g}"
-    return f"up to time {scope['horizon']}"
 
 
 def model(data: Data, picture: Markup) -> Markup:
@@ -230,82 +126,6 @@ def plots(data: Data) -> Markup:
         note="Runs coloured by mode over what the certificate claims (tinted) and the bad states "
         "(hatched). Click a run to select it; drag to move, + and − to zoom, 0 to fit.",
     )
-
-
-def crosscheck(data: Data) -> Markup:
-    """The table of runs and margins."""
-    check = data["crosscheck"]
-    claims = [p["name"] for p in data["properties"]]
-    columns = ["Run", "Choices", "Ended", *claims, *(f"inside: {n}" for n in check["sets"])]
-    rows = [_run_row(data, i, claims) for i in range(len(check["runs"]))]
-    points = f"{check['points']:,}".replace(",", "\u202f")
-    if check["contradictions"]:
-        text = f"{counted(len(check['contradictions']), 'contradiction')}. See the top of the page."
-        verdict_line = tag("p", badge("contradiction"), f" {text}", class_="row")
-    else:
-        tested = f" and {counted(len(check['sets']), 'claimed set')}" if check["sets"] else ""
-        verdict_line = tag(
-            "p",
-            f"{counted(len(check['runs']), 'run')} with {points} points, and every moment between "
-            f"them, tested against {counted(len(claims), 'property')}{tested}: no contradiction.",
-        )
-    unsure = sum(run["outcome"]["ending"] == "uncertain" for run in data["runs"])
-    table = tag("table", tag("thead", heads(*columns)), tag("tbody", rows), class_="runs")
-    return section(
-        "crosscheck",
-        "Cross-check",
-        verdict_line,
-        tag(
-            "p",
-            f"{counted(unsure, 'run')} {'ends' if unsure == 1 else 'end'} early (uncertain), "
-            "where two computations of the same run part: beyond, rounding decides.",
-            class_="warning",
-        )
-        if unsure
-        else None,
-        tag("div", table, class_="scroll tall"),
-        note="Two independent engines look at the same model: a run that leaves a proved set, or "
-        "breaks a proved property, convicts one of them. Margins are the least distance kept; "
-        "choose one to see where.",
-    )
-
-
-def _run_row(data: Data, index: int, claims: list[str]) -> Markup:
-    run, check = data["runs"][index], data["crosscheck"]["runs"][index]
-    cells = [_margin_cell(index, check["properties"].get(name)) for name in claims]
-    cells += [_margin_cell(index, margin) for margin in check["sets"].values()]
-    ending = run["outcome"]["ending"]
-    return tag(
-        "tr",
-        tag("td", tag("button", f"{index}", type="button", class_="pick", data_run=index)),
-        tag("td", ("counterexample, " if run["kind"] == "counterexample" else "") + run["how"]),
-        tag(
-            "td",
-            f"{ending} at {run['outcome']['time']:.5g}",
-            title=run["outcome"]["sentence"],
-            class_=f"ending {ending}",
-        ),
-        cells,
-        data_run=index,
-    )
-
-
-def _margin_cell(run: int, margin: Data | None) -> Markup:
-    if margin is None:
-        return tag("td", "")
-    place = margin["place"]
-    button = tag(
-        "button",
-        margin["text"],
-        type="button",
-        class_="pick",
-        data_run=run,
-        data_time=None if place is None else repr(place["t"]),
-        title=None
-        if place is None
-        else f"t = {place['t']:.6g} in {place['location']}: {place['predicate']}",
-    )
-    return tag("td", button, class_="number broken" if margin["broken"] else "number")
 
 
 def replay(data: Data) -> Markup:

@@ -29,7 +29,8 @@ FLAT = 1e-6
 
 @dataclass
 class Shadow:
-    """A polyhedron that can be projected on any two of its names, within a box."""
+    """A polyhedron that can be projected on any two names of a box, within that box; without a
+    box it tells what it allows of every single name."""
 
     rows: Rows
     box: Box
@@ -52,12 +53,13 @@ class Shadow:
         self._oracle = SupportOracle(matrix, bound)
 
     def interval(self, name: str) -> tuple[float, float] | None:
-        """The values of one name; None for an empty set."""
-        ends = [self._farthest({name: sign}) for sign in (-1.0, 1.0)]
-        if ends[0] is None or ends[1] is None:
-            return None
-        i = self._place[name]
-        return float(ends[0][i]), float(ends[1][i])
+        """The values of one name, an end infinite where there is none; None for an empty set."""
+        if name not in self._place:
+            return -math.inf, math.inf
+        direction = np.zeros(len(self.names))
+        direction[self._place[name]] = 1.0
+        highest, lowest = self._oracle(direction), self._oracle(-direction)
+        return None if highest is None or lowest is None else (-lowest.value, highest.value)
 
     def polygon(self, x: str, y: str) -> list[Point]:
         """The projection as a polygon, counter-clockwise; empty for an empty set."""

@@ -35,7 +35,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
             found = analyse(loaded, key, loaded.automaton.properties, settings, command="workbench")
             texts = {name: checked.text for name, checked in found.certificates.items()}
             made[key] = folder / f"{key}.html"
-            made[key].write_text(render(report_data(found), diagram(found), texts), "utf-8")
+            made[key].write_text(
+                render(report_data(found), diagram(found), texts, found.recordings), "utf-8"
+            )
         return made[key]
 
     return write

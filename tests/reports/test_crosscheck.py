@@ -77,6 +77,29 @@ def test_a_union_of_cells_counts_as_one_set(trace: Trace) -> None:
     assert found.consistent
 
 
+def test_faces_that_a_run_touches_are_named_and_the_others_have_a_margin(trace: Trace) -> None:
+    wide = proof(box("on", "17.5", 22), box("off", "17.5", 22))
+    margin = cross_check(MODEL.automaton, [trace], {"warm": polyhedral_set(wide)}, {}).runs[0].sets
+    found = margin["warm"]
+    assert [place.predicate for place in found.touched] == ["x ≤ 22"]
+    assert found.touched[0].values["x"] == pytest.approx(22, abs=1e-6)
+    assert found.rest is not None and found.rest.value == pytest.approx(0.5, abs=1e-6)
+    assert found.rest.place is not None and found.rest.place.predicate == "x ≥ 17.5"
+
+
+def test_a_run_that_touches_every_face_keeps_no_distance(trace: Trace) -> None:
+    found = cross_check(MODEL.automaton, [trace], {"warm": polyhedral_set(RIGHT)}, {})
+    margin = found.runs[0].sets["warm"]
+    assert {place.predicate for place in margin.touched} == {"x ≤ 22", "x ≥ 18"}
+    assert margin.rest is not None and margin.rest.value == math.inf
+
+
+def test_a_run_that_left_a_set_touches_nothing(trace: Trace) -> None:
+    wrong = proof(box("on", 18, "21.5"), box("off", 18, 22))
+    margin = cross_check(MODEL.automaton, [trace], {"warm": polyhedral_set(wrong)}, {}).runs[0]
+    assert margin.sets["warm"].broken and not margin.sets["warm"].touched
+
+
 def test_a_region_without_predicates_has_no_border(trace: Trace) -> None:
     whole = proof(Region("on", (), ((),)), Region("off", (), ((),)))
     found = cross_check(MODEL.automaton, [trace], {"warm": polyhedral_set(whole)}, {})

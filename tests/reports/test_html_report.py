@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
+from models.load import load
 from models.model import Model
 from reports.analysis import Findings, Settings, analyse
 from reports.data.report import SCHEMA, overall, report_data
 from reports.pages.index import index_page
 from reports.pages.markup import Markup, data_block, markup, tag
 from reports.pages.report import NAVIGATION, diagram, render
+from simulate.recipe import read_recorded, repeat
 from tests.support.report_models import EVIL, evil, heater
 
 
@@ -25,7 +28,7 @@ def findings(model: Model, **options: Any) -> Findings:
 
 def page(found: Findings) -> str:
     texts = {name: checked.text for name, checked in found.certificates.items()}
-    return render(report_data(found), diagram(found), texts)
+    return render(report_data(found), diagram(found), texts, found.recordings)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +124,7 @@ def report_data_without_times(found: Findings, shown: dict[str, Any]) -> dict[st
 def test_names_cannot_become_markup(hostile: Findings) -> None:
     text = page(hostile)
     reader = read(text)
-    assert len(reader.scripts) == 3, "two blocks of data and our own script"
+    assert len(reader.scripts) == 4, "three blocks of data and our own script"
     assert "<img" not in text
     assert not any("onerror" in key for _, a in reader.elements for key in a)
     data = next(json.loads(t) for a, t in reader.scripts if a.get("id") == "report-data")
@@ -146,8 +149,79 @@ def test_unknown_verdicts_are_reported_honestly() -> None:
     assert "there is no certificate" in " ".join(reader.text)
 
 
-def test_falsified_properties_come_with_a_replay() -> None:
-    found = findings(heater(bound=21))
+def test_what_methods_said_of_an_unknown_property_is_folded() -> None:
+    found = findings(heater(bound=21), method="template")
+    claim = report_data(found)["properties"][0]
+    assert [t["method"] for t in claim["tried"]] == ["template"]
+    why = claim["tried"][0]["why"]
+    assert why and not any(why in line for line in (*claim["claimed"], *claim["not_claimed"]))
+    assert any(n == "details" and a.get("class") == "tried" for n, a in read(page(found)).elements)
+
+
+@pytest.fixture(scope="module")
+def broken() -> Findings:
+    return findings(heater(bound=21))
+
+
+def test_a_counterexample_can_be_saved_and_replayed(broken: Findings) -> None:
+    reader = read(page(broken))
+    assert any(n == "button" and a.get("data-trace") == "0" for n, a in reader.elements)
+    label = shlex.quote(broken.label)
+    command = f"workbench simulate {label} --replay counterexample.json"
+    assert command in " ".join(reader.text)
+    files = next(json.loads(text) for a, text in reader.scripts if a.get("id") == "recordings")
+    trace, recipe, sha256 = read_recorded(files["warm"])
+    assert recipe is not None and sha256 == broken.automaton.sha256
+    again = repeat(broken.automaton, recipe)
+    assert again.outcome.time == pytest.approx(trace.outcome.time, abs=1e-9)
+
+
+def test_the_recipe_of_a_counterexample_is_told(broken: Findings) -> None:
+    recipe = report_data(broken)["properties"][0]["recipe"]
+    told = {line["what"]: line["how"] for line in recipe["lines"]}
+    assert recipe["replayable"]
+    assert told["start"].startswith("x = ") and told["start"].endswith("; in on")
+    assert told["jumps"] == "none"
+
+
+@pytest.mark.slow
+def test_a_counterexample_with_several_jumps_is_enclosed() -> None:
+    found = findings(load("platoon_saturated"), runs=0, time_limit=60.0)
+    claim = report_data(found)["properties"][0]
+    confirmations = claim["verdict"]["counterexample"]["confirmations"]
+    assert [c["rigorous"] for c in confirmations].count(True) == 1
+    assert not any("floating point" in line for line in claim["not_claimed"])
+    assert any(
+        a["what"] == "evidence" and a["kind"] == "proved" for a in report_data(found)["assumptions"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [("template", "does not rest on them"), ("abstraction", "rests on the last of them")],
+)
+def test_the_refinement_history_says_how_the_verdict_relates(
+    verified: Findings, method: str, words: str
+) -> None:
+    data = report_data(verified)
+    data["properties"][0]["rounds"] = [
+        {"number": 1, "states": 3, "path": [], "left_out": 0, "learned": []}
+    ]
+    data["properties"][0]["verdict"]["method"] = method
+    assert words in " ".join(read(render(data, diagram(verified), {}, {})).text)
+
+
+def test_faces_that_runs_touch_are_named_with_the_reason(verified: Findings) -> None:
+    data = report_data(verified)
+    margins = [run["sets"]["warm"] for run in data["crosscheck"]["runs"]]
+    assert all(m["touched"] for m in margins)
+    assert {t["why"] for m in margins for t in m["touched"]} == {"a bound of the model"}
+    words = " ".join(read(page(verified)).text)
+    assert "touches" in words and "a bound of the model" in words
+
+
+def test_falsified_properties_come_with_a_replay(broken: Findings) -> None:
+    found = broken
     data = report_data(found)
     assert overall(data) == "falsified"
     assert data["runs"][0]["kind"] == "counterexample"
@@ -167,7 +241,7 @@ def test_a_contradiction_turns_the_report_red(verified: Findings) -> None:
         }
     ]
     assert overall(data) == "contradiction"
-    reader = read(render(data, diagram(verified), {}))
+    reader = read(render(data, diagram(verified), {}, {}))
     body = next(a for n, a in reader.elements if n == "body")
     assert body["data-overall"] == "contradiction"
     assert "No verdict of this report can be trusted" in " ".join(reader.text)

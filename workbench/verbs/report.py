@@ -235,7 +235,7 @@ def _one_report(
         progress("drawing")
         data = report_data(findings)
         texts = {name: checked.text for name, checked in findings.certificates.items()}
-        write_whole(path, render(data, diagram(findings), texts))
+        write_whole(path, render(data, diagram(findings), texts, findings.recordings))
     if not console.as_json:
         for claim in data["properties"]:
             console.result(f"{chosen.label}: {claim['name']!r}: {_in_words(claim)}")
