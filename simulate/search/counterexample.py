@@ -254,7 +254,8 @@ class Shrinker:
         for index, start in enumerate(prepared.starts()):
             if start.location == self.recipe.location:
                 space = SearchSpace(prepared, Shape(1.0, start=index))
-                for c in (*space.initial, *space.parameters, *space.inputs, *space.inclusions):
+                values = (*space.initial.coordinates, *space.parameters)
+                for c in (*values, *space.inputs, *space.inclusions):
                     found.setdefault(c.name, (c.low, c.high))
                 break
         return found

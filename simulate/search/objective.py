@@ -93,7 +93,7 @@ class Objective:
             plain = Recipe(until=0.0, location=space.start.location, stop_on_violation=False)
             trace = repeat(self.prepared(), plain)
             if trace.segments:
-                space.anchor(_numbers(trace))
+                space.initial.anchor(_numbers(trace, self.prepared().symbols), trace.parameters)
             self._spaces[shape] = space
         return self._spaces[shape]
 
@@ -178,10 +178,7 @@ def magnitude(trace: Trace) -> float:
     return max((abs(v) for s in trace.segments for v in s.final), default=1.0)
 
 
-def _numbers(trace: Trace) -> dict[str, float]:
-    values: Mapping[str, object] = trace.segments[0].valuation(trace.start)
-    return {
-        name: float(v)
-        for name, v in values.items()
-        if name != TIME and isinstance(v, int | float) and math.isfinite(v)
-    }
+def _numbers(trace: Trace, symbols: Mapping[str, int]) -> dict[str, float]:
+    values = trace.segments[0].valuation(trace.start)
+    coded = {n: float(symbols[v] if isinstance(v, str) else v) for n, v in values.items()}
+    return {n: v for n, v in coded.items() if n != TIME and math.isfinite(v)}

@@ -1,9 +1,10 @@
 """Where a run starts: a point of an initial set.
 
-Bounds of single variables make a box; the policy picks a point of it; the other parts of
-the condition are met by trying further points. Where that is hopeless (there are equations) or
-fails, points are drawn from the polytope of the linear parts; at last the solver is asked, which
-also tells when the set is empty. The invariant of the location must hold at the start, too.
+The policy picks a value in the range of one variable after the other (`simulate.start.ranges`);
+the other parts of the condition are met by trying further points. Where that is hopeless (there
+are equations) or fails, points are drawn from the polytope of the linear parts; at last the solver
+is asked, which also tells when the set is empty. The invariant of the location must hold at the
+start, too.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from fractions import Fraction
 from random import Random
 
 from models.automaton import Initial, ValueType
-from models.expressions.expression import Expression, boolean, conjunction, equal, variable
+from models.expressions.expression import conjunction
 from models.expressions.expression import constant as literal
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, free_variables, substitute
+from models.expressions.traversal import substitute
 from simulate.jump import Jump
 from simulate.place import Prepared
 from simulate.policy import Decisions, Level
+from simulate.start.box import box_of
+from simulate.start.first_values import first_value
 from simulate.start.linear_start import LinearStart
 from simulate.start.projection import Projection, projection
-from simulate.stepping.calculator import Calculator
-from simulate.stepping.tape import number
+from simulate.start.ranges import Ends, Ranges
 
 TRIES = 200
 """Points of the box that are tried."""
@@ -40,72 +41,7 @@ class NoStart:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """Bounds of single variables, definitions `x == e`, and the rest of a condition."""
-
-    low: Mapping[str, Fraction]
-    high: Mapping[str, Fraction]
-    defined: tuple[tuple[str, Expression], ...]
-    rest: Expression
-
-
-_MIRRORED = {
-    Op.LESS: Op.GREATER,
-    Op.LESS_EQUAL: Op.GREATER_EQUAL,
-    Op.GREATER: Op.LESS,
-    Op.GREATER_EQUAL: Op.LESS_EQUAL,
-    Op.EQUAL: Op.EQUAL,
-}
-
-
 _ENDS = {Level.LOW: -1, Level.MID: 0, Level.HIGH: 1}
-
-
-def box_of(condition: Expression) -> Box:
-    """The condition split into bounds, definitions and the rest; equivalent together
-    except that strict bounds are closed (the whole condition is tested afterwards)."""
-    low: dict[str, Fraction] = {}
-    high: dict[str, Fraction] = {}
-    defined: dict[str, Expression] = {}
-    rest: list[Expression] = []
-    for part in conjuncts(condition):
-        truth = part.args[0] if part.op is Op.NOT else part
-        if truth.op is Op.VARIABLE:
-            defined[truth.name] = boolean(truth is part)
-            continue
-        if part.op not in _MIRRORED:
-            rest.append(part)
-            continue
-        op, (left, right) = part.op, part.args
-        if right.op is Op.VARIABLE and left.op is not Op.VARIABLE:
-            op, left, right = _MIRRORED[op], right, left
-        if left.op is not Op.VARIABLE:
-            rest.append(part)
-        elif right.is_constant and op is not Op.EQUAL:
-            bound, better = (low, max) if op in (Op.GREATER, Op.GREATER_EQUAL) else (high, min)
-            known = bound.get(left.name, right.constant)
-            bound[left.name] = better(known, right.constant)
-        elif op is Op.EQUAL and left.name not in defined and right != left:
-            defined[left.name] = right
-        else:
-            rest.append(part)
-    return Box(low, high, _ordered(defined, rest), conjunction(*rest))
-
-
-def _ordered(
-    defined: dict[str, Expression], rest: list[Expression]
-) -> tuple[tuple[str, Expression], ...]:
-    """Definitions in an order in which each uses earlier ones only; loops go to the rest."""
-    order: list[tuple[str, Expression]] = []
-    pending = dict(defined)
-    while pending:
-        ready = [n for n, e in pending.items() if not free_variables(e) & pending.keys()]
-        if not ready:
-            rest.extend(equal(variable(n), e) for n, e in pending.items())
-            break
-        order.extend((n, pending.pop(n)) for n in ready)
-    return tuple(order)
 
 
 class StartFinder:
@@ -117,14 +53,12 @@ class StartFinder:
         if not start.resets:  # else the invariant is tested after the resets
             invariant = conjunction(*prepared.place(start.location).exits)
             self.condition = conjunction(start.condition, invariant)
-        self._box = box_of(self.condition)
+        box = box_of(self.condition)
+        self._ranges = Ranges(prepared, box)
         self._holds = prepared.condition(self.condition)
-        self._linear = LinearStart(prepared, self.condition, self._box.defined)
+        self._linear = LinearStart(prepared, self.condition, box.defined)
         self._is_thin = self._linear.has_equations
         self._projections: dict[frozenset[str], Projection | None] = {}
-        self._definitions = Calculator(
-            [e for _, e in self._box.defined], prepared.symbols, prepared.externals
-        )
         pairs = [(c.variable, c.range) for c in start.resets]
         self.entry = Jump(pairs, prepared.known, prepared.symbols, prepared.externals)
 
@@ -180,32 +114,10 @@ class StartFinder:
         environment: Mapping[str, float],
         share: Callable[[], float],
     ) -> dict[str, float]:
-        box, values = self._box, {}
-        defined = dict(box.defined)
-        for name in self.prepared.names:
-            if name in given:
-                values[name] = given[name]
-            elif name not in defined:
-                values[name] = self._between(name, share)
-        if defined:
-            known = {**dict.fromkeys(self._definitions.names, 0.0), **environment, **values}
-            for i, (name, _) in enumerate(box.defined):
-                known[name] = given[name] if name in given else self._definitions(known)[i]
-                if name in self.prepared.known:
-                    values[name] = known[name]
-        return values
+        def choose(name: str, ends: Ends) -> float:
+            return first_value(self.prepared, name, ends, share)
 
-    def _between(self, name: str, share: Callable[[], float]) -> float:
-        low, high = self._box.low.get(name), self._box.high.get(name)
-        if low is None and high is None:
-            return 0.0
-        if low is None or high is None:
-            return number(low if low is not None else high)  # type: ignore[arg-type]
-        if low == high:
-            return number(low)
-        value = number(low) + share() * (number(high) - number(low))
-        whole = self.prepared.types[name].name == "int"
-        return float(round(value)) if whole else float(value)
+        return self._ranges.filled(given, environment, choose)
 
     def _ask(
         self, given: Mapping[str, float], environment: Mapping[str, float]

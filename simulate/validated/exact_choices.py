@@ -27,7 +27,7 @@ from models.expressions.expression import (
 from models.expressions.traversal import substitute
 from models.trace import Scalar
 from simulate.inputs.signals import Formula, Signal, Steps
-from simulate.start.initial import box_of
+from simulate.start.box import box_of
 from simulate.validated.balls import BallEvaluator, GaveUp, ends
 from simulate.validated.known_state import KnownState
 
