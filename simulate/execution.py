@@ -15,7 +15,14 @@ from simulate.holding import inclusion_share
 from simulate.input_jump import change_inputs
 from simulate.inputs.signals import Formula, Signal, Steps, line_at, next_change
 from simulate.jump import LastChance
-from simulate.limits import failed, too_many_steps, within_memory
+from simulate.limits import (
+    external_failed,
+    failed,
+    suited,
+    too_many_steps,
+    up_to_failure,
+    within_memory,
+)
 from simulate.locking import branch_name
 from simulate.place import Place, Prepared, Role, slope_of
 from simulate.policy import Decisions
@@ -112,8 +119,8 @@ class Execution:
                 self.stretch()
         except RunEnded as ended:
             outcome = ended.outcome
-        except ExternalError as failed:
-            outcome = Outcome(Ending.EXTERNAL_FAILED, self.t, f"{failed}.", failed.name)
+        except ExternalError as failure:
+            outcome = external_failed(self, failure).outcome
         return self.trace(outcome)
 
     def trace(self, outcome: Outcome) -> Trace:
@@ -254,12 +261,20 @@ class Execution:
 
     def stretch(self) -> None:
         """Let time pass until something happens, and respond."""
-        program, x, held, until, active = self.outset()
-        method = self.sampling if program.sampled else self.method
-        method = within_memory(self, method, len(x)) if self.dense else method
-        result = advance(program, method, self.t, x, held, until, active, self.dense)
+        try:
+            result = self.part(math.inf)
+        except ExternalError as failure:
+            result = up_to_failure(self, failure)
         self.settle(result)
         self.respond(result)
+
+    def part(self, limit: float) -> Stretch:
+        """What the next stretch does, up to a time at most."""
+        program, x, held, until, active = self.outset()
+        method = suited(program, self.sampling if program.sampled else self.method)
+        method = within_memory(self, method, len(x)) if self.dense else method
+        until = min(until, limit)
+        return advance(program, method, self.t, x, held, until, active, self.dense)
 
     def outset(self) -> tuple[Program, list[float], list[float], float, list[int]]:
         """What the next stretch starts with: program, state, held values, end, watches."""

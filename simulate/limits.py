@@ -1,4 +1,5 @@
-"""How far a run is followed: numbers, steps and memory, and what is said where it ends for them."""
+"""How far a run is followed: numbers, functions, steps and memory, and what is said where it ends
+for them."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from models.trace import Ending
-from simulate.stepping.methods import Method
+from simulate.stepping.methods import Adams, Method
+from simulate.stepping.program import ExternalError, Program
 from simulate.stepping.stretch import Stop, Stretch
 
 if TYPE_CHECKING:
@@ -18,6 +20,20 @@ MAX_KEPT = 20_000_000
 TYPICAL_ORDER = 8
 """The order of a usual step; each variable has one number more than that in every step."""
 
+SHORTEST = 1e-13
+"""Where an external function fails in every step longer than this part of the time, it fails."""
+
+
+def suited(program: Program, method: Method) -> Method:
+    """The method, or Adams in place of a series where the flow calls a function whose derivatives
+    are not known: a series would take it for a constant."""
+    if program.differentiable or isinstance(method, Adams):
+        return method
+    return Adams(
+        method.rtol, method.atol, max_step=method.max_step, max_steps=method.max_steps,
+        detection=method.detection,
+    )  # fmt: skip
+
 
 def within_memory(run: Execution, method: Method, width: int) -> Method:
     """The method with no more steps than there is room for the dense output of so many
@@ -28,10 +44,7 @@ def within_memory(run: Execution, method: Method, width: int) -> Method:
 
 def failed(run: Execution, result: Stretch) -> RunEnded:
     """The end of a run whose equations cannot be followed further."""
-    t = f"t = {run.t:.10g}"
-    state = ", ".join(
-        f"{n} = {v:.6g}" for n, v in list(zip(run.place.program.flowing, result.x, strict=True))[:6]
-    )
+    t, state = f"t = {run.t:.10g}", _state(run)
     if result.stop is Stop.NOT_FINITE:
         return run.end(
             Ending.NOT_FINITE,
@@ -44,6 +57,37 @@ def failed(run: Execution, result: Stretch) -> RunEnded:
             f" the solution explodes or jumps ({state}).",
         )
     return too_many_steps(run, f" ({state})")
+
+
+def _state(run: Execution) -> str:
+    """Some of the variables that flow, with their values."""
+    return ", ".join(f"{n} = {run.env[n]:.6g}" for n in run.place.program.flowing[:6])
+
+
+def up_to_failure(run: Execution, failure: ExternalError) -> Stretch:
+    """Go on in short parts where an external function failed in a step, for the step may have
+    looked further than the run gets: the last part, or the end of the run at the time from which
+    on the function fails."""
+    part = (run.next_change() - run.t) / 2.0
+    while part > SHORTEST * run.until:
+        try:
+            result = run.part(run.t + part)
+        except ExternalError as again:
+            failure, part = again, part / 2.0
+            continue
+        if result.stop is not Stop.END or result.t >= run.next_change():
+            return result
+        run.settle(result)
+        if run.counts.steps >= run.method.max_steps:
+            raise too_many_steps(run)
+        part *= 2.0
+    raise external_failed(run, failure)
+
+
+def external_failed(run: Execution, failure: ExternalError) -> RunEnded:
+    """The end of a run at the failure of an external function."""
+    where = f" in `{run.place.name}` ({_state(run)})" if run.begun else ""
+    return run.end(Ending.EXTERNAL_FAILED, f"At t = {run.t:.10g}{where} {failure}.", failure.name)
 
 
 def too_many_steps(run: Execution, state: str = "") -> RunEnded:

@@ -1,0 +1,101 @@
+"""External functions of which only values are known, or not even these: where a function fails
+the run has got as far as it can."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from models.automaton import (
+    TIME,
+    Constraint,
+    Edge,
+    HybridAutomaton,
+    Initial,
+    Location,
+    Range,
+    Variable,
+)
+from models.expressions.expression import (
+    Expression,
+    Op,
+    constant,
+    equal,
+    external,
+    function,
+    variable,
+)
+from models.trace import Ending
+from simulate.run import simulate
+from simulate.stepping.methods import Adams, Taylor
+
+X, Y = variable("x"), variable("y")
+
+
+def below(bound: float, value: Callable[[float], float]) -> Callable[[float], float]:
+    """A function that has a value up to a bound only."""
+
+    def call(x: float) -> float:
+        if x > bound:
+            raise ValueError("out of range")
+        return value(x)
+
+    return call
+
+
+def system(x: Expression, y: Expression, *edges: Edge) -> HybridAutomaton:
+    flows = tuple(Constraint(n, Range.exactly(rate)) for n, rate in (("x", x), ("y", y)))
+    start = equal(X, 1) & equal(Y, 0)
+    variables = (Variable("x"), Variable("y"))
+    places = (Location("a", flows),)
+    return HybridAutomaton("m", variables, places, edges, (Initial("a", start),))
+
+
+@pytest.mark.parametrize("method", [Adams(), Taylor()], ids=["adams", "taylor"])
+def test_the_run_gets_as_far_as_the_function(method: Adams | Taylor) -> None:
+    """x = 1 + t, and f ends at x = 2; y = t up to there."""
+    model = system(constant(1), external("f", X))
+    trace = simulate(model, until=5.0, method=method, externs={"f": below(2.0, lambda _: 1.0)})
+    outcome = trace.outcome
+    assert outcome.ending is Ending.EXTERNAL_FAILED and outcome.name == "f"
+    assert outcome.time == trace.end == pytest.approx(1.0, abs=1e-9) and outcome.time <= 1.0
+    assert trace.final() == pytest.approx({"x": 2.0, "y": 1.0}, abs=1e-9)
+    assert "At t = 1 " in outcome.sentence and "x = 2" in outcome.sentence
+    assert "out of range" in outcome.sentence
+
+
+def test_a_function_that_always_fails_ends_at_the_start() -> None:
+    model = system(constant(1), external("f", X))
+    trace = simulate(model, until=5.0, externs={"f": below(0.0, float)})
+    assert trace.outcome.ending is Ending.EXTERNAL_FAILED and trace.outcome.time == 0.0
+    assert "At t = 0 " in trace.outcome.sentence and "x = 1" in trace.outcome.sentence
+
+
+def test_a_step_that_looks_too_far_is_no_failure() -> None:
+    """x = 1 + sin t turns back at 2, hardly below the end of f; y = t + 1 - cos t."""
+    model = system(function(Op.COS, variable(TIME)), external("f", X))
+    trace = simulate(model, until=10.0, externs={"f": below(2.000001, float)})
+    assert trace.outcome.ending is Ending.HORIZON
+    assert trace.final()["y"] == pytest.approx(11 - math.cos(10), abs=1e-4)
+
+
+def test_a_jump_before_the_failure_is_made() -> None:
+    """x = 1 + t jumps back from 1.9 to 1 before f ends at 2."""
+    back = Edge(
+        "a", "a", X >= Fraction(19, 10), (Constraint("x", Range.exactly(constant(1))),), name="back"
+    )
+    model = system(constant(1), external("f", X), back)
+    trace = simulate(model, until=5.0, externs={"f": below(2.0, lambda _: 1.0)})
+    assert trace.outcome.ending is Ending.HORIZON
+    assert [e.time for e in trace.jumps] == pytest.approx([0.9 * k for k in range(1, 6)], abs=1e-6)
+    assert trace.final()["y"] == pytest.approx(5.0, abs=1e-6)
+
+
+def test_a_series_does_not_take_a_function_for_a_constant() -> None:
+    """x' = -x, by a function of which only values are known."""
+    model = system(external("f", X), constant(0))
+    trace = simulate(model, until=5.0, method=Taylor(), externs={"f": lambda x: -x})
+    assert trace.final()["x"] == pytest.approx(math.exp(-5.0), abs=1e-5)
