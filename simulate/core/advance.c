@@ -69,6 +69,31 @@ static int accept(Core *core, double t, double h, double error, int *stop)
     return 0;
 }
 
+/* Whether all that is true one shortest step ahead are guards of edges that jump there: the
+ * state may go to where they hold. */
+static int is_entered(const Core *core)
+{
+    int i, j;
+    for (i = 0; i < core->fired_count; i++) {
+        const Watch *w = &core->p->watches[core->fired[i]];
+        int any = 0;
+        for (j = w->first; j < w->first + w->count; j++)
+            any |= core->p->tokens[j] >= 0 && core_jumps(core, core->p->tokens[j], core->trial);
+        if (!w->touch || !any)
+            return 0;
+    }
+    return 1;
+}
+
+/* Go to the trial state without evaluating the flow there; the last piece leads to it. */
+static void land(Core *core, double t)
+{
+    core->t = t;
+    memcpy(core->x, core->trial_x, core->n * sizeof(double));
+    memcpy(core->values, core->trial, core->p->atom_count * sizeof(double));
+    core->started = 0;
+}
+
 /* Make one step of at most h; 0 to go on, 1 with *stop set, -1 on failure. */
 static int attempt(Core *core, double h, double least, int *stop)
 {
@@ -76,10 +101,13 @@ static int attempt(Core *core, double h, double least, int *stop)
     double error, factor;
     for (;;) {
         double t = h >= core->until - core->t ? core->until : core->t + h;
+        core->shortest = h <= least;
         switch (core_try(core, t, h, &error)) {
         case GOOD: return accept(core, t, h, error, stop);
         case BEYOND:
             if (h <= least) {
+                if (is_entered(core))
+                    land(core, t);
                 *stop = STOP_EVENT;
                 return 1;
             }

@@ -31,6 +31,7 @@ typedef struct {
     int started, stale; /* whether there is a history, and whether it lacks the last state */
     const int *active;
     int landing, measured; /* whether the step ends at a guard; whether its error was measured */
+    int shortest; /* whether no shorter step can be told by the clock */
     double t, until, h, h_before, next; /* next: the step that is planned */
     double excess; /* by how much the measured error exceeds the estimated one */
     long steps, rejected, evaluations, guard_evaluations, beyond, singular;
@@ -42,6 +43,7 @@ typedef struct {
     Intervals *found;
     int *filled, *fired, *grazing;
     char *used, *departing, *outside, *was_true, *truth, *stack, *open;
+    char *gaps; /* registers that may have no value somewhere in their range */
     char *needed, *wanted; /* guard instructions and registers that the watches depend on */
     int fired_count, grazing_count;
     Doubles out_times, out_coefficients;
@@ -72,6 +74,9 @@ static inline double *core_row(const Core *core, int reg)
 int core_guards(Core *core, double t, const double *x, double *values);
 int core_flow(Core *core, double t, const double *x, double *f);
 int core_beyond(Core *core, const double *values); /* unilateral watches; into `fired` */
+/* Whether an atom begins to have a value between the last state and the one with these values,
+ * or changes by more than its tolerance. */
+int core_jumps(const Core *core, int k, const double *values);
 int core_holds(Core *core, int watch, const char *truth);
 int core_plan(Core *core, double h, double *limit);
 int core_span(const Core *core, int degree);

@@ -5,6 +5,7 @@
 
 #define CLOSE 64.0
 #define NOTHING_GAINED 0.01
+#define LEFT 16.0 /* a guard has been left after so many tolerances: then it can be enclosed */
 
 /* How many powers of the composition are kept. */
 int core_span(const Core *core, int degree)
@@ -139,6 +140,11 @@ double core_intervals(Core *core, int k, double h, Intervals *found)
         last = fabs(c[j]) * power;
         rest += last;
     }
+    if (cut && !(atom->flags & FLAG_EQUALITY) && v > (atom->kind == CROSSING ? 0.0 : eps)) {
+        core->departing[k] = 0;
+        set_one(found, 0.0, h); /* what it does later, its series need not tell */
+        return h;
+    }
     if (!(rest < INFINITY)) {
         if (v > 0.0)
             set_one(found, 0.0, h);
@@ -156,7 +162,8 @@ double core_intervals(Core *core, int k, double h, Intervals *found)
         return h;
     }
     if (atom->kind == CROSSING) {
-        if (v == 0.0 && core->first && !(atom->flags & FLAG_STRICT)) {
+        if (v == 0.0 && (core->first || atom->flags & FLAG_STEPWISE) &&
+            !(atom->flags & FLAG_STRICT)) {
             set_one(found, 0.0, 0.0);
             return h;
         }
@@ -185,14 +192,20 @@ double core_intervals(Core *core, int k, double h, Intervals *found)
             return h;
         }
         if (c[way] < 0.0) {
+            double gone = cut ? pow(LEFT * scale / fabs(c[way]), 1.0 / way) : h;
             core->departing[k] = 1;
+            if (gone < h)
+                return gone;
             returning(c, degree, way, h, found);
             return h;
         }
         core->departing[k] = 0;
     }
     c[0] = 2.0 * eps;
-    nonnegative(c, degree, h, found);
+    if (cut)
+        set_one(found, 0.0, h);
+    else
+        nonnegative(c, degree, h, found);
     return h;
 }
 

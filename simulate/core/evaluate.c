@@ -50,6 +50,22 @@ int core_guards(Core *core, double t, const double *x, double *values)
     return 0;
 }
 
+int core_jumps(const Core *core, int k, const double *values)
+{
+    double old = core->values[k];
+    return !(core->p->atoms[k].flags & FLAG_FROZEN) &&
+           (old != old || fabs(values[k] - old) > core->scale[k]);
+}
+
+/* Whether an equality is passed: zero lies between its values, and it does not jump over it. */
+static int is_passed(const Core *core, int k, const double *values)
+{
+    double v = values[k], old = core->values[k], eps = core->eps[k];
+    if (core->departing[k] || fabs(old) <= eps || v * old > 0.0 || old != old)
+        return 0;
+    return !core->shortest || fabs(v) <= eps || !core_jumps(core, k, values);
+}
+
 /* The active unilateral watches that are true strictly beyond their guards. */
 int core_beyond(Core *core, const double *values)
 {
@@ -68,7 +84,7 @@ int core_beyond(Core *core, const double *values)
         else if (!(flags & FLAG_EQUALITY))
             core->truth[k] = !(v <= (0.0 < old && old <= core->eps[k] ? core->eps[k] : 0.0));
         else if (sign > 0)
-            core->truth[k] = !(core->departing[k] || fabs(old) <= core->eps[k] || v * old > 0.0);
+            core->truth[k] = is_passed(core, k, values);
         else
             core->truth[k] = v != 0.0;
     }

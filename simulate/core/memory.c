@@ -24,7 +24,7 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
               1 + MAX_INTERVALS * tokens;
     bytes = doubles * sizeof(double) + atoms * sizeof(Intervals) +
             (regs + 2 * (size_t)p->watch_count + 2) * sizeof(int) + 5 * atoms + p->watch_count +
-            tokens + p->guard_count + regs + 16;
+            tokens + p->guard_count + 2 * regs + 16;
     core->block = calloc(bytes, 1);
     if (core->block == NULL) {
         PyErr_NoMemory();
@@ -66,6 +66,7 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     core->stack = core->was_true + p->watch_count;
     core->needed = core->stack + tokens;
     core->wanted = core->needed + p->guard_count;
+    core->gaps = core->wanted + regs;
     memcpy(core->r, p->initial, regs * sizeof(double));
     memcpy(core->r + 1 + n, held, p->held * sizeof(double));
     for (i = 1 + p->n; i < p->registers; i++)

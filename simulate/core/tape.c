@@ -28,7 +28,7 @@ static void cell(const double *axis, int count, double x, int *low, int *high, d
     *along = (x - axis[a]) / (axis[a + 1] - axis[a]);
 }
 
-static double lookup1(const Table *t, double x)
+double table_line(const Table *t, double x)
 {
     int i, j;
     double s, low;
@@ -39,7 +39,7 @@ static double lookup1(const Table *t, double x)
     return t->linear ? low + s * (t->values[j] - low) : low;
 }
 
-static double lookup2(const Table *t, double x, double y)
+double table_plane(const Table *t, double x, double y)
 {
     int i, j, k, m, w = t->columns;
     double s, u, low, high;
@@ -159,8 +159,8 @@ int tape_values(const Program *p, const Instruction *code, int count, double *r)
         case ADD: r[i->d] = r[i->a] + r[i->b]; break;
         case SUBTRACT: r[i->d] = r[i->a] - r[i->b]; break;
         case MULTIPLY: r[i->d] = r[i->a] * r[i->b]; break;
-        case LOOKUP1: r[i->d] = lookup1(&p->tables[i->b], r[i->a]); break;
-        case LOOKUP2: r[i->d] = lookup2(&p->tables[i->c], r[i->a], r[i->b]); break;
+        case LOOKUP1: r[i->d] = table_line(&p->tables[i->b], r[i->a]); break;
+        case LOOKUP2: r[i->d] = table_plane(&p->tables[i->c], r[i->a], r[i->b]); break;
         case EXTERNAL:
             if (tape_call(p, i->b, &r[i->a], i->c, 1, &r[i->d]) < 0)
                 return -1;
@@ -241,7 +241,7 @@ static double lookup2_coefficient(const Table *t, const double *x, const double 
 {
     double along, across, mixed;
     if (k == 0)
-        return lookup2(t, x[0], y[0]);
+        return table_plane(t, x[0], y[0]);
     slopes2(t, x[0], y[0], &along, &across, &mixed);
     return along * x[k] + across * y[k] + mixed * convolve(x, y, k, 1, k - 1);
 }
@@ -275,7 +275,7 @@ int tape_coefficient(const Program *p, const Instruction *i, double *series, int
     case MAXIMUM: z[k] = x[0] > y[0] ? x[k] : y[k]; break;
     case ABSOLUTE: z[k] = x[0] < 0.0 ? -x[k] : x[k]; break;
     case LOOKUP1:
-        z[k] = k == 0 ? lookup1(&p->tables[i->b], x[0]) : slope1(&p->tables[i->b], x[0]) * x[k];
+        z[k] = k == 0 ? table_line(&p->tables[i->b], x[0]) : slope1(&p->tables[i->b], x[0]) * x[k];
         break;
     case LOOKUP2: z[k] = lookup2_coefficient(&p->tables[i->c], x, y, k); break;
     case EXTERNAL:
@@ -407,6 +407,10 @@ void tape_sensitivity(const Program *p, const Instruction *code, int count, cons
             other = i->b >= 0 && i->code != LOOKUP1 ? i->b : i->a;
             spread[i->d] = pa * spread[i->a] + pb * spread[other];
             noise[i->d] = pa * noise[i->a] + pb * noise[other];
+            if (i->code == DIVIDE && !(2.0 * spread[other] < fabs(r[other])))
+                spread[i->d] = INFINITY;
+            if (i->code == DIVIDE && !(2.0 * noise[other] < fabs(r[other])))
+                noise[i->d] = INFINITY;
         }
         noise[i->d] += 0x1p-53 * fabs(r[i->d]);
     }

@@ -55,7 +55,9 @@ int tape_row(const Program *p, const Instruction *i, double *series, int top);
 void tape_sensitivity(const Program *p, const Instruction *code, int count, const double *r,
                       double *spread, double *noise);
 int tape_enclosure(const Program *p, const Instruction *code, int count, double *low,
-                   double *high);
+                   double *high, char *gaps);
 int tape_call(const Program *p, int which, const double *arguments, int count, int stride,
               double *result);
+double table_line(const Table *t, double x); /* the value of a table of one coordinate, or of two */
+double table_plane(const Table *t, double x, double y);
 #endif

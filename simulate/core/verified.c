@@ -2,6 +2,7 @@
 #include "advance.h"
 
 #include <math.h>
+#include <string.h>
 
 #define FINEST 0x1p-6
 #define SHORTEST 0x1p-30
@@ -15,6 +16,7 @@ static int ranges(Core *core, double a, double b)
     int i, j;
     for (i = 0; i < p->registers; i++)
         core->low[i] = core->high[i] = core->r[i];
+    memset(core->gaps, 0, p->registers);
     core->low[0] = core->t + a;
     core->high[0] = core->t + b;
     for (i = 0; i < core->n; i++) {
@@ -29,7 +31,8 @@ static int ranges(Core *core, double a, double b)
         core->low[1 + i] = value - reach;
         core->high[1 + i] = value + reach;
     }
-    return tape_enclosure(p, p->guard, p->guard_count, core->low, core->high);
+    return tape_enclosure(p, p->guard, p->guard_count, core->low, core->high,
+                          core->gaps);
 }
 
 /* Whether an atom that is false now is false over the whole range just enclosed. */
@@ -37,8 +40,12 @@ static int stays_false(const Core *core, int k)
 {
     const Atom *atom = &core->p->atoms[k];
     double low = core->low[atom->reg], high = core->high[atom->reg];
+    if (atom->flags & FLAG_UNDEFINED_HOLDS && core->gaps[atom->reg])
+        return 0;
+    if (low != low) /* it has no value */
+        return 1;
     if (atom->flags & FLAG_EQUALITY)
-        return high < 0.0 || low > 0.0;
+        return atom->sign > 0 && (high < 0.0 || low > 0.0);
     return atom->sign > 0 ? high < 0.0 : low > 0.0;
 }
 
@@ -50,11 +57,13 @@ static int mark_unproved(Core *core)
     for (k = 0; k < p->atom_count; k++) {
         const Atom *atom = &p->atoms[k];
         double v = core->values[k];
-        int equality = atom->flags & FLAG_EQUALITY;
-        core->open[k] = core->used[k] && !(atom->flags & FLAG_FROZEN) &&
-                        p->degrees[atom->reg] * core->degree > MAX_DEGREE &&
-                        !(equality && atom->sign < 0) &&
-                        (equality ? fabs(v) > core->eps[k] : v < -core->eps[k]);
+        int is_false = v < -core->eps[k];
+        if (v != v)
+            is_false = !(atom->flags & FLAG_UNDEFINED_HOLDS);
+        else if (atom->flags & FLAG_EQUALITY)
+            is_false = atom->sign > 0 && fabs(v) > core->eps[k];
+        core->open[k] = core->used[k] && !(atom->flags & FLAG_FROZEN) && is_false &&
+                        p->degrees[atom->reg] * core->degree > MAX_DEGREE;
         count += core->open[k];
     }
     return count;
@@ -103,8 +112,10 @@ int core_verified(Core *core, double h, double *limit)
         }
         for (k = 0; failing && k < core->p->atom_count; k++)
             if (core->open[k] && !stays_false(core, k)) {
+                double low = core->found[k].count ? core->found[k].at[0].low : b;
                 core->open[k] = 0; /* the series tells where, or it is too close */
                 pending--;
+                h = low < b ? b : (low < h ? low : h);
             }
         a = b;
         width = 2.0 * width;

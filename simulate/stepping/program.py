@@ -147,10 +147,7 @@ def compile_program(
     builder = TapeBuilder(flowing, held, symbols)
     flow = builder.tape(*flows)
     conditions = ConditionBuilder(frozenset(flowing))
-    formulas = [
-        Watch(KINDS[w.kind], conditions.tokens(w.condition, w.kind, w.undefined_holds), w.touch)
-        for w in (Watched(*given) for given in watches)
-    ]
+    formulas = [_watch(conditions, Watched(*given)) for given in watches]
     guard = builder.tape(*(atom.g for atom in conditions.atoms))
     atoms = tuple(
         (
@@ -172,6 +169,15 @@ def compile_program(
     )
     made = _program(builder, flowing, held, flow, guard, atoms, tuple(formulas), externals)
     return replace(made, sampled=sampled) if sampled else made
+
+
+def _watch(conditions: ConditionBuilder, given: Watched) -> Watch:
+    """A compiled watch. One with an equality is never stepped over, whatever its kind: it holds
+    nowhere beyond."""
+    tokens = conditions.tokens(given.condition, given.kind, given.undefined_holds)
+    equality = any(k >= 0 and conditions.atoms[k].equality for k in tokens)
+    kind = EventKind.UNILATERAL if equality else given.kind
+    return Watch(KINDS[kind], tokens, given.touch)
 
 
 def _calls_unknown(

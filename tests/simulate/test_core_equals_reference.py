@@ -24,10 +24,11 @@ from models.expressions.expression import (
     lookup,
     maximum,
     minimum,
+    power,
     variable,
 )
 from models.expressions.operators import Op
-from models.expressions.table import Table
+from models.expressions.table import Interpolation, Table
 from simulate.stepping import engine
 from simulate.stepping.methods import Adams, Detection, Method, Taylor
 from simulate.stepping.program import Lipschitz, Program, Watched, compile_program, compile_values
@@ -46,6 +47,12 @@ SHEET = Table(
     "sheet",
     ((Fraction(-1), Fraction(1)), (Fraction(0), Fraction(2))),
     ((Fraction(0), Fraction(1)), (Fraction(2), Fraction(-1))),
+)
+STAIRS = Table(
+    "stairs",
+    ((Fraction(-1), Fraction(0), Fraction(1)),),
+    ((Fraction(1),), (Fraction(-1),), (Fraction(2),)),
+    Interpolation.PREVIOUS,
 )
 
 
@@ -82,6 +89,11 @@ def terms(draw: st.DrawFn) -> Expression:
                 lambda: lookup(BEND, a),
                 lambda: lookup(SHEET, a, b),
                 lambda: function(Op.ATAN2, a, b * b + 1),
+                lambda: function(Op.ATAN2, a - k, b),
+                lambda: lookup(STAIRS, a),
+                lambda: power(a - k, Fraction(1, 3)),
+                lambda: power(a, 18) * k,
+                lambda: function(Op.TAN, a * k),
                 lambda: function(Op.FLOOR, a * k),
                 lambda: external("wave", a, b) * k,
                 lambda: external("known", a),

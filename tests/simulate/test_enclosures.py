@@ -92,7 +92,8 @@ def test_samples_lie_in_the_range(
         low[register] = value
     high = list(low)
     low[1], high[1], low[2], high[2] = x, x + dx, y, y + dy
-    enclose(tape.instructions, low, high, builder.tables)
+    gaps = [False] * builder.count
+    enclose(tape.instructions, low, high, gaps, builder.tables)
     found = low[tape.outputs[0]], high[tape.outputs[0]]
     calculate = Calculator([e], {}, {})
     for _ in range(5):
@@ -119,6 +120,6 @@ def test_ranges_on_zero_to_just_over_pi(e: Expression, low: float, high: float) 
     lows = [0.0] * builder.count
     highs = list(lows)
     highs[1] = 3.2
-    enclose(tape.instructions, lows, highs, builder.tables)
+    enclose(tape.instructions, lows, highs, [False] * builder.count, builder.tables)
     assert lows[tape.outputs[0]] == pytest.approx(low, abs=0.06)
     assert highs[tape.outputs[0]] == pytest.approx(high, abs=0.06)

@@ -25,6 +25,9 @@ the way is known better than that at the end of a step."""
 NOTHING_GAINED = 0.01
 """As near as it will come: what is left to the nearest point is this part of that."""
 
+LEFT = 16.0
+"""A guard that is no polynomial has been left after so many tolerances: then it can be enclosed."""
+
 
 def span(m: Memory, degree: int) -> int:
     """How many powers of the composition are kept."""
@@ -54,6 +57,9 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
         power *= h
         before, last = last, abs(c[j]) * power
         rest += last
+    if cut and not flags & EQUALITY and v > (0.0 if kind == CROSSING else m.eps[k]):
+        m.departing[k] = False
+        return whole, h  # what it does later, its series need not tell
     if not rest < math.inf:
         return (whole if v > 0.0 else []), h
     tail = last + before if cut else 0.0
@@ -65,7 +71,7 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
     if flags & EQUALITY:
         return equality(m, k, sign, c, degree, h, rest), h
     if kind == CROSSING:
-        if v == 0.0 and m.first and not flags & STRICT:
+        if v == 0.0 and (m.first or flags & STEPWISE) and not flags & STRICT:
             return [(0.0, 0.0)], h
         if v <= 0.0:
             c[0] = v - wanted(m, k, c, 2.0 * eps)
@@ -87,10 +93,11 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
             return ([] if flags & STRICT else whole), h
         if c[way] < 0.0:
             m.departing[k] = True
-            return returning(c, degree, way, h), h
+            gone = math.pow(LEFT * scale / abs(c[way]), 1.0 / way) if cut else h
+            return (returning(c, degree, way, h), h) if gone >= h else ([], gone)
         m.departing[k] = False
     c[0] = 2.0 * eps
-    return nonnegative(c, degree, h), h
+    return (whole if cut else nonnegative(c, degree, h)), h
 
 
 def delta(m: Memory, k: int, c: Sequence[float], least: float) -> float:

@@ -103,10 +103,13 @@ class Core(Memory):
         failures = 0
         while True:
             t = self.until if h >= self.until - self.t else self.t + h
+            self.shortest = h <= least
             kind, x, rows, error = self.try_step(t, h)
             if kind == "beyond":
                 blocked = [int(w) for w in error]  # type: ignore[union-attr]
                 if h <= least:
+                    if self.is_entered(blocked):
+                        self.land(t, x)
                     return self.result(Stop.EVENT, blocked, [])
                 h = max(0.5 * h, least)
             elif kind == "singular":
@@ -128,6 +131,18 @@ class Core(Memory):
                 assert isinstance(error, float)
                 return self.accept(t, h, x, rows, error)
             self.rejected += 1
+
+    def is_entered(self, fired: Sequence[int]) -> bool:
+        """Whether all that is true one shortest step ahead are guards of edges that jump there,
+        or begin to have a value: the state may go to where they hold."""
+        watches = [self.p.watches[w] for w in fired]
+        return all(
+            w.touch and any(k >= 0 and self.jumps(k, self.trial) for k in w.tokens) for w in watches
+        )
+
+    def land(self, t: float, x: list[float]) -> None:
+        """Go to the trial state without evaluating the flow there; the last piece leads to it."""
+        self.t, self.x, self.values, self.started = t, x, self.trial, False
 
     def try_step(
         self, t: float, h: float

@@ -44,6 +44,7 @@ class Memory:
         self.noise = [0.0] * len(self.r)
         self.low: list[float] = []
         self.high: list[float] = []
+        self.gaps: list[bool] = []
         self.series = [[0.0] * (MAX_DEGREE + 1) for _ in self.r]
         for i in range(1 + self.n, len(self.r)):
             self.series[i][0] = self.r[i]
@@ -66,7 +67,7 @@ class Memory:
         self.degree = 0
         self.h = 0.0
         self.h_before = math.inf
-        self.landing = False
+        self.landing = self.shortest = False
         self.excess = 1.0
         self.extra: list[float] = []
         self.watch(t, ())
@@ -158,6 +159,20 @@ class Memory:
                 stack.append((a and b) if token == AND else (a or b))
         return stack[-1]
 
+    def jumps(self, k: int, values: Sequence[float]) -> bool:
+        """Whether an atom begins to have a value between the last state and the one with these
+        values, or changes by more than its tolerance."""
+        old, change = self.values[k], abs(values[k] - self.values[k])
+        return not self.p.atoms[k][3] & FROZEN and (old != old or change > self.scale[k])
+
+    def is_passed(self, k: int, values: Sequence[float]) -> bool:
+        """Whether an equality is passed: zero lies between its values, and it does not jump
+        over it."""
+        v, old, eps = values[k], self.values[k], self.eps[k]
+        if self.departing[k] or abs(old) <= eps or v * old > 0.0 or old != old:
+            return False
+        return not self.shortest or abs(v) <= eps or not self.jumps(k, values)
+
     def beyond(self, values: Sequence[float]) -> list[int]:
         """The active unilateral watches that are true strictly beyond their guards.
 
@@ -177,7 +192,7 @@ class Memory:
                 slack = self.eps[k] if 0.0 < old <= self.eps[k] else 0.0
                 truth.append(not v <= slack)
             elif sign > 0:
-                truth.append(not (self.departing[k] or abs(old) <= self.eps[k] or v * old > 0.0))
+                truth.append(self.is_passed(k, values))
             else:
                 truth.append(v != 0.0)
         watches = self.p.watches

@@ -32,9 +32,9 @@ def execute(
             case Code.MULTIPLY:
                 r[d] = r[a] * r[b]
             case Code.LOOKUP1:
-                r[d] = _lookup1(tables[b], r[a])
+                r[d] = lookup1(tables[b], r[a])
             case Code.LOOKUP2:
-                r[d] = _lookup2(tables[c], r[a], r[b])
+                r[d] = lookup2(tables[c], r[a], r[b])
             case Code.EXTERNAL:
                 r[d] = float(externals[b](*r[a : a + c]))
             case Code.SELECT:
@@ -135,7 +135,8 @@ def _cell(axis: Sequence[float], x: float) -> tuple[int, int, float]:
     return i, i + 1, (x - axis[i]) / (axis[i + 1] - axis[i])
 
 
-def _lookup1(table: FloatTable, x: float) -> float:
+def lookup1(table: FloatTable, x: float) -> float:
+    """The value of a table of one coordinate."""
     if x != x:
         return x
     i, j, s = _cell(table.axes[0], x)
@@ -143,7 +144,8 @@ def _lookup1(table: FloatTable, x: float) -> float:
     return low + s * (table.values[j] - low) if table.linear else low
 
 
-def _lookup2(table: FloatTable, x: float, y: float) -> float:
+def lookup2(table: FloatTable, x: float, y: float) -> float:
+    """The value of a table of two coordinates."""
     if x != x or y != y:
         return math.nan
     width = len(table.axes[1])
@@ -283,7 +285,7 @@ def _coefficient(
         case Code.ABSOLUTE:
             z[k] = -x[k] if x[0] < 0.0 else x[k]
         case Code.LOOKUP1:
-            z[k] = _lookup1(tables[b], x[0]) if k == 0 else slope1(tables[b], x[0]) * x[k]
+            z[k] = lookup1(tables[b], x[0]) if k == 0 else slope1(tables[b], x[0]) * x[k]
         case Code.LOOKUP2:
             z[k] = _lookup2_coefficient(tables[c], x, y, k)
         case Code.EXTERNAL:
@@ -297,7 +299,7 @@ def _coefficient(
 
 def _lookup2_coefficient(table: FloatTable, x: list[float], y: list[float], k: int) -> float:
     if k == 0:
-        return _lookup2(table, x[0], y[0])
+        return lookup2(table, x[0], y[0])
     along, across, mixed = slopes2(table, x[0], y[0])
     return along * x[k] + across * y[k] + mixed * _convolve(x, y, k, 1, k - 1)
 
@@ -365,7 +367,8 @@ def sensitivity(
     lipschitz: Sequence[float] = (),
 ) -> None:
     """Propagate how far each register moves: `spread` for a tolerance of the variables,
-    sum |dz/dx_i| tol_i to first order, and `noise` for rounding errors."""
+    sum |dz/dx_i| tol_i to first order, and `noise` for rounding errors; infinite where a pole
+    is so near that the first order tells nothing."""
     for code, d, a, b, c in instructions:
         pa, pb = _partials(code, d, a, b, c, r, tables)
         if code == Code.EXTERNAL:
@@ -381,6 +384,10 @@ def sensitivity(
             second = b if b >= 0 and code != Code.LOOKUP1 else a
             spread[d] = pa * spread[a] + pb * spread[second]
             noise[d] = pa * noise[a] + pb * noise[second]
+            if code == Code.DIVIDE and not 2.0 * spread[b] < abs(r[b]):
+                spread[d] = math.inf
+            if code == Code.DIVIDE and not 2.0 * noise[b] < abs(r[b]):
+                noise[d] = math.inf
         noise[d] += ROUNDING * abs(r[d])
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simulate.stepping.program import EQUALITY, FROZEN
+from simulate.stepping.program import EQUALITY, FROZEN, UNDEFINED_HOLDS
 from simulate.stepping.reference.atoms import Intervals
 from simulate.stepping.reference.interval import enclose
 from simulate.stepping.reference.memory import Memory
@@ -26,7 +26,7 @@ MAX_ROUNDS = 256
 def ranges(m: Memory, a: float, b: float) -> None:
     """Enclose the guards between the times a and b of the extrapolation."""
     middle, half = 0.5 * (a + b), 0.5 * (b - a)
-    m.low, m.high = list(m.r), list(m.r)
+    m.low, m.high, m.gaps = list(m.r), list(m.r), [False] * len(m.r)
     m.low[0], m.high[0] = m.t + a, m.t + b
     for i in range(m.n):
         value, slope, power = 0.0, 0.0, 1.0
@@ -37,15 +37,19 @@ def ranges(m: Memory, a: float, b: float) -> None:
             power *= b
         reach = half * slope
         m.low[1 + i], m.high[1 + i] = value - reach, value + reach
-    enclose(m.p.guard, m.low, m.high, m.p.tables, m.p.externals, m.p.lipschitz)
+    enclose(m.p.guard, m.low, m.high, m.gaps, m.p.tables, m.p.externals, m.p.lipschitz)
 
 
 def stays_false(m: Memory, k: int) -> bool:
     """Whether an atom that is false now is false over the whole range just enclosed."""
     register, sign, _, flags = m.p.atoms[k]
     low, high = m.low[register], m.high[register]
+    if flags & UNDEFINED_HOLDS and m.gaps[register]:
+        return False
+    if low != low:  # it has no value
+        return True
     if flags & EQUALITY:
-        return high < 0.0 or low > 0.0
+        return sign > 0 and (high < 0.0 or low > 0.0)
     return high < 0.0 if sign > 0 else low > 0.0
 
 
@@ -56,9 +60,13 @@ def unproved(m: Memory) -> list[int]:
         v, equality = m.values[k], bool(flags & EQUALITY)
         if not m.used[k] or flags & FROZEN or m.p.degrees[register] * m.degree <= MAX_DEGREE:
             continue
-        if equality and sign < 0:
-            continue
-        if abs(v) > m.eps[k] if equality else v < -m.eps[k]:
+        if v != v:
+            false = not flags & UNDEFINED_HOLDS
+        elif equality:
+            false = sign > 0 and abs(v) > m.eps[k]
+        else:
+            false = v < -m.eps[k]
+        if false:
             found.append(k)
     return found
 
@@ -88,5 +96,7 @@ def verified(m: Memory, h: float, found: Sequence[Intervals]) -> float:
             continue
         for k in failing:  # the series tells where, or it is too close to tell
             pending.remove(k)
+            low = found[k][0][0] if found[k] else b
+            h = b if low < b else (low if low < h else h)
         a, width = b, 2.0 * width
     return (a if a < h else h) if pending and a > 0.0 else h
