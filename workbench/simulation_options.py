@@ -144,6 +144,20 @@ def plotted(automaton: Automaton, text: str | None) -> list[str]:
     return panels
 
 
+def note_unfed(console: Console, automaton: Automaton, recipe: Recipe) -> None:
+    """Say which value inputs have that are fed nothing and have no range to choose from."""
+    for given in automaton.inputs:
+        bounds = [b for b in (given.low, given.high) if b is not None]
+        if given.name in recipe.inputs or len(bounds) == 2 or not given.type.is_numeric:
+            continue
+        value = f"its bound {float(bounds[0]):g}" if bounds else "0"
+        known = "has no other bound" if bounds else "has no bounds"
+        console.note(
+            f"note: the input `{given.name}` {known} and no signal, so it is {value} throughout"
+            f" (--input {given.name}=SIGNAL feeds it)"
+        )
+
+
 def read_other(console: Console, path: Path | None, automaton: Automaton) -> Trace | None:
     """The trace of a JSON file or a table, to compare a run with; it must have a variable of the
     model, and those that it lacks are named."""

@@ -448,3 +448,21 @@ def test_a_proved_violation_is_one_even_if_the_run_missed_it(
     )
     result = workbench("simulate", model, "--until", 2, "--validated")
     assert "certainly bad" in result.out and result.code == 10
+
+
+UNFED = """\
+mode Follow() { read analog real u; write analog real x; diff { d(x) == u; } }
+agent Follower() { read analog real u; write analog real x; init { x = 0; } mode top = Follow(); }
+"""
+
+
+def test_inputs_that_are_fed_nothing_are_named(
+    workbench: Callable[..., Any], tmp_path: Path
+) -> None:
+    model = tmp_path / "follow.charon"
+    model.write_text(UNFED)
+    assumed = workbench("simulate", model, "--until", 2, "--json")
+    assert "`u` has no bounds" in assumed.err and assumed.data["runs"][0]["final"]["x"] == 0.0
+    assert "`u`" not in workbench("simulate", model, "--until", 2, "--quiet").err
+    fed = workbench("simulate", model, "--until", 2, "--input", "u=3", "--json")
+    assert "`u`" not in fed.err and fed.data["runs"][0]["final"]["x"] == pytest.approx(6.0)

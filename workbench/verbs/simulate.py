@@ -153,7 +153,13 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
       workbench falsify platoon_saturated --trace bad.json
       workbench simulate platoon_saturated --replay bad.json
     """
-    from workbench.simulation_options import plotted, read_other, read_recipe, replayed_recipe
+    from workbench.simulation_options import (
+        note_unfed,
+        plotted,
+        read_other,
+        read_recipe,
+        replayed_recipe,
+    )
 
     plot: Path | None = options["plot"]
     if plot is not None and plot.suffix not in (".svg", ".html"):
@@ -165,6 +171,7 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
         recipe = replayed_recipe(chosen, model.automaton, options)
     else:
         recipe = read_recipe(model.automaton, chosen.parameters, options)
+    note_unfed(console, model.automaton, recipe)
     runs = options["runs"] if options["replay"] is None else 1
     automaton = model.automaton
     if recipe.claim is not None:  # a counterexample ends where this property fails
