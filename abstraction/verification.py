@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -32,6 +32,9 @@ STRATEGIES: dict[str, tuple[str, str]] = {
 """Every method, in the order in which `auto` tries those that suit: module and class."""
 
 QUICK_SIMULATIONS = 300
+GLANCES = {"rectangular": 5.0, "flowpipe": 1.0, "template": 1.0}
+"""Methods at which `auto` has a glance before any of them may use most of the time; at the last
+two where a horizon is given."""
 QUICK_SECONDS = {
     "simulation": 1.5,
     "template": 6.0,
@@ -41,7 +44,14 @@ QUICK_SECONDS = {
 }
 """Methods that `auto` tries twice: for at most so long (and a fifth of the time that is left),
 and again later if that was not enough, in the same order, simulation last."""
-QUICK_PART = 0.2
+QUICK_PART, QUICK_LEAST, QUICK_MOST = 0.2, 1.0, 0.35
+"""The part of the time that is left which glances and quick attempts may have; the seconds that
+they may have even if that is more; and the largest part. The seconds are those of the processor:
+on a busy machine they take longer, so that what is decided depends less on what else goes on."""
+BUSIEST = 8.0
+"""How much longer at most."""
+MOST = {"rectangular": 0.7, "flowpipe": 0.7, "nonlinear": 0.7}
+"""The part of the time that is left which methods may have that often decide alone."""
 LONG_SEARCHES = {
     "quadratic": 3,
     "template": 2,
@@ -74,40 +84,64 @@ def verify(task: Task, method: str = "auto") -> Verdict:
     if method != "auto":
         return _attempt(strategy(method), task)
     undecided: dict[str, Unknown] = {}
+    spent: dict[str, float] = {}
     rounds: list[RefinementRound] = []
     task = _remembering(task, rounds)
+    pace = _Pace()
     coming = list(_order(task))
     while coming and not task.expired:
         (name, quick, why), *coming = coming
         task.progress(f"{name}: {why}")
-        share = _quick(task, name) if quick else _share(task, name, _long(coming))
-        given = share.deadline - time.monotonic()
+        begun = time.monotonic()
+        share = _share(task, name, _long(coming))
+        if quick is not None:
+            share = _quick(task, name, quick, pace)
+        given = share.deadline - begun
         verdict = _attempt(strategy(name), _seeded(share, name, rounds))
         if not isinstance(verdict, Unknown):
             return verdict
+        spent[name] = spent.get(name, 0.0) + time.monotonic() - begun
         if not share.expired and name != "simulation":
             coming = [other for other in coming if other[0] != name]
         undecided.pop(name, None)
         undecided[name] = _with_share(verdict, given) if share.expired else verdict
-    return _summary(task, list(undecided.values()))
+    return _summary(task, list(undecided.values()), spent)
 
 
-def _order(task: Task) -> Iterator[tuple[str, bool, str]]:
-    """The methods that suit the task, one after the other: whether it is for a short time
-    only, and why."""
-    late = {*LONG_SEARCHES} - {"quadratic"} | (UNBOUNDED_LATE if task.horizon is None else set())
+class _Pace:
+    """How much of the time the processor works for this process."""
+
+    def __init__(self) -> None:
+        self._wall, self._own = time.monotonic(), time.process_time()
+
+    def stretched(self, seconds: float) -> float:
+        """How long so many seconds of the processor take, going by what was so far."""
+        own = time.process_time() - self._own
+        wall = time.monotonic() - self._wall
+        return seconds * min(max(1.0, wall / own if own > 0 else 1.0), BUSIEST)
+
+
+def _order(task: Task) -> Iterator[tuple[str, float | None, str]]:
+    """The methods that suit the task, one after the other: for how many seconds, if it is for
+    a short time only, and why."""
+    bounded = task.horizon is not None
+    late = {*LONG_SEARCHES} - {"quadratic"} | (set() if bounded else UNBOUNDED_LATE)
     first = [name for name in STRATEGIES if name not in late or name in QUICK_SECONDS]
     rest = [name for name in STRATEGIES if name in late and name not in LAST]
-    planned = [(name, name in QUICK_SECONDS) for name in first]
-    for name, quick in (*planned, *((name, False) for name in (*rest, *LAST))):
+    early = ["rectangular", "simulation", "quadratic"]
+    planned = [(name, GLANCES.get(name, QUICK_SECONDS.get(name))) for name in early]
+    planned += [(name, GLANCES[name]) for name in GLANCES if bounded and name not in early]
+    planned += [(n, QUICK_SECONDS.get(n)) for n in first if n not in early or n == "rectangular"]
+    planned += [(name, None) for name in (*rest, *LAST)]
+    for name, quick in planned:
         why = strategy(name).suits(task)
         if why is not None:
             yield name, quick, why
 
 
-def _long(planned: list[tuple[str, bool, str]]) -> list[str]:
+def _long(planned: list[tuple[str, float | None, str]]) -> list[str]:
     """The methods that are not only tried for a short time."""
-    return [name for name, quick, _ in planned if not quick]
+    return [name for name, quick, _ in planned if quick is None]
 
 
 def _with_share(verdict: Unknown, seconds: float) -> Unknown:
@@ -117,12 +151,14 @@ def _with_share(verdict: Unknown, seconds: float) -> Unknown:
 
 def _attempt(chosen: Strategy, task: Task) -> Verdict:
     """The verdict of a strategy; `Unknown` if the deadline passes within one long operation."""
+    begun = time.perf_counter()
     try:
         with time_limit(task.deadline):
             return chosen.attempt(task)
     except OutOfTimeError:
         reason = "the time limit was reached in the middle of an operation"
-        return Unknown(task.claim.name, chosen.name, reason, "raise --time-limit", Effort())
+        effort = Effort({"search": time.perf_counter() - begun})
+        return Unknown(task.claim.name, chosen.name, reason, "raise --time-limit", effort)
 
 
 def _remembering(task: Task, rounds: list[RefinementRound]) -> Task:
@@ -148,6 +184,8 @@ def _seeded(task: Task, name: str, rounds: list[RefinementRound]) -> Task:
 
 def _share(task: Task, method: str, coming: list[str]) -> Task:
     """The task with the part of the time that `auto` gives a method."""
+    if method in MOST and (task.horizon is not None or method not in UNBOUNDED_LATE):
+        return task.share(MOST[method])
     own = _weight(task, method)
     if not own or not math.isfinite(task.deadline):
         return task
@@ -161,21 +199,24 @@ def _weight(task: Task, method: str) -> int:
     return LONG_SEARCHES.get(method, 0)
 
 
-def _quick(task: Task, method: str) -> Task:
+def _quick(task: Task, method: str, seconds: float, pace: _Pace) -> Task:
     """The task for a first, short attempt."""
-    seconds = QUICK_SECONDS[method]
-    if method == "simulation":
-        options = {**task.options, "simulations": QUICK_SIMULATIONS}
-        return replace(task.within(seconds), options=options)
-    return task.within(min(seconds, QUICK_PART * (task.deadline - time.monotonic())))
+    left = task.deadline - time.monotonic()
+    least = min(pace.stretched(min(seconds, QUICK_LEAST)), QUICK_MOST * left)
+    share = task.within(max(min(seconds, QUICK_PART * left), least))
+    if method != "simulation":
+        return share
+    return replace(share, options={**task.options, "simulations": QUICK_SIMULATIONS})
 
 
-def _summary(task: Task, undecided: list[Unknown]) -> Unknown:
+def _summary(task: Task, undecided: list[Unknown], spent: Mapping[str, float]) -> Unknown:
     if not undecided:
         reason = "no method suits the model" if not task.expired else "the time limit was reached"
         return Unknown(task.claim.name, "auto", reason, "raise --time-limit", Effort())
     reason = "\n".join(f"{u.method}: {u.reason}" for u in undecided)
     seconds = {f"{u.method} {phase}": s for u in undecided for phase, s in u.effort.seconds.items()}
+    for u in undecided:
+        seconds[f"{u.method} other"] = max(0.0, spent[u.method] - sum(u.effort.seconds.values()))
     counts = {f"{u.method} {what}": n for u in undecided for what, n in u.effort.counts.items()}
     advice = undecided[-1].advice
     if task.horizon is None and any(u.method in UNBOUNDED_LATE for u in undecided):

@@ -182,18 +182,16 @@ def _relevant(problem: LinearProblem, locations: tuple[str, ...]) -> tuple[str, 
         for name in row.form.coefficients
         if name in known
     }
-    grown = True
-    while grown:
-        reached = {
-            name
-            for location in locations
-            for dynamics in problem.dynamics(location)
-            for v in needed
-            for name in dynamics.derivative.get(v, Form({})).coefficients
-            if name in known
-        }
-        grown = not reached <= needed
-        needed |= reached
+    read: dict[str, set[str]] = {}
+    for location in locations:
+        for dynamics in problem.dynamics(location):
+            for v, form in dynamics.derivative.items():
+                read.setdefault(v, set()).update(form.coefficients.keys() & known)
+    pending = list(needed)
+    while pending:
+        fresh = read.get(pending.pop(), set()) - needed
+        needed |= fresh
+        pending.extend(fresh)
     return tuple(sorted(needed))
 
 

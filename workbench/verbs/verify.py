@@ -24,7 +24,7 @@ from workbench.progress import Progress
 if TYPE_CHECKING:
     from models.automaton import Automaton
     from models.model import Model
-    from models.verdict import Verdict
+    from models.verdict import Effort, Verdict
     from reports.data.verdict import Provenance
 
 METHODS = (
@@ -41,6 +41,10 @@ METHODS = (
     "abstraction",
     "exact",
 )
+
+
+TOLD = 0.05
+"""Seconds that are worth telling."""
 
 
 @click.command("verify")
@@ -263,7 +267,18 @@ def _in_words(
             lines.append(f"  written to {provenance.trace_path}")
         return "\n".join(lines)
     why = indent(verdict.reason, "  ")
-    return f"{head}: UNKNOWN ({seconds:.1f} s)\n{why}\n  hint: {verdict.advice}"
+    lines = [f"{head}: UNKNOWN ({seconds:.1f} s)", why, *_time_spent(verdict.effort)]
+    return "\n".join([*lines, f"  hint: {verdict.advice}"])
+
+
+def _time_spent(effort: Effort) -> list[str]:
+    """What took the time: methods, or the phases of one."""
+    total: dict[str, float] = {}
+    for phase, seconds in effort.seconds.items():
+        what = phase.partition(" ")[0]
+        total[what] = total.get(what, 0.0) + seconds
+    found = [f"{what} {seconds:.1f} s" for what, seconds in total.items() if seconds >= TOLD]
+    return [f"  time: {', '.join(found)}"] if found else []
 
 
 def _broken_off(claim: str, progress: Progress, decided: int, claims: int) -> str:

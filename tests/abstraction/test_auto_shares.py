@@ -1,0 +1,105 @@
+"""`auto` has a glance at several methods before one of them may use most of the time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstraction import verification
+from abstraction.strategies.strategy import Task
+from models.load import load
+from models.verdict import Effort, Unknown, Verdict, Verified
+
+COUNTING = """
+mode Ticking() {
+  write analog real x; write discrete int n;
+  diff { d(x) == 1; }
+  inv { x <= 1 }
+}
+mode Top() {
+  write analog real x; write discrete int n;
+  mode ticking = Ticking();
+  trans from init to ticking;
+  trans from ticking to ticking when x >= 1 do { n = n + 2; x = 0; }
+}
+agent Counter() {
+  private analog real x; private discrete int n;
+  init { x = 0; n = 0; }
+  mode top = Top();
+  assert "never three" { n != 3 }
+}
+system Counter() until 5.5;
+"""
+
+
+@pytest.fixture
+def counter(tmp_path: Path) -> Task:
+    path = tmp_path / "counter.charon"
+    path.write_text(COUNTING)
+    automaton = load(str(path)).automaton
+    return Task(automaton, automaton.properties[0], time.monotonic() + 60)
+
+
+@dataclass(frozen=True)
+class Insatiable:
+    """A method that uses all the time it is given, and says how much that was."""
+
+    name: str
+    told: list[tuple[str, float]]
+
+    def suits(self, task: Task) -> str:
+        return "it suits"
+
+    def attempt(self, task: Task) -> Verdict:
+        given = task.deadline - time.monotonic()
+        self.told.append((self.name, given))
+        return Unknown(task.claim.name, self.name, "no", "none", Effort({"search": 0.25}))
+
+
+def test_counting_without_end_does_not_keep_a_flowpipe_from_deciding(counter: Task) -> None:
+    verdict = verification.verify(counter)
+    assert isinstance(verdict, Verified)
+    assert verdict.horizon is not None
+
+
+def test_no_method_gets_most_of_the_time_before_the_others_had_a_glance(
+    counter: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, float]] = []
+    monkeypatch.setattr(verification, "strategy", lambda name: Insatiable(name, told))
+    monkeypatch.setattr(Task, "expired", property(lambda task: len(told) > 30))
+    shares: Callable[..., Any] = verification._order  # the plan, as it is made
+    assert [name for name, _, _ in shares(counter)][:5] == [
+        "rectangular",
+        "simulation",
+        "quadratic",
+        "flowpipe",
+        "template",
+    ]
+    verification.verify(counter)
+    assert [name for name, _ in told][:5] == [n for n, _, _ in shares(counter)][:5]
+    assert all(given < 0.4 * 60 for _, given in told[:5])
+
+
+def test_what_took_the_time_is_told(counter: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, float]] = []
+    monkeypatch.setattr(verification, "strategy", lambda name: Insatiable(name, told))
+    verdict = verification.verify(counter)
+    assert isinstance(verdict, Unknown)
+    assert verdict.effort.seconds["flowpipe search"] == 0.25
+    assert all(f"{name} other" in verdict.effort.seconds for name, _ in told)
+
+
+def test_on_a_busy_machine_quick_attempts_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    pace = verification._Pace()
+    wall, own = time.monotonic(), time.process_time()
+    monkeypatch.setattr(time, "monotonic", lambda: wall + 6.0)
+    monkeypatch.setattr(time, "process_time", lambda: own + 2.0)
+    assert pace.stretched(1.0) == pytest.approx(3.0, rel=0.1)
+    monkeypatch.setattr(time, "process_time", lambda: own + 12.0)
+    assert pace.stretched(1.0) == 1.0
