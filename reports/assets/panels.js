@@ -237,6 +237,17 @@ function save(name, text, type) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
+// A shade at the lower edge of a box says that there is more behind it.
+function makeShades() {
+  const boxes = document.querySelectorAll('.scroll.tall, .diagram, #source');
+  const shade = (box) => box.classList.toggle('more', box.scrollTop + box.clientHeight < box.scrollHeight - 4);
+  const all = new ResizeObserver(() => boxes.forEach(shade));
+  boxes.forEach((box) => {
+    box.addEventListener('scroll', () => shade(box), { passive: true });
+    all.observe(box);
+  });
+}
+
 // Buttons that save the files of one block of the page, by the number of the property.
 function makeSaving(block, key, name) {
   const files = JSON.parse(byId(block).textContent);
@@ -263,6 +274,7 @@ function makePanels() {
     card.querySelector('.swatch').classList.add(colourClass(card.dataset.location));
     card.querySelector('.mode-name').textContent = titleOf(card.dataset.location);
   });
+  makeShades();
   makeSaving('certificates', 'claim', 'certificate.json');
   makeSaving('recordings', 'trace', 'counterexample.json');
   const all = byId('save-data');

@@ -17,6 +17,7 @@ class Plot {
     this.container = container;
     this.axes = axes;
     this.view = null;
+    this.paper = null; // a width that does not follow the window
     this.pattern = `hatch-${(patterns += 1)}`;
     this.bar = element('div', { class: 'plot-bar' });
     this.svg = shape('svg', { class: 'plot-area', tabindex: 0, role: 'img' });
@@ -89,7 +90,7 @@ class Plot {
   }
 
   measure() {
-    const width = Math.max(260, this.container.clientWidth - 24);
+    const width = this.paper || Math.max(260, this.container.clientWidth - 24);
     const height = clamp(width * 0.64, 240, 420);
     this.size = { width, height };
     if (!this.view) {

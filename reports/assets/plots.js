@@ -1,5 +1,6 @@
 // The two plots of a report: a variable over time, and one variable over another.
 
+const PAPER_WIDTH = 620; // pixels, that become the width of a page
 const SECTION_STEP = 3; // pixels between two cuts of a section
 const pairKey = (x, y) => `${x}\n${y}`;
 
@@ -185,6 +186,16 @@ function polygon(inside, plot, points, swapped, role) {
   paint(inside, plot, role, (name) => shape('path', { d: `${path(places)}Z`, class: name }));
 }
 
+const plots = [];
+
+// Draw all plots again: for the screen, or for paper of a width.
+function drawPlots(width = null) {
+  for (const plot of plots) {
+    plot.paper = width;
+    plot.draw();
+  }
+}
+
 function makePlots() {
   if (!RUNS.length || !NAMES.length) {
     byId('time-plot').append(element('p', {}, 'There are no runs to plot.'));
@@ -202,7 +213,7 @@ function makePlots() {
   const phase = new PhasePlot(byId('phase-plot'), { x: other, y: up });
   phase.addChoice('across', 'x', [...NAMES, 'time']);
   phase.addChoice('up', 'y', NAMES);
-  const plots = [time, phase];
+  plots.push(time, phase);
   makeLegend();
   views.push((changed) => {
     for (const plot of plots) {
@@ -212,9 +223,9 @@ function makePlots() {
   });
   let width = byId('plots').clientWidth;
   new ResizeObserver(() => {
-    if (byId('plots').clientWidth === width) return;
+    if (byId('plots').clientWidth === width || plots[0].paper) return;
     width = byId('plots').clientWidth;
-    plots.forEach((plot) => plot.draw());
+    drawPlots();
   }).observe(byId('plots'));
 }
 

@@ -21,6 +21,15 @@ makePanels();
 makePlayer();
 for (const view of views) view({ claim: true, run: false, time: true });
 document.body.classList.add('ready');
+
+// On paper nothing can be unfolded; abstract paths, of which there are very many, stay folded.
+let unfoldedForPrint = [];
 window.addEventListener('beforeprint', () => {
-  for (const folded of document.querySelectorAll('details')) folded.open = true;
+  unfoldedForPrint = [...document.querySelectorAll('details:not(.path):not([open])')];
+  for (const folded of unfoldedForPrint) folded.open = true;
+  drawPlots(PAPER_WIDTH);
+});
+window.addEventListener('afterprint', () => {
+  for (const folded of unfoldedForPrint) folded.open = false;
+  drawPlots();
 });

@@ -108,7 +108,7 @@ class _SetWords:
         if place.time <= trace.segments[0].start:
             why = "at the start"
         elif any(place.predicate in self._bounds(s.location) for s in trace.segments):
-            why = "a bound of the model"
+            why = "the model's own bound"
         else:
             why = f"at t = {place.time:.5g}"
         return {"predicate": _cut(place.predicate), "why": why, "t": short(place.time, 9)}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from models.counting import counted
 from reports.pages.markup import Content, Markup, tag
-from reports.pages.sections import badge, heads, section
+from reports.pages.sections import badge, section
 
 Data = Mapping[str, Any]
 
@@ -30,7 +31,7 @@ def crosscheck(data: Data) -> Markup:
             f"them, tested against {counted(len(claims), 'property')}{tested}: no contradiction.",
         )
     unsure = sum(run["outcome"]["ending"] == "uncertain" for run in data["runs"])
-    table = tag("table", tag("thead", heads(*columns)), tag("tbody", rows), class_="runs")
+    table = tag("table", tag("thead", _heads(columns)), tag("tbody", rows), class_="runs")
     return section(
         "crosscheck",
         "Cross-check",
@@ -50,6 +51,11 @@ def crosscheck(data: Data) -> Markup:
         "or the model clamps a variable: such faces are named, and the margin is that from all "
         "others.",
     )
+
+
+def _heads(columns: Sequence[str]) -> Markup:
+    """The names of columns; of very long ones the beginning is shown."""
+    return tag("tr", (tag("th", tag("span", c), scope="col", title=c) for c in columns))
 
 
 def _run_row(data: Data, index: int, claims: list[str]) -> Markup:
@@ -97,6 +103,13 @@ def _touched(faces: Sequence[Data]) -> Content:
     """The faces of a set that a run touches, each with the reason; they count for nothing."""
     if not faces:
         return None
-    told = [[tag("code", face["predicate"]), f" ({face['why']})"] for face in faces]
-    parts = [[", " if i else "touches ", one] for i, one in enumerate(told)]
+    parts: list[Content] = ["touches "]
+    for number, (why, group) in enumerate(groupby(sorted(faces, key=_why), _why)):
+        parts.append("; " if number else None)
+        parts += [[", " if i else None, tag("code", f["predicate"])] for i, f in enumerate(group)]
+        parts.append(f" ({why})")
     return tag("div", parts, class_="small touched")
+
+
+def _why(face: Data) -> str:
+    return str(face["why"])

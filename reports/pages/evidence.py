@@ -87,7 +87,7 @@ def _rounds(claim: Data) -> Markup:
             "p",
             f"Predicate abstraction took {counted(len(rows), 'round')}. Each explores the abstract "
             "states of its predicates; a path to a bad state teaches it further ones. ",
-            tag("strong", _relation(claim["verdict"])),
+            tag("strong", _relation(claim["verdict"], is_open=bool(claim["rounds"][-1]["path"]))),
             class_="small",
         ),
         tag("div", table, class_="scroll"),
@@ -95,16 +95,22 @@ def _rounds(claim: Data) -> Markup:
     )
 
 
-def _relation(verdict: Data) -> str:
-    """How the rounds of predicate abstraction and the verdict relate."""
-    if verdict["outcome"] == "unknown":
-        return "They did not decide the property."
-    if verdict["method"] == "abstraction":
+def _relation(verdict: Data, is_open: bool) -> str:
+    """How the rounds of predicate abstraction and the verdict relate; `is_open` tells that a bad
+    state was reached in the last round, too."""
+    if verdict["method"] == "abstraction" and verdict["outcome"] != "unknown":
         return "The verdict rests on the last of them."
+    ended = (
+        "They did not decide the property"
+        if is_open
+        else "The last reached no bad state, but that became no certificate"
+    )
+    if verdict["outcome"] == "unknown":
+        return f"{ended}."
     evidence = "certificate" if verdict["outcome"] == "verified" else "counterexample"
     return (
-        "They did not decide the property, and the verdict does not rest on them: its "
-        f"{evidence} was found by the method “{verdict['method']}”."
+        f"{ended}, and the verdict does not rest on them: its {evidence} was found by the method "
+        f"“{verdict['method']}”."
     )
 
 
@@ -174,7 +180,7 @@ def _certificate(claim: Data, index: int, label: str) -> Markup:
                 class_="save",
                 data_claim=index,
             ),
-            " then repeat the check: ",
+            " Repeat the check from the saved file: ",
             tag("code", f"workbench recheck {shlex.quote(label)} certificate.json"),
         ),
         tag("div", modes, class_="modes"),

@@ -33,7 +33,7 @@ SCRIPTS = (
 PLAIN = 20_000
 """Longer files are embedded in compressed form."""
 
-STYLES = ("report.css", "parts.css")
+STYLES = ("report.css", "parts.css", "print.css")
 
 NAVIGATION = (
     ("verdict", "Verdict"),

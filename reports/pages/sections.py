@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,6 +10,10 @@ from reports.pages.markup import Content, Markup, tag
 from reports.pictures.svg import STYLE
 
 Data = Mapping[str, Any]
+
+NARROW, FITTING = 760, 1500
+"""A drawing at most so wide, in pixels, has its text beside it, or is made a little smaller to fit
+a wide window; others scroll."""
 
 WORDS = {
     "verified": ("✓", "Verified"),
@@ -42,8 +47,21 @@ def section(anchor: str, title: str, *content: Content, note: Content = None) ->
     return tag("section", heading, intro, content, id=anchor)
 
 
+def _width(picture: Markup) -> float:
+    """The natural width of a drawing."""
+    found = re.search(r' width="([0-9.]+)"', picture)
+    return float(found[1]) if found else 0.0
+
+
+def _arrangement(width: float) -> str:
+    if width <= NARROW:
+        return "beside"
+    return "stacked fitting" if width <= FITTING else "stacked"
+
+
 def model(data: Data, picture: Markup) -> Markup:
-    """Picture and source; the script marks what is active."""
+    """Picture and source, side by side if the picture is narrow; the script marks what is
+    active."""
     sources = data["model"]["sources"]
     tabs = tag(
         "div",
@@ -74,7 +92,7 @@ def model(data: Data, picture: Markup) -> Markup:
                 tag("pre", (s["text"] for s in sources[:1]), id="source", tabindex=0),
                 class_="panel source",
             ),
-            class_="beside",
+            class_=_arrangement(_width(picture)),
         ),
         note="Agents and modes, and their text. The active mode and its lines are lit while a "
         "run is replayed.",

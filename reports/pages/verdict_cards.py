@@ -117,7 +117,9 @@ def _recipe(recipe: Data | None, index: int, label: str) -> Content:
     lines = recipe["lines"]
     button = tag("button", "Save counterexample", type="button", class_="save", data_trace=index)
     command = f"workbench simulate {shlex.quote(label)} --replay counterexample.json"
-    again = (" then repeat it: ", tag("code", command)) if recipe["replayable"] else None
+    again = (
+        (" Repeat it from the saved file: ", tag("code", command)) if recipe["replayable"] else None
+    )
     return tag(
         "div",
         tag("h4", "The counterexample"),

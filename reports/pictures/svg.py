@@ -22,7 +22,7 @@ STYLE = """
 .wb { --paper: #ffffff; --ink: #1c2430; --soft: #5a6574; --arrow: #4a5a70;
   --agent: #3a6ea5; --mode-fill: #fffef8; --mode-line: #b59a4a; --place: #2f6f4f;
   --label: #22466f; --claim: #9a2b2b; background: var(--paper); }
-@media (prefers-color-scheme: dark) { .wb { --paper: #14181f; --ink: #e4e9f0;
+@media screen and (prefers-color-scheme: dark) { .wb { --paper: #14181f; --ink: #e4e9f0;
   --soft: #9aa6b5; --arrow: #9fb2cc; --agent: #6fa3dc; --mode-fill: #1e232c;
   --mode-line: #a08c4c; --place: #7cc29c; --label: #a9c8ee; --claim: #f09a9a; } }
 .wb text { font: 11.5px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;

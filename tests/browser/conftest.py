@@ -1,13 +1,19 @@
-"""A headless Chromium for the tests of this folder; without one they are skipped."""
+"""A headless Chromium for the tests of this folder (without one they are skipped), and reports."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from models.model import Model
+from reports.analysis import Settings, analyse
+from reports.data.report import report_data
+from reports.pages.report import diagram, render
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -36,3 +42,24 @@ def browser() -> Iterator[Any]:
             pytest.skip(f"Chromium does not start: {str(error).splitlines()[0]}")
         yield launched
         launched.close()
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Writes the report of a model once; returns its file."""
+    folder = tmp_path_factory.mktemp("reports")
+    made: dict[str, Path] = {}
+
+    def write(key: str, model: Callable[[], Model], **options: Any) -> Path:
+        if key not in made:
+            loaded = model()
+            settings = Settings(**{"runs": 12, "time_limit": 60.0} | options)
+            found = analyse(loaded, key, loaded.automaton.properties, settings, command="workbench")
+            texts = {name: checked.text for name, checked in found.certificates.items()}
+            made[key] = folder / f"{key}.html"
+            made[key].write_text(
+                render(report_data(found), diagram(found), texts, found.recordings), "utf-8"
+            )
+        return made[key]
+
+    return write

@@ -4,60 +4,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from models.load import load
-from models.model import Model
 from models.proof.certificate import decode
-from reports.analysis import Settings, analyse
-from reports.data.report import report_data
-from reports.pages.report import diagram, render
+from tests.browser.opened_page import opened, text
 from tests.support.report_models import evil, heater
 
 MAX_BYTES = 2_000_000
 MAX_SECONDS = 1.0
-
-
-@pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Writes the report of a model once; returns its file."""
-    folder = tmp_path_factory.mktemp("reports")
-    made: dict[str, Path] = {}
-
-    def write(key: str, model: Callable[[], Model], **options: Any) -> Path:
-        if key not in made:
-            loaded = model()
-            settings = Settings(**{"runs": 12, "time_limit": 60.0} | options)
-            found = analyse(loaded, key, loaded.automaton.properties, settings, command="workbench")
-            texts = {name: checked.text for name, checked in found.certificates.items()}
-            made[key] = folder / f"{key}.html"
-            made[key].write_text(
-                render(report_data(found), diagram(found), texts, found.recordings), "utf-8"
-            )
-        return made[key]
-
-    return write
-
-
-@contextmanager
-def opened(browser: Any, path: Path, width: int = 1400, scheme: str = "light") -> Iterator[Any]:
-    """The page, with every request and every complaint of the console recorded."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
-    page.complaints, page.requests = [], []
-    page.on("console", lambda message: page.complaints.append(message.text))
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.on("request", lambda request: page.requests.append(request.url))
-    page.goto(path.as_uri())
-    page.wait_for_selector("body.ready")
-    yield page
-    assert page.complaints == []
-    assert page.requests == [path.as_uri()]
-    context.close()
 
 
 def loading_seconds(page: Any) -> float:
@@ -66,10 +24,6 @@ def loading_seconds(page: Any) -> float:
     page.reload()
     page.wait_for_selector("body.ready")
     return float(page.evaluate("performance.getEntriesByType('navigation')[0].domComplete")) / 1000
-
-
-def text(page: Any, selector: str) -> str:
-    return str(page.text_content(selector))
 
 
 @pytest.mark.slow

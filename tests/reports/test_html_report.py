@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 
 from models.load import load
 from models.model import Model
+from models.trace_files import from_json
+from models.verdict import Falsified
 from reports.analysis import Findings, Settings, analyse
 from reports.data.report import SCHEMA, overall, report_data
 from reports.pages.index import index_page
@@ -184,6 +187,16 @@ def test_the_recipe_of_a_counterexample_is_told(broken: Findings) -> None:
     assert told["jumps"] == "none"
 
 
+def test_an_exact_counterexample_promises_no_replay(broken: Findings) -> None:
+    (verdict,) = broken.verdicts
+    assert isinstance(verdict, Falsified)
+    exact = replace(broken, verdicts=(replace(verdict, recording=""),))
+    reader = read(page(exact))
+    assert "--replay" not in " ".join(reader.text)
+    files = next(json.loads(text) for a, text in reader.scripts if a.get("id") == "recordings")
+    assert from_json(files["warm"]).outcome == verdict.trace.outcome
+
+
 @pytest.mark.slow
 def test_a_counterexample_with_several_jumps_is_enclosed() -> None:
     found = findings(load("platoon_saturated"), runs=0, time_limit=60.0)
@@ -215,9 +228,9 @@ def test_faces_that_runs_touch_are_named_with_the_reason(verified: Findings) -> 
     data = report_data(verified)
     margins = [run["sets"]["warm"] for run in data["crosscheck"]["runs"]]
     assert all(m["touched"] for m in margins)
-    assert {t["why"] for m in margins for t in m["touched"]} == {"a bound of the model"}
+    assert {t["why"] for m in margins for t in m["touched"]} == {"the model's own bound"}
     words = " ".join(read(page(verified)).text)
-    assert "touches" in words and "a bound of the model" in words
+    assert "touches" in words and "the model's own bound" in words
 
 
 def test_falsified_properties_come_with_a_replay(broken: Findings) -> None:
