@@ -148,7 +148,8 @@ def _while_flowing(problem: LinearProblem, location: str, k: int) -> Expression:
 
 
 def _flow(problem: LinearProblem, location: str, k: int) -> Iterator[Expression]:
-    """exit = entry + moved, and moved within the rates times the delay."""
+    """exit = entry + moved, and moved within the rates times the delay; where rates have no
+    bound, that nothing moves in no time must be said too."""
     dynamics = problem.dynamics(location)[0]
     delay = variable(_delay(k))
     zero = Form({})
@@ -162,6 +163,18 @@ def _flow(problem: LinearProblem, location: str, k: int) -> Iterator[Expression]
             multiply(a, variable(_moved(n[2:-1], k))) for n, a in row.form.coefficients.items()
         ]
         yield compare(Op.LESS_EQUAL, add(*terms, multiply(row.form.constant, delay)), 0)
+    signs = _signs(dynamics.rows)
+    bounded = {n for n, sign in signs if (n, -sign) in signs}
+    for name in sorted(problem.names):
+        if dynamics.derivative.get(name, zero).coefficients.keys() - bounded:
+            still = compare(Op.EQUAL, variable(_moved(name, k)), 0)
+            yield disjunction(compare(Op.GREATER, delay, 0), still)
+
+
+def _signs(rows: Rows) -> set[tuple[str, int]]:
+    """The derivatives that rows bound alone, and whether from above (1) or below (-1)."""
+    alone = (row.form.coefficients for row in rows if len(row.form.coefficients) == 1)
+    return {(n, 1 if a > 0 else -1) for coefficients in alone for n, a in coefficients.items()}
 
 
 def _rows(rows: Iterable[Row], k: int, problem: LinearProblem) -> Iterator[Expression]:
