@@ -11,7 +11,7 @@ How it is built, from the bottom up (each file's docstring is its specification)
   the only door to either; `methods` holds their options.
 - `place`, `locking`, `calculator`: locations of an automaton made ready, on demand, with
   their watches; `initial`, `signals`, `policy`: where a run starts and what steers it.
-- `execution`, `reaction`, `accumulation`: the hybrid semantics of one run; `run` is the
+- `execution`, `reaction`, `accumulation`, `piling`: the hybrid semantics of one run; `run` is the
   interface: `simulate(automaton, until=...) -> Trace`, `prepare` for many runs.
 
 The method. At each step the state is extrapolated by a polynomial made from data at or before
