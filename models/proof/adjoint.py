@@ -28,7 +28,9 @@ There all charges may grow in proportion to T, because T - T^i <= T and T (1 - T
 the jump at the end of the step moves the chord by T times as much; or the integral of b w is
 bounded by T times its largest value.
 
-How the curve and the integral of b move over a step: `models.proof.curve_steps`.
+How the curve and the integral of b move over a step: `models.proof.curve_steps`. Where A is zero
+(derivatives are constant or in constant ranges) the curve stands still, the integral over a step
+is h b, and nothing is charged unless that is no whole number of grains.
 """
 
 from __future__ import annotations
@@ -202,20 +204,43 @@ class FlowBounds:
         active = [k for k, s in enumerate(self.flow.signals) if touched & s.column.keys()]
         curve = direction
         for stage in stages:
+            if not self.frame.norm:
+                piece = self._still(curve, stage.length, active)
+                for _ in range(stage.count):
+                    go_on()
+                    yield piece
+                continue
             if self.frame.norm * stage.length >= self.degree + 1:
                 return  # the tail of the series would have no bound
             step = self._steps.get(stage.length)
             if step is None:
                 step = step_of_curve(self.frame, stage.length)
                 self._steps[stage.length] = step
-            piece, still = None, False
+            found, still = None, False
             for _ in range(stage.count):
                 go_on()
-                if piece is None or not still:
-                    piece = self._piece(curve, step, active)
-                    still = piece.end == curve  # then the next piece is the same
-                    curve = piece.end
-                yield piece
+                if found is None or not still:
+                    found = self._piece(curve, step, active)
+                    still = found.end == curve  # then the next piece is the same
+                    curve = found.end
+                yield found
+
+    def _still(self, curve: Vector, length: Fraction, active: list[int]) -> Piece:
+        """A step of a curve that does not move, because A is zero."""
+        pushes: list[tuple[Signal, int, int]] = []
+        ranges: list[tuple[int, int]] = []
+        stray = 0
+        for number in active:
+            signal = self.flow.signals[number]
+            b = sum((value * curve[i] for i, value in signal.column.items()), Fraction(0))
+            whole = length * b * (1 << GRAINS)
+            integral = whole.numerator // whole.denominator
+            lost = int(whole != integral)  # rounded by less than a grain
+            stray += times(lost, _size((signal.low, signal.high)) or Fraction(0))
+            pushes.append((signal, integral, abs(integral) + lost))
+            ranges.append((integral, integral + lost))
+        bends = [self.start.support([0] * len(curve))] * len(self._gaps)
+        return Piece(curve, self.start.support(curve), bends, 0, pushes, ranges, 0, stray)
 
     def _piece(self, curve: Vector, step: StepOfCurve, active: list[int]) -> Piece:
         terms = step.terms(curve)
