@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
 
 from abstraction.refinement.hidden import witness_candidates
 from abstraction.refinement.location_maps import named_places, searched_places
@@ -12,25 +14,34 @@ from abstraction.refinement.outcome import Failure, NotProved, Outcome, Refuted,
 from abstraction.refinement.questions import Fails, Open, Proved, decide, types_of
 from abstraction.refinement.reachable import reachable_sets
 from abstraction.refinement.refutation import FailingState, find_unmatched_run
+from abstraction.refinement.time_left import is_over, moment_after
 from models.agents.composition import explicit
-from models.automaton import Automaton, HybridAutomaton
-from models.expressions.expression import conjunction, disjunction, negation
+from models.automaton import Automaton, HybridAutomaton, primed
+from models.expressions.evaluation import EvaluationError, evaluate
+from models.expressions.expression import Expression, conjunction, disjunction, negation
 from models.proof.certificate import PolyhedralProof
 from models.proof.linear import Form
+from models.proof.obligation import Obligation, ObligationKind
 from models.proof.polyhedral import Region
 from models.proof.refinement import RefinementCertificate, interface_fault, reach_problem
-from models.proof.simulation_relation import Obligation, ObligationKind, Relation
+from models.proof.simulation_relation import Relation
 from models.smt.solver import Scalar
 from reach.evidence import prove
+from reach.time_limit import OutOfTimeError, time_limit
 
 MAX_LOCATIONS = 2_000
+FIRST_LOOK = 0.3
+"""The share of the time in which the likeliest runs are tried before reachable sets."""
+
+REACHING = 0.7
+"""The share of the rest for reachable sets; what is left after them is for more runs."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """How to look for a simulation: a location map, witnesses and reachable sets (still to be
-    proved) as far as they are given, whether to look for reachable sets and for a refutation,
-    and until when (`time.monotonic`)."""
+    proved) as far as they are given, whether to look for reachable sets and for a refutation
+    (runs up to the time `horizon`), and until when (`time.monotonic`)."""
 
     places: Mapping[str, str] = field(default_factory=dict)
     witness: Mapping[str, Form] = field(default_factory=dict)
@@ -40,6 +51,7 @@ class Settings:
     seed: int = 0
     progress: Callable[[str], None] = lambda text: None
     regions: tuple[Region, ...] = ()
+    horizon: float = 10.0
 
 
 def refine(
@@ -94,7 +106,7 @@ class _Attempt:
         start = Relation(self.detailed, self.abstract, {}, self.settings.witness)
         found: _Found | None = None
         fault: str | None = None
-        for witness in witness_candidates(start):
+        for witness in witness_candidates(start, self.observed):
             relation = replace(start, witness=witness)
             fault = interface_fault(relation, self.observed)
             if fault is not None:
@@ -102,7 +114,7 @@ class _Attempt:
             attempt = self._answered(self._placed(relation, plain, simple))
             if found is None or len(attempt.open) < len(found.open):
                 found = attempt
-            if not attempt.open:
+            if not attempt.open or self._expired():
                 break
         if found is None:
             return self._without_relation(fault or "nothing relates the two automata")
@@ -138,25 +150,33 @@ class _Attempt:
 
     def _answer(self, obligation: Obligation) -> Proved | Fails | Open:
         known = self._answers.get(obligation.condition)
-        if known is None and self._expired():
-            return Open("the time limit was reached")
         if known is None:
-            known = self._answers[obligation.condition] = decide(obligation, self._types)
+            known = self._decided(obligation)
+            if not self._expired():
+                self._answers[obligation.condition] = known
         return known
+
+    def _decided(self, obligation: Obligation) -> Proved | Fails | Open:
+        if self._expired():
+            return Open("the time limit was reached before it was decided")
+        try:
+            with time_limit(self.settings.deadline):
+                return decide(obligation, self._types)
+        except OutOfTimeError:
+            return Open("the time limit was reached before it was decided")
 
     def _answered(self, relation: Relation, proof: PolyhedralProof | None = None) -> _Found:
         answers: list[tuple[Obligation, Proved | Fails | Open]] = []
         for obligation in relation.obligations():
             answers.append((obligation, self._answer(obligation)))
-            if self._expired():
-                answers.append((obligation, Open("the time limit ended the search here")))
+            if isinstance(answers[-1][1], Open) and self._expired():
                 break
         return _Found(relation, tuple(answers), proof)
 
     def _strengthened(self, found: _Found) -> _Found | Outcome:
         """A refutation, or the relation with reachable sets where they help."""
         states = [*self._failing_starts(found), *self._failing_states(found)]
-        refuted = self._refutation(found, states, thorough=False)
+        refuted = self._refutation(found, states, FIRST_LOOK, thorough=False)
         if refuted is not None:
             return refuted
         failed = [o for o, _ in found.open]
@@ -168,7 +188,7 @@ class _Attempt:
                 again = self._answered(stronger, proof)
                 if not again.open:
                     return again
-        return self._refutation(found, states, thorough=True) or found
+        return self._refutation(found, states, 1.0, thorough=True) or found
 
     def _failing_states(self, found: _Found) -> Iterator[FailingState]:
         for o, a in found.open:
@@ -181,33 +201,59 @@ class _Attempt:
             for start in self.detailed.initial_sets():
                 if start.location != o.location or start.resets:
                     continue
-                answer = decide(
-                    replace(o, condition=conjunction(start.condition, o.condition)), self._types
+                answer = self._decided(
+                    replace(o, condition=conjunction(start.condition, o.condition))
                 )
                 if isinstance(answer, Fails):
                     yield FailingState(o.location, answer.values, initial=True)
 
     def _reachable(self, failed: list[Obligation]) -> Iterator[PolyhedralProof]:
         """Proofs of reachable sets: the given ones first, then such as exclude failures."""
-        if self.settings.regions:
-            given = prove(reach_problem(self.detailed), self.settings.regions)
-            if isinstance(given, PolyhedralProof):
-                yield given
-        found = reachable_sets(self.detailed, failed, self._expired)
-        if found is not None:
-            yield found
+        until = moment_after(REACHING, self.settings.deadline)
+        for search in (self._given_sets, partial(self._searched_sets, failed)):
+            try:
+                with time_limit(until):
+                    found = search()
+            except OutOfTimeError:
+                continue
+            if found is not None:
+                yield found
+
+    def _given_sets(self) -> PolyhedralProof | None:
+        if not self.settings.regions:
+            return None
+        given = prove(reach_problem(self.detailed), self.settings.regions)
+        return given if isinstance(given, PolyhedralProof) else None
+
+    def _searched_sets(self, failed: list[Obligation]) -> PolyhedralProof | None:
+        return reachable_sets(self.detailed, failed, is_over)
 
     def _refutation(
-        self, found: _Found, states: list[FailingState], thorough: bool
+        self, found: _Found, states: list[FailingState], share: float, thorough: bool
     ) -> Refuted | None:
         if not self.settings.refute:
             return None
         self.settings.progress("looking for a run that cannot be matched")
-        refuted = find_unmatched_run(
-            self.detailed, self.abstract, self.observed, states, self.settings.seed, thorough
-        )
+        refuted = self._unmatched_run(states, share, thorough)
         failures = tuple(self._failure(found.relation, o, a) for o, a in found.open)
         return None if refuted is None else replace(refuted, failures=failures)
+
+    def _unmatched_run(
+        self, states: list[FailingState], share: float, thorough: bool
+    ) -> Refuted | None:
+        try:
+            with time_limit(moment_after(share, self.settings.deadline)):
+                return find_unmatched_run(
+                    self.detailed,
+                    self.abstract,
+                    self.observed,
+                    states,
+                    self.settings.seed,
+                    thorough,
+                    self.settings.horizon,
+                )
+        except OutOfTimeError:
+            return None
 
     def _expired(self) -> bool:
         return time.monotonic() >= self.settings.deadline
@@ -233,9 +279,7 @@ class _Attempt:
     def _without_relation(self, fault: str) -> Outcome:
         failure = Failure("interface", "interface", fault)
         if self.settings.refute:
-            refuted = find_unmatched_run(
-                self.detailed, self.abstract, self.observed, [], self.settings.seed, True
-            )
+            refuted = self._unmatched_run([], 1.0, thorough=True)
             if refuted is not None:
                 return replace(refuted, failures=(failure,))
         return NotProved((failure,))
@@ -257,7 +301,18 @@ class _Attempt:
             for edge, guard, change in relation.matching(o.edge)
         ]
         condition = conjunction(relation.jump_condition(o.edge), negation(disjunction(*options)))
-        again = decide(replace(o, condition=condition), self._types)
+        again = self._decided(replace(o, condition=condition))
         if isinstance(again, Fails):
             return "guard", again.values
-        return "reset", answer.values
+        later = relation.after(o.edge)
+        wanted = {primed(r.variable) for r in o.edge.resets}
+        known = {n: _value(e, answer.values) for n, e in later.items() if n in wanted}
+        return "reset", {**answer.values, **{n: v for n, v in known.items() if v is not None}}
+
+
+def _value(expression: Expression, values: Mapping[str, Scalar]) -> Scalar | None:
+    try:
+        value = evaluate(expression, values)
+    except (EvaluationError, KeyError):
+        return None
+    return Fraction(value) if isinstance(value, float) else value

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from models.automaton import HybridAutomaton
-from models.proof.simulation_relation import Obligation, Relation
+from models.proof.obligation import Obligation
+from models.proof.simulation_relation import Relation
 from models.source import Diagnostic, ModelError
 
 MAX_STEPS = 4_000

@@ -27,6 +27,7 @@ from abstraction.refinement.sightings import (
     near,
     samples_of,
 )
+from abstraction.refinement.time_left import is_over, within_time
 from models.automaton import (
     TIME,
     Automaton,
@@ -37,6 +38,7 @@ from models.automaton import (
     Parameter,
     Range,
     ValueType,
+    Variable,
     primed,
 )
 from models.expressions.evaluation import EvaluationError, evaluate
@@ -45,12 +47,14 @@ from models.expressions.expression import (
     Expression,
     conjunction,
     constant,
+    disjunction,
     equal,
     negation,
     variable,
 )
 from models.expressions.ranges import value_in
-from models.expressions.traversal import free_variables, substitute
+from models.expressions.traversal import conjuncts, free_variables, substitute
+from models.proof.conditions import limit_of
 from models.smt.solver import Limits, Unsatisfiable, satisfiable
 from models.trace import Trace
 
@@ -58,6 +62,9 @@ MAX_FRONTIER = 64
 FURTHER_JUMPS = 2
 """So many jumps more than the detailed automaton makes are followed exactly; for what comes
 after them, any values are granted to what jumps assign."""
+
+MAX_REMEMBERED = 200
+"""So many conditions on what is not observed are carried along a run."""
 
 RATE_TOLERANCE = Fraction(1, 1_000)
 LIMITS = Limits(resources=2_000_000, milliseconds=1_000)
@@ -68,7 +75,7 @@ _Options: TypeAlias = Iterator[tuple[str, Expression]]
 
 
 class _UndecidedError(Exception):
-    """There is too much to look at."""
+    """There is too much to look at, or no time left for it."""
 
 
 @dataclass(frozen=True)
@@ -206,32 +213,56 @@ class Matcher:
         yield place, self._jump((), self._abstract.location(place), before, after)
 
     def _jumping(self, place: str, before: _Names, after: _Names) -> _Options:
+        here = self._abstract.location(place)
         for e in self._abstract.edges_from(place):
             if e.target != place or e.resets:
                 change = self._jump(e.resets, self._abstract.location(e.target), before, after)
-                yield e.target, conjunction(substitute(e.guard, before), change)
+                guard = limit_of(e.guard, self._abstract, here) if e.urgent else e.guard
+                yield e.target, conjunction(substitute(guard, before), change)
 
     def _wandering(self, place: str, before: _Names, after: _Names) -> _Options:
-        """Any number of jumps, guards ignored: what no jump on the way assigns stays."""
+        """Any number of jumps, guards ignored: what no jump on the way assigns stays, and what
+        they assign is one of the values they can assign, where these are constants."""
         places, changed = {place: None}, set[str]()
+        assigned: dict[str, list[Range]] = {}
         pending = [place]
         while pending:
             for e in self._abstract.edges_from(pending.pop()):
                 target = self._abstract.location(e.target)
-                changed |= {c.variable for c in (*e.resets, *target.algebraic)}
-                changed |= self._free_in(target)
+                changed |= {c.variable for c in target.algebraic} | self._free_in(target)
+                for reset in e.resets:
+                    assigned.setdefault(reset.variable, []).append(reset.range)
                 if e.target not in places:
                     places[e.target] = None
                     pending.append(e.target)
         if len(places) > MAX_FRONTIER:
             raise _UndecidedError
-        kept = conjunction(*self._kept(changed, before, after))
+        kept = conjunction(
+            *self._kept(changed | assigned.keys(), before, after),
+            *(
+                self._assigned(v, assigned[v.name], before[v.name], after[v.name])
+                for v in self._abstract.variables
+                if v.name in assigned and v.name not in changed
+            ),
+        )
         for name in places:
             yield name, kept
 
+    def _assigned(
+        self, v: Variable, ranges: list[Range], before: Expression, after: Expression
+    ) -> Expression:
+        """That a value is the one before or in one of some ranges, if these are constant."""
+        if any(free_variables(b) for r in ranges for b in (r.low, r.high) if b is not None):
+            return TRUE
+        chosen = (substitute(value_in("new", r), {"new": after}) for r in dict.fromkeys(ranges))
+        return disjunction(_same(after, before, v.type), *chosen)
+
     def _remembered(self, condition: Expression, last: Sample | None) -> Expression:
-        """What a later step must know: nothing, where every abstract value is observed."""
-        return TRUE if last is not None and self._names.keys() <= self._observed else condition
+        """What a later step must know: nothing, where every abstract value is observed; else the
+        latest of it, since with less known more is possible."""
+        if last is not None and self._names.keys() <= self._observed:
+            return TRUE
+        return conjunction(*conjuncts(condition)[-MAX_REMEMBERED:])
 
     def _staying(self, frontier: list[_Partial], samples: list[Sample], k: int) -> list[_Partial]:
         found: list[_Partial] = []
@@ -246,7 +277,8 @@ class Matcher:
                     parts.append(self._not_stopped(place, names))
                 if j > 0:
                     step = Fraction(sample.time) - Fraction(samples[j - 1].time)
-                    parts.append(self._unseen_change(place, step, self._at(f"{k}.{j - 1}"), names))
+                    moved = names.keys() - sample.rates.keys()
+                    parts.append(self._change(place, step, moved, self._at(f"{k}.{j - 1}"), names))
             last, end = self._at(f"{k}.{len(samples) - 1}"), self._at(f"{k}.end")
             parts += [_same(end[n], last[n], t) for n, t in self._names.items()]
             self._seen(samples[-1], end)
@@ -262,12 +294,14 @@ class Matcher:
         """Whether the solver leaves it open; the observed values themselves often do."""
         if self._holds_as_seen(condition):
             return True
+        if is_over():
+            raise _UndecidedError
         types = {
             name: self._types[own]
             for name in free_variables(condition)
             if (own := name.partition("@")[0]) in self._types
         }
-        return not isinstance(satisfiable(condition, types, LIMITS), Unsatisfiable)
+        return not isinstance(satisfiable(condition, types, within_time(LIMITS)), Unsatisfiable)
 
     def _holds_as_seen(self, condition: Expression) -> bool:
         if not free_variables(condition) <= self._nominal.keys():
@@ -331,21 +365,18 @@ class Matcher:
         urgent = [e for e in self._abstract.edges_from(place.name) if e.urgent]
         return conjunction(*(negation(substitute(e.guard, names)) for e in urgent))
 
-    def _unseen_change(
-        self,
-        place: Location,
-        step: Fraction,
-        before: Mapping[str, Expression],
-        after: Mapping[str, Expression],
+    def _change(
+        self, place: Location, step: Fraction, moved: Set[str], before: _Names, after: _Names
     ) -> Expression:
-        """How far variables that are not observed can move in one step: by constant bounds of
-        their derivatives, where they have such; discrete ones stay."""
+        """How far variables whose derivatives are not seen can move in one step: by constant
+        bounds of these, where they have such; discrete ones stay."""
         parts: list[Expression] = []
         for v in self._abstract.variables:
-            if v.name in self._observed:
+            if v.name not in moved:
                 continue
             if v.kind is Kind.DISCRETE and v.name != TIME:
-                parts.append(_same(after[v.name], before[v.name], v.type))
+                if v.name not in self._observed:
+                    parts.append(_same(after[v.name], before[v.name], v.type))
                 continue
             allowed = Range.exactly(constant(1)) if v.name == TIME else place.flow_of(v.name)
             slack = VALUE_TOLERANCE * (1 + step)

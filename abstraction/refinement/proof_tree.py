@@ -33,11 +33,18 @@ from abstraction.refinement.outcome import (
     Step,
 )
 from abstraction.refinement.surroundings import among_others, changed_by_others
+from abstraction.refinement.time_left import moment_after
 from models.agents.flatten import flatten
 from models.agents.hierarchy import Agent
 from models.automaton import Automaton
 from models.counting import counted
 from models.model import Model
+
+PARTS = 0.4
+"""The share of the time for the parts; the rest is kept for the whole."""
+
+WHOLE = 0.7
+"""The share of that rest after which parts that keep their promises for each other are tried."""
 
 
 @dataclass(frozen=True)
@@ -67,25 +74,48 @@ def prove_refinement(
     if unlike := different_functions(detailed, abstract):
         refused = NotProved(unlike)
         return Proof(Step(claim, Rule.SIMULATION, (), refused), refused)
+    in_parts: Step | None = None
     if own is not None and other is not None and compositional and not settings.places:
-        step = _by_parts(own, other, claim, settings)
-        if step is not None and step.holds:
-            return Proof(step)
+        few = replace(settings, deadline=moment_after(PARTS, settings.deadline))
+        in_parts = _by_parts(own, other, claim, few)
+        if in_parts is not None and in_parts.holds:
+            return Proof(in_parts)
     begun = time.perf_counter()
     compared = compare_interfaces(detailed.automaton, abstract.automaton, own, other, observed)
     if compared.failures:
         outcome: Outcome = NotProved(compared.failures)
     else:
         given = replace(settings, reach=settings.reach and not changed_by_others(own))
-        found = refine(detailed.automaton, abstract.automaton, compared.observed, given)
+        until = settings.deadline if in_parts is None else moment_after(WHOLE, settings.deadline)
+        found = refine(
+            detailed.automaton,
+            abstract.automaton,
+            compared.observed,
+            replace(given, deadline=until),
+        )
         outcome = among_others(found, own)
         if isinstance(outcome, NotProved) and own and other and compositional:
             around = _in_a_circle(detailed, abstract, compared.observed, given)
             if around is not None:
                 spent = time.perf_counter() - begun
                 return Proof(replace(around, claim=claim, seconds=spent), around.outcome)
+            outcome = _telling(outcome, in_parts)
     spent = time.perf_counter() - begun
     return Proof(Step(claim, Rule.SIMULATION, (), outcome, _note(outcome), spent), outcome)
+
+
+def _telling(whole: NotProved, in_parts: Step | None) -> NotProved:
+    """What failed: of the whole, unless nothing of it was decided but something of its parts."""
+    if in_parts is None or any(f.state for f in whole.failures):
+        return whole
+    below = [
+        replace(failure, title=f"{step.claim}: {failure.title}")
+        for step in in_parts.walk()
+        if isinstance(step.outcome, NotProved)
+        for failure in step.outcome.failures
+        if failure.state
+    ]
+    return NotProved((*whole.failures, *below))
 
 
 def _in_a_circle(
@@ -108,25 +138,26 @@ def _in_a_circle(
 
 
 def _by_parts(own: Agent, other: Agent, claim: str, settings: Settings) -> Step | None:
-    """A proof by composition rules; None if the two differ as wholes.
+    """A proof by composition rules, as far as it goes; None if the two differ as wholes.
 
     Parts are not refuted: what a part does in some surroundings it need not do in these.
     """
     gentle = replace(settings, refute=False)
     whole: set[str] = set()
+    step: Step | None = None
     for _ in range(8):
         plan = plan_of(own, other, "", frozenset(whole))
         if isinstance(plan, AgentPair):
-            return None
+            break
         step = _proved(plan, own, other, gentle, claim)
         if step.holds:
-            return step
+            break
         failed = [s for s in step.walk() if s.outcome and not isinstance(s.outcome, Refines)]
         around = {_enclosing(s.claim) for s in failed}
         if around <= whole or "" in around:
-            return None
+            break
         whole |= around
-    return None
+    return step
 
 
 def _proved(plan: Plan, own: Agent, other: Agent, settings: Settings, claim: str) -> Step:

@@ -14,16 +14,18 @@ from itertools import product
 from typing import TypeAlias
 
 from abstraction.refinement.subdivision import has_no_solution
+from abstraction.refinement.time_left import within_time
 from models.automaton import BOOL, REAL, Automaton, ValueType, primed
 from models.expressions.expression import Expression, boolean, symbol
 from models.expressions.operators import Op
 from models.expressions.traversal import rebuild, substitute, with_arguments
 from models.proof.farkas import Multipliers
 from models.proof.linear import Alternatives, TooManyCasesError, alternatives
+from models.proof.obligation import Obligation
 from models.proof.refinement import Assumed, Refuted
-from models.proof.simulation_relation import Obligation
 from models.smt.solver import Limits, Scalar, Unsatisfiable, Witness, satisfiable
 from reach.combinations import refutation
+from reach.time_limit import check_time
 
 MAX_ENUMERATED = 512
 LIMITS = Limits(resources=5_000_000, milliseconds=4_000)
@@ -54,14 +56,17 @@ Answer: TypeAlias = Proved | Fails | Open
 
 
 def decide(obligation: Obligation, types: Mapping[str, ValueType]) -> Answer:
-    """Whether the obligation's condition has a solution."""
+    """Whether the obligation's condition has a solution.
+
+    Raises `OutOfTimeError` soon after the end of the time that is given (`reach.time_limit`).
+    """
     try:
         found = refuted_cases(obligation.cases())
     except TooManyCasesError:
         found = None
     if found is not None:
         return Proved(Refuted(found))
-    answer = satisfiable(obligation.condition, types, LIMITS)
+    answer = satisfiable(obligation.condition, types, within_time(LIMITS))
     if isinstance(answer, Witness):
         return Fails(answer.values)
     if not isinstance(answer, Unsatisfiable):
@@ -77,6 +82,7 @@ def refuted_cases(cases: Alternatives) -> tuple[Multipliers, ...] | None:
     """Multipliers for every case, or None if one of them was not refuted."""
     found: list[Multipliers] = []
     for rows in cases:
+        check_time()
         multipliers = refutation(rows)
         if multipliers is None:
             return None

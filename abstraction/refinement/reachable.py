@@ -37,9 +37,9 @@ from models.expressions.traversal import free_variables, substitute
 from models.proof.certificate import PolyhedralProof
 from models.proof.conditions import names_of
 from models.proof.linear import TooManyCasesError
+from models.proof.obligation import Obligation
 from models.proof.problem import linear_problem
 from models.proof.refinement import reach_problem
-from models.proof.simulation_relation import Obligation
 from reach.evidence import Unproved, prove
 
 MAX_CORNERS = 64

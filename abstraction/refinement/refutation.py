@@ -14,7 +14,9 @@ from random import Random
 
 from abstraction.refinement.membership import Matcher
 from abstraction.refinement.outcome import Refuted
+from abstraction.refinement.time_left import is_over
 from models.automaton import INT, Automaton
+from models.proof.conditions import names_of
 from models.smt.solver import Scalar
 from models.source import ModelError
 from models.trace import Trace
@@ -25,7 +27,6 @@ from simulate.policy import Level, Policy, Switching
 from simulate.run import prepare, simulate
 from simulate.stepping.methods import Adams, Method, Taylor
 
-HORIZON = 10.0
 RANDOM_RUNS = 5
 SHARES = {Level.LOW: 0.0, Level.MID: 0.5, Level.HIGH: 1.0}
 
@@ -46,25 +47,34 @@ def find_unmatched_run(
     states: Sequence[FailingState],
     seed: int = 0,
     thorough: bool = True,
+    horizon: float = 10.0,
 ) -> Refuted | None:
     """A run that no abstract run matches, confirmed by a second integration; or None.
 
-    A few extreme runs are tried first, and more of them if the search is `thorough`.
+    A few extreme runs are tried first, and more of them if the search is `thorough`; none after
+    the end of the time that is given (`reach.time_limit`).
     """
     matcher = Matcher(detailed, abstract, observed)
+    common = set(names_of(detailed)) & set(names_of(abstract))
+    strict = Matcher(detailed, abstract, tuple(common | set(observed)))
     try:
         prepared = prepare(detailed)
     except ModelError:
         return None
     check = RunCheck(prepared)
     for number, attempt in enumerate(_attempts(detailed, states, thorough)):
+        if is_over():
+            return None
         random_seed = seed * 1_000 + number
         try:
-            trace = attempt.run(prepared, Adams(rtol=1e-9, atol=1e-12), random_seed)
+            trace = attempt.run(prepared, horizon, Adams(rtol=1e-9, atol=1e-12), random_seed)
+            if strict.mismatch(trace) is None:
+                continue  # all that both have is matched: a question that is soon answered
             mismatch = matcher.mismatch(trace)
             if mismatch is None:
                 continue
-            again = attempt.run(prepared, Taylor(rtol=1e-10, atol=1e-12), random_seed, trace)
+            second = Taylor(rtol=1e-10, atol=1e-12)
+            again = attempt.run(prepared, horizon, second, random_seed, trace)
         except (ModelError, ValueError):
             continue
         if matcher.mismatch(again) is not None and not check.problems(again, attempt.signals):
@@ -88,7 +98,12 @@ class _Attempt:
         return {name: constant_signal(value) for name, value in self.inputs.items()}
 
     def run(
-        self, prepared: Prepared, method: Method, seed: int, repeated: Trace | None = None
+        self,
+        prepared: Prepared,
+        horizon: float,
+        method: Method,
+        seed: int,
+        repeated: Trace | None = None,
     ) -> Trace:
         """The run, by the choices of another one if that is to be repeated."""
         policy = self.policy
@@ -96,7 +111,7 @@ class _Attempt:
             policy = Policy(policy.switching, policy.level, script=repeated.decisions)
         return simulate(
             prepared,
-            until=HORIZON,
+            until=horizon,
             policy=policy,
             initial=self.initial,
             location=self.location,

@@ -20,6 +20,7 @@ from models.expressions.normal_form import (
 )
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.traversal import free_variables, postorder, substitute
+from reach.time_limit import check_time
 
 MAX_PIECES = 4_000
 Interval = tuple[Fraction, Fraction]
@@ -67,6 +68,7 @@ def _case_is_empty(literals: list[Expression]) -> bool:
         return False
     pending, pieces = [box], 0
     while pending:
+        check_time()
         piece = pending.pop()
         pieces += 1
         if any(_certainly_false(e, piece) for e in literals):

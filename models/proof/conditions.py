@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from models.automaton import REAL, Automaton, Input, Location, Parameter, Range, ValueType
+from models.automaton import REAL, Automaton, Input, Kind, Location, Parameter, Range, ValueType
 from models.expressions.expression import (
     TRUE,
     Expression,
@@ -49,8 +49,8 @@ def changing(automaton: Automaton) -> frozenset[str]:
 
 
 def typed_names(automaton: Automaton) -> dict[str, ValueType]:
-    """The names whose values are not real numbers, with their types."""
-    found = {v.name: v.type for v in automaton.variables}
+    """The names whose values are never real numbers, with their types."""
+    found = {v.name: v.type for v in automaton.variables if v.kind is Kind.DISCRETE}
     found |= {i.name: i.type for i in automaton.inputs}
     found |= {p.name: p.type for p in automaton.parameters}
     return {name: kind for name, kind in found.items() if kind != REAL}
@@ -82,7 +82,7 @@ def state_condition(automaton: Automaton, place: Location) -> Expression:
 def within(value: Expression, allowed: Range) -> Expression:
     """That a value lies in a range."""
     exact = allowed.exact
-    if exact is not None:
+    if exact is not None and exact.op not in (Op.MINIMUM, Op.MAXIMUM):
         if exact.op is Op.BOOLEAN:
             return value if exact.value else negation(value)
         return TRUE if exact == value else equal(value, exact)

@@ -4,8 +4,9 @@ A relation between a detailed and an abstract automaton maps every location l to
 m(l), and gives every abstract variable a value W(v) in terms of the detailed ones: the
 variable of the same name where there is one, else an affine witness. In the conditions here a
 plain name is a detailed value, `x'` the one after a jump, `d(x)` a derivative. `Inv` includes
-algebraic constraints, bounds of inputs and parameters, and the assumption; `Reach(l)` is any
-set that contains the reachable states of l. Each of these must have no solution:
+algebraic constraints, bounds of inputs and parameters, and the assumption, and that time is not
+negative; `Reach(l)` is any set that contains the reachable states of l. Each of these must have
+no solution in which every name has a value of its type:
 
 - initial:   Init_C(l) and Inv_C(l)' and not Init_A(m l) at W'
 - invariant: Inv_C(l) and Reach(l) and not Inv_A(m l) at W
@@ -41,7 +42,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
@@ -79,39 +79,17 @@ from models.proof.conditions import (
     limit_of,
     names_of,
     state_condition,
+    typed_names,
     within,
-    without_waves,
 )
-from models.proof.linear import Alternatives, Form, affine, alternatives
+from models.proof.linear import (
+    Form,
+    Types,
+    affine,
+)
+from models.proof.obligation import Obligation, ObligationKind
 from models.proof.polyhedral import Region
 from models.source import Span
-
-
-class ObligationKind(StrEnum):
-    """Which of the obligations a condition belongs to."""
-
-    INITIAL = "initial"
-    INVARIANT = "invariant"
-    FLOW = "flow"
-    JUMP = "jump"
-    URGENCY = "urgency"
-
-
-@dataclass(frozen=True, slots=True)
-class Obligation:
-    """A condition that must have no solution; the spans are places in both sources."""
-
-    kind: ObligationKind
-    title: str
-    location: str
-    condition: Expression
-    detailed: Span | None = None
-    abstract: Span | None = None
-    edge: Edge | None = field(default=None, compare=False)
-
-    def cases(self) -> Alternatives:
-        """Row lists, one of which holds wherever the condition does."""
-        return alternatives(without_waves(self.condition))
 
 
 @dataclass(frozen=True)
@@ -136,8 +114,15 @@ class Relation:
 
     @cached_property
     def _clocked(self) -> bool:
-        """Whether one of the automata reads the time."""
-        return TIME in names_of(self.detailed) or TIME in names_of(self.abstract)
+        """Whether one of the automata, or a witness, reads the time."""
+        read = {n for form in self.witness.values() for n in form.coefficients}
+        return TIME in {*names_of(self.detailed), *names_of(self.abstract), *read}
+
+    @cached_property
+    def _types(self) -> Types:
+        """The types of the names in conditions, before and after a jump."""
+        found = typed_names(self.detailed)
+        return found | {primed(name): kind for name, kind in found.items()}
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
@@ -182,6 +167,19 @@ class Relation:
 
     # The obligations
 
+    def _obligation(
+        self,
+        kind: ObligationKind,
+        title: str,
+        location: str,
+        condition: Expression,
+        spans: tuple[Span | None, Span | None],
+        edge: Edge | None = None,
+    ) -> Obligation:
+        if TIME in free_variables(condition):
+            condition = conjunction(condition, variable(TIME) >= 0)
+        return Obligation(kind, title, location, condition, *spans, edge, self._types)
+
     def _initial(self, start: Initial) -> Obligation:
         place = self.detailed.location(start.location)
         post, rows = self._jump_of(start.resets, place)
@@ -203,7 +201,9 @@ class Relation:
         title = f"initial states of {start.location}"
         there = None if target is None else self.abstract.location(target).span
         condition = failing(here, matches)
-        return Obligation(ObligationKind.INITIAL, title, start.location, condition, span, there)
+        return self._obligation(
+            ObligationKind.INITIAL, title, start.location, condition, (span, there)
+        )
 
     def _matching_start(
         self, other: Initial, place: Location, post: Mapping[str, Expression]
@@ -227,9 +227,8 @@ class Relation:
         wanted = substitute(state_condition(self.abstract, there), values)
         condition = failing(self._related(here), [wanted])
         title = f"invariant of {here.name} inside that of {there.name}"
-        return Obligation(
-            ObligationKind.INVARIANT, title, here.name, condition, here.span, there.span
-        )
+        spans = here.span, there.span
+        return self._obligation(ObligationKind.INVARIANT, title, here.name, condition, spans)
 
     def _flows(self, here: Location, there: Location) -> Iterator[Obligation]:
         values = self._values
@@ -247,8 +246,8 @@ class Relation:
             goal = within(self._rate(name), allowed)
             condition = failing(conjunction(self._related(here), *moving), [goal])
             title = f"flow of {name} in {here.name} allowed by {there.name}"
-            detailed = spans.get(name) or here.span
-            yield Obligation(ObligationKind.FLOW, title, here.name, condition, detailed, span)
+            both = spans.get(name) or here.span, span
+            yield self._obligation(ObligationKind.FLOW, title, here.name, condition, both)
 
     def _urgency(self, here: Location, there: Location) -> Iterator[Obligation]:
         values = self._values
@@ -259,9 +258,9 @@ class Relation:
             condition = conjunction(
                 self._related(here), *map(negation, own), disjunction(*stopping)
             )
-            span = next(e.span for e in edges if e.urgent)
+            spans = here.span, next(e.span for e in edges if e.urgent)
             title = f"time passes in {here.name} only where {there.name} lets it"
-            yield Obligation(ObligationKind.URGENCY, title, here.name, condition, here.span, span)
+            yield self._obligation(ObligationKind.URGENCY, title, here.name, condition, spans)
 
     def _jump(self, edge: Edge) -> Obligation:
         options = list(self.matching(edge))
@@ -271,9 +270,8 @@ class Relation:
         abstract = next((e.span for e, _, _ in options if e is not None), None)
         if abstract is None:
             abstract = self.abstract.location(self.places[edge.source]).span
-        return Obligation(
-            ObligationKind.JUMP, title, edge.source, condition, edge.span, abstract, edge
-        )
+        spans = edge.span, abstract
+        return self._obligation(ObligationKind.JUMP, title, edge.source, condition, spans, edge)
 
     def jump_condition(self, edge: Edge) -> Expression:
         """The states in which the detailed automaton takes an edge, and those after it."""
@@ -281,6 +279,10 @@ class Relation:
         post, rows = self._jump_of(edge.resets, target)
         guard = limit_of(edge.guard, self.detailed, source) if edge.urgent else edge.guard
         return conjunction(self._related(source), guard, *rows, self._state(target, post))
+
+    def after(self, edge: Edge) -> Mapping[str, Expression]:
+        """The detailed values after a jump (by primed name) that it determines."""
+        return self._jump_of(edge.resets, self.detailed.location(edge.target))[0]
 
     def matching(self, edge: Edge) -> Iterator[tuple[Edge | None, Expression, Expression]]:
         """The abstract edges that can match a detailed one, each with its guard and with the

@@ -1,0 +1,56 @@
+"""Obligations: conditions that must have no solution, and what refutes them case by case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from types import MappingProxyType
+
+from models.automaton import Edge
+from models.expressions.expression import Expression
+from models.expressions.traversal import free_variables
+from models.proof.conditions import without_waves
+from models.proof.linear import Alternatives, Form, Row, Rows, Types, alternatives, of_variable
+from models.source import Span
+
+
+class ObligationKind(StrEnum):
+    """Which of the obligations a condition belongs to."""
+
+    INITIAL = "initial"
+    INVARIANT = "invariant"
+    FLOW = "flow"
+    JUMP = "jump"
+    URGENCY = "urgency"
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """A condition that must have no solution; the spans are places in both sources."""
+
+    kind: ObligationKind
+    title: str
+    location: str
+    condition: Expression
+    detailed: Span | None = None
+    abstract: Span | None = None
+    edge: Edge | None = field(default=None, compare=False)
+    types: Types = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
+
+    def cases(self) -> Alternatives:
+        """Row lists, one of which holds wherever the condition does."""
+        found = alternatives(without_waves(self.condition), self.types)
+        domains = self._domains()
+        return tuple((*rows, *domains) for rows in found)
+
+    def _domains(self) -> Rows:
+        """That truth values and symbols are among the numbers that stand for them."""
+        kinds = {n: self.types.get(n) for n in sorted(free_variables(self.condition))}
+        most = {n: len(k.values) or 2 for n, k in kinds.items() if k and not k.is_numeric}
+        values = {n: of_variable(n) for n in most}
+        return tuple(
+            row
+            for name, count in most.items()
+            for row in (Row(-values[name]), Row(values[name] - Form({}, Fraction(count - 1))))
+        )

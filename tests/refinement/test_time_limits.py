@@ -1,0 +1,85 @@
+"""The time limit: parts leave some of it for the whole, and nothing outlasts it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from charon_texts import agent_of, automaton_of
+
+from abstraction.refinement import membership, proof_tree, refutation
+from abstraction.refinement.flat import Settings, refine
+from abstraction.refinement.outcome import NotProved, Outcome
+from abstraction.refinement.proof_tree import prove_refinement
+from abstraction.refinement.time_left import moment_after, within_time
+from models.agents.flatten import flatten
+from models.automaton import Automaton
+from models.model import Model
+from models.smt.solver import Limits
+from reach.time_limit import time_limit
+
+TEXT = """
+mode Top() {{ write analog real x; private analog real z = 0; diff {{ d(x) == {rate}; d(z) == x; }} }}
+agent S() {{ write analog real x; init {{ x = 0; }} mode top = Top(); }}
+agent Whole() {{ write analog real x; agent s = S(); }}
+"""
+
+
+def system(rate: str) -> Automaton:
+    return automaton_of(TEXT.format(rate=rate))
+
+
+def model(rate: str) -> Model:
+    agent = agent_of(TEXT.format(rate=rate))
+    return Model("model", flatten(agent, "Whole"), agent)
+
+
+def test_shares_of_what_is_left() -> None:
+    now = time.monotonic()
+    assert now + 4.9 <= moment_after(0.5, now + 10) <= now + 10
+    assert moment_after(0.5, float("inf")) == float("inf")
+    assert moment_after(0.5, now - 10) >= now
+    with time_limit(now + 1):
+        assert within_time(Limits(5, 60_000)).milliseconds <= 1_000
+    with time_limit(now - 1):
+        assert within_time(Limits(5, 60_000)).milliseconds == 1
+    assert within_time(Limits(5, 60_000)) == Limits(5, 60_000)
+
+
+def test_no_question_is_asked_and_no_run_is_made_after_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def never(*arguments: object) -> None:
+        raise AssertionError("the time is over")
+
+    monkeypatch.setattr(membership, "satisfiable", never)
+    monkeypatch.setattr(refutation, "simulate", never)
+    over = Settings(deadline=time.monotonic() - 1)
+    outcome = refine(system("x"), system("x + 1"), ("x",), over)
+    assert isinstance(outcome, NotProved)
+    titles = [failure.title for failure in outcome.failures]
+    assert len(titles) == len(set(titles)) == 1
+
+
+def test_what_is_refuted_with_time_is_refuted() -> None:
+    outcome = refine(system("1"), system("2"), ("x",), Settings())
+    assert not isinstance(outcome, NotProved)
+
+
+def test_parts_leave_time_for_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[float] = []
+
+    def watched(
+        detailed: Automaton, abstract: Automaton, observed: tuple[str, ...], settings: Settings
+    ) -> Outcome:
+        ends.append(settings.deadline)
+        return refine(detailed, abstract, observed, replace(settings, refute=False))
+
+    monkeypatch.setattr(proof_tree, "refine", watched)
+    end = time.monotonic() + 1000
+    proof = prove_refinement(model("1"), model("2"), Settings(deadline=end, reach=False))
+    assert not proof.holds
+    assert len(ends) >= 2
+    assert ends[0] < end - 500
+    assert ends[0] < ends[-1]
