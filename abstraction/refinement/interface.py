@@ -1,8 +1,9 @@
 """What a system shows to the outside: the first obligation.
 
-For agents these are their variables that are not private, with direction and type; a closed
-agent, and an automaton without a hierarchy, shows all its variables, of which those that both
-systems have are compared.
+For agents these are their variables that are not private, with direction and type. A closed
+agent, which has none, shows those that it declares itself, and not those of its parts and modes;
+an automaton without a hierarchy shows all its variables. Of these, the ones that both systems
+show are compared.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ def compare_interfaces(
         return Compared(chosen, tuple(_unknown(detailed, abstract, chosen)))
     own, other = globals_of(detailed_agent), globals_of(abstract_agent)
     if not own and not other:
-        names = set(names_of(detailed))
-        shared = tuple(n for n in names_of(abstract) if n in names)
+        names = _of_closed(detailed, detailed_agent)
+        shared = tuple(n for n in _of_closed(abstract, abstract_agent) if n in names)
         if not shared:
             why = "the two systems have no variable in common"
             return Compared((), (Failure("interface", "interface", why),))
@@ -77,6 +78,15 @@ def compare_interfaces(
     ]
     used = set(names_of(abstract))
     return Compared(tuple(n for n in own if n in other and n in used), tuple(failures))
+
+
+def _of_closed(automaton: Automaton, agent: Agent | None) -> tuple[str, ...]:
+    """What a closed system shows."""
+    names = names_of(automaton)
+    if agent is None:
+        return names
+    declared = {d.name for d in agent.variables}
+    return tuple(n for n in names if n in declared)
 
 
 def different_functions(detailed: Model, abstract: Model) -> tuple[Failure, ...]:

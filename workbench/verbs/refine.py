@@ -61,7 +61,15 @@ if TYPE_CHECKING:
     default=30.0,
     show_default=True,
     metavar="SECONDS",
-    help="For the search of reachable sets.",
+    help="For the proof and the search of a refutation.",
+)
+@click.option(
+    "--horizon",
+    type=Number(0, 1e6, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="TIME",
+    help="How far the runs go that might refute.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
@@ -89,6 +97,7 @@ def command(
     flat: bool,
     no_reach: bool,
     time_limit: float,
+    horizon: float,
     seed: int,
     certificate: Path | None,
     html: Path | None,
@@ -113,15 +122,18 @@ def command(
 
     other = Chosen(*split_reference(against), {})
     detailed, abstract = chosen.load(), other.load()
+    given = _witnesses(witness, detailed.automaton)
+    _check_names(observe, given, detailed, abstract)
     with Progress(console.quiet or console.as_json) as progress:
         settings = Settings(
             _pairs(places),
-            _witnesses(witness, detailed.automaton),
+            given,
             not no_reach,
             True,
             deadline(time_limit),
             seed,
             progress,
+            horizon=horizon,
         )
         if inductive:
             pair = _Pair(chosen.label, other.label, detailed, abstract)
@@ -263,6 +275,26 @@ def _witnesses(given: tuple[str, ...], detailed: Automaton) -> Mapping[str, Form
             )
         found[name.strip()] = form
     return found
+
+
+def _check_names(
+    observe: tuple[str, ...], witness: Mapping[str, Form], detailed: Model, abstract: Model
+) -> None:
+    """Refuse names that the systems do not have, and witnesses of what is observed."""
+    from abstraction.refinement.interface import compare_interfaces
+    from models.proof.conditions import names_of
+
+    own, other = detailed.automaton, abstract.automaton
+    for name in observe:
+        for side, automaton in (("detailed", own), ("abstract", other)):
+            if name not in names_of(automaton):
+                raise click.UsageError(f"--observe {name}: the {side} system has no such variable")
+    seen = compare_interfaces(own, other, detailed.agent, abstract.agent, observe).observed
+    for name in witness:
+        if name not in names_of(other):
+            raise click.UsageError(f"--witness {name}: the abstract system has no such variable")
+        if name in seen:
+            raise click.UsageError(f"--witness {name}: it is observed, so it stands for itself")
 
 
 def _in_words(label: str, other: str, proof: Proof, sources: Mapping[str, str]) -> str:
