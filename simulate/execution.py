@@ -281,8 +281,7 @@ class Execution:
         place, program, env = self.place, self.place.program, self.env
         env[TIME] = self.t
         if place.branches is not None:
-            for k, truth in enumerate(place.branches(env)):
-                env[branch_name(k)] = truth
+            env.update(place.branches(env))
         x = [env[n] for n in program.flowing]
         held = [env[n] for n in program.held]
         return program, x, held, max(self.next_change(), self.t), self.active(place)

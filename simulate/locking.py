@@ -1,24 +1,44 @@
 """Kinks and jumps inside a flow, locked for the length of a stretch.
 
-A flow with conditionals, `min`, `max`, `abs` or `sign` is smooth only as long as no branch
-changes. Each branch becomes a held truth value, `branch 0`, `branch 1`, ..., which keeps its
-value while a stretch lasts; its condition is watched in the direction that would change it,
-as a crossing event, so that the next stretch starts just beyond the switching surface with
-the other branch. Tables and `floor` are left to the error control.
+A flow with conditionals, `min`, `max`, `abs`, `sign`, `floor`, tables or `atan2` is smooth only
+as long as none of them changes its piece. Each branch becomes a held truth value, `branch 0`,
+`branch 1`, ..., and what else belongs to a piece a held number, `piece 0`, `piece 1`, ..., which
+keep their values while a stretch lasts; the condition of a branch is watched in the direction
+that would change it, as a crossing event, so that the next stretch starts just beyond the
+switching surface with the other branch. The conditions that end a piece are watched as branches
+that nothing reads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 from models.automaton import TIME
-from models.expressions.expression import ONE, Expression, boolean, conditional, variable
+from models.expressions.expression import (
+    ONE,
+    ZERO,
+    Expression,
+    boolean,
+    conditional,
+    conjunction,
+    constant,
+    disjunction,
+    equal,
+    function,
+    subtract,
+    variable,
+)
 from models.expressions.operators import Op
 from models.expressions.traversal import free_variables, rebuild, with_arguments
+from simulate.stepping.calculator import Calculator, Externals
+from simulate.table_pieces import table_piece
 
 MAX_BRANCHES = 64
 """Flows with more branches than this are not locked."""
+
+PI = constant(Fraction(3141592653589793238462643383280, 10**30))
 
 
 def branch_name(index: int) -> str:
@@ -26,29 +46,78 @@ def branch_name(index: int) -> str:
     return f"branch {index}"
 
 
+def piece_name(index: int) -> str:
+    """A held number of a piece."""
+    return f"piece {index}"
+
+
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """Flows whose branches are held, and the conditions that the branches stand for."""
+    """Flows whose branches and pieces are held, the conditions that the branches stand for
+    (which may read pieces), and the numbers that the pieces are."""
 
     flows: Mapping[str, Expression]
     conditions: tuple[Expression, ...]
+    pieces: tuple[Expression, ...] = ()
 
 
 def lock(flows: Mapping[str, Expression], moving: Sequence[str]) -> Locked:
-    """The flows with every branch that can change while time passes replaced by a held
-    truth value; exact as long as no condition changes its truth."""
-    changing = frozenset(moving) | {TIME}
-    numbers: dict[Expression, int] = {}
-
-    def held(condition: Expression) -> Expression | None:
-        if not free_variables(condition) & changing:
-            return None
-        return variable(branch_name(numbers.setdefault(condition, len(numbers))))
-
-    result = {name: _decided(flow, held) for name, flow in flows.items()}
-    if len(numbers) > MAX_BRANCHES:
+    """The flows with every branch and piece that can change while time passes replaced by held
+    values; exact as long as no condition changes its truth."""
+    found = _Collected(frozenset(moving) | {TIME})
+    result = {name: _decided(flow, found.held, found) for name, flow in flows.items()}
+    if len(found.conditions) > MAX_BRANCHES:
         return Locked(flows, ())
-    return Locked(result, tuple(numbers))
+    return Locked(result, tuple(found.conditions), tuple(found.pieces))
+
+
+class HeldBranches:
+    """The branches and pieces of locked flows, to be evaluated at the start of a stretch."""
+
+    def __init__(self, locked: Locked, symbols: Mapping[str, int], externals: Externals):
+        self._pieces = Calculator(locked.pieces, symbols, externals)
+        self._conditions = Calculator(locked.conditions, symbols, externals)
+
+    def __call__(self, values: Mapping[str, float]) -> dict[str, float]:
+        """The held values by their names."""
+        found = {piece_name(k): number for k, number in enumerate(self._pieces(values))}
+        truths = self._conditions({**values, **found})
+        return found | {branch_name(k): truth for k, truth in enumerate(truths)}
+
+
+def held_branches(
+    locked: Locked, symbols: Mapping[str, int], externals: Externals
+) -> HeldBranches | None:
+    """What is held in locked flows; None if that is nothing."""
+    return HeldBranches(locked, symbols, externals) if locked.conditions else None
+
+
+@dataclass
+class _Collected:
+    """The branches and pieces of some flows, numbered as they are found."""
+
+    changing: frozenset[str]
+    conditions: dict[Expression, int] = field(default_factory=dict)
+    pieces: dict[Expression, int] = field(default_factory=dict)
+
+    def changes(self, node: Expression) -> bool:
+        """Whether an expression may change while time passes."""
+        return not free_variables(node).isdisjoint(self.changing)
+
+    def held(self, condition: Expression) -> Expression | None:
+        """The truth value of a branch; None if it cannot change."""
+        if not self.changes(condition):
+            return None
+        self.watch(condition)
+        return variable(branch_name(self.conditions[condition]))
+
+    def hold(self, value: Expression) -> Expression:
+        """A number that is held from the start of a stretch on."""
+        return variable(piece_name(self.pieces.setdefault(value, len(self.pieces))))
+
+    def watch(self, condition: Expression) -> None:
+        """End stretches where the truth of a condition changes."""
+        self.conditions.setdefault(condition, len(self.conditions))
 
 
 def fix(
@@ -62,8 +131,13 @@ def fix(
     return {name: _decided(flow, known) for name, flow in flows.items()}
 
 
-def _decided(flow: Expression, decide: Callable[[Expression], Expression | None]) -> Expression:
-    """The flow with the branches that are decided (not None) replaced by conditionals."""
+def _decided(
+    flow: Expression,
+    decide: Callable[[Expression], Expression | None],
+    pieces: _Collected | None = None,
+) -> Expression:
+    """The flow with the branches that are decided (not None) replaced by conditionals, and with
+    the pieces that can change held."""
 
     def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
         if node.op is Op.IF:
@@ -77,9 +151,56 @@ def _decided(flow: Expression, decide: Callable[[Expression], Expression | None]
             if truth is not None:
                 value = args[0] if node.op is Op.ABSOLUTE else ONE
                 return conditional(truth, value, -value)
+        if pieces is not None and pieces.changes(node):
+            if node.op is Op.FLOOR:
+                return _floor(node, pieces)
+            if node.op is Op.LOOKUP:
+                return table_piece(node, args, pieces.hold, pieces.watch)
+            if node.op is Op.ATAN2:
+                return _angle(node, args, pieces)
+            return with_arguments(node, _within_domain(node, args))
         return with_arguments(node, args)
 
     return rebuild(flow, replace)
+
+
+def _floor(node: Expression, pieces: _Collected) -> Expression:
+    """The number itself, as long as the argument lies between it and the next."""
+    (argument,) = node.args
+    held = pieces.hold(node)
+    pieces.watch(argument >= held + 1)
+    pieces.watch(argument < held)
+    return held
+
+
+def _angle(node: Expression, args: tuple[Expression, ...], pieces: _Collected) -> Expression:
+    """`atan2` continued smoothly over its cut, where the angle jumps from pi to -pi: turned so
+    that the cut lies in the quadrant x, y < 0 as long as the point is not there, and in the
+    opposite one as long as it is. (At the origin it is 0.)"""
+    (y, x), (raw_y, raw_x) = args, node.args
+    truth = pieces.held(disjunction(raw_x > 0, raw_y >= 0))
+    if truth is None:
+        return with_arguments(node, args)
+    turned = PI / 4 + function(Op.ATAN2, subtract(y, x), x + y)
+    outside = conditional(conjunction(equal(x, 0), equal(y, 0)), ZERO, turned)
+    return conditional(truth, outside, function(Op.ATAN2, -y, -x) - PI)
+
+
+def _within_domain(node: Expression, args: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """The arguments of a function with edges: a piece that is continued beyond its end may leave
+    the domain (x in sqrt(abs(x))), and there the argument itself is taken."""
+    if args == node.args or not args or node.op not in _DOMAINS:
+        return args
+    return (conditional(_DOMAINS[node.op](args[0]), args[0], node.args[0]), *args[1:])
+
+
+_DOMAINS: Mapping[Op, Callable[[Expression], Expression]] = {
+    Op.SQRT: lambda x: x >= 0,
+    Op.POWER: lambda x: x >= 0,
+    Op.LOG: lambda x: x > 0,
+    Op.ASIN: lambda x: conjunction(x >= -1, x <= 1),
+    Op.ACOS: lambda x: conjunction(x >= -1, x <= 1),
+}
 
 
 def _extreme(

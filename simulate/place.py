@@ -36,7 +36,7 @@ from simulate.inputs.kinked_formula import KinkedFormula, kinked
 from simulate.inputs.signals import Formula, Lines, Signal
 from simulate.jump import Jump
 from simulate.jump import edge_name as edge_name
-from simulate.locking import lock
+from simulate.locking import HeldBranches, held_branches, lock
 from simulate.stepping.calculator import Calculator, Externals, TolerantCondition
 from simulate.stepping.program import Program, Watched, compile_program
 
@@ -83,7 +83,7 @@ class Place:
     written: tuple[Expression, ...]  # the exits as they stand in the model
     holds: tuple[Hold, ...]
     derived: Mapping[str, Expression]
-    branches: Calculator | None = None
+    branches: HeldBranches | None = None
     resting: tuple[str, ...] = ()  # the variables that do not flow here
     conditions: tuple[Expression, ...] = ()  # what the branches stand for
     slide: Surface | None = None  # the surface along which the state slides
@@ -429,9 +429,7 @@ class Prepared:
             symbols=self.symbols,
             externals=self.externals,
         )
-        branches = None
-        if locked.conditions:
-            branches = Calculator(locked.conditions, self.symbols, self.externals)
+        branches = held_branches(locked, self.symbols, self.externals)
         derived, resting = self.derived(name), tuple(n for n in self.names if n not in moving)
         return Place(
             name,

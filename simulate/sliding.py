@@ -40,7 +40,7 @@ from models.expressions.printing import to_text
 from models.expressions.simplify import simplify
 from models.expressions.traversal import conjuncts, free_variables, substitute
 from simulate.holding import inward
-from simulate.locking import fix, lock
+from simulate.locking import fix, held_branches, lock
 from simulate.place import UNDEFINED_HOLDS, Place, Role
 from simulate.stepping.calculator import Calculator, TolerantCondition
 from simulate.stepping.program import Watched, compile_program
@@ -300,7 +300,7 @@ class Slides:
             tuple(parts.values()),
             (),
             p.derived(surface.below),
-            Calculator(locked.conditions, p.symbols, p.externals) if locked.conditions else None,
+            held_branches(locked, p.symbols, p.externals),
             tuple(n for n in p.names if n not in moving),
             locked.conditions,
             surface,

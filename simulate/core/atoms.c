@@ -5,6 +5,7 @@
 
 #define CLOSE 64.0
 #define NOTHING_GAINED 0.01
+#define SOON 0x1p-20
 #define LEFT 16.0 /* a guard has been left after so many tolerances: then it can be enclosed */
 
 /* How many powers of the composition are kept. */
@@ -115,7 +116,8 @@ double core_intervals(Core *core, int k, double h, Intervals *found)
     const Atom *atom = &p->atoms[k];
     const double *row = core_row(core, atom->reg);
     double c[STRIDE], v = core->values[k], flip, rest = 0.0, power = 1.0, last = 0.0;
-    double before = 0.0, tail, eps = core->eps[k], scale = core->scale[k];
+    double before = 0.0, tail, eps = core->eps[k];
+    double scale = core->scale[k] > eps ? core->scale[k] : eps; /* time alone has no spread */
     int degree, cut, j, way;
     found->count = 0;
     if (atom->flags & FLAG_FROZEN) {
@@ -194,6 +196,7 @@ double core_intervals(Core *core, int k, double h, Intervals *found)
         if (c[way] < 0.0) {
             double gone = cut ? pow(LEFT * scale / fabs(c[way]), 1.0 / way) : h;
             core->departing[k] = 1;
+            gone = gone < SOON * h ? SOON * h : gone;
             if (gone < h)
                 return gone;
             returning(c, degree, way, h, found);

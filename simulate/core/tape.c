@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#define NEAR_POLE 16.0 /* tolerances: a denominator this near to zero may have either sign */
+
 /* Lookup tables */
 
 static void cell(const double *axis, int count, double x, int *low, int *high, double *along)
@@ -407,9 +409,9 @@ void tape_sensitivity(const Program *p, const Instruction *code, int count, cons
             other = i->b >= 0 && i->code != LOOKUP1 ? i->b : i->a;
             spread[i->d] = pa * spread[i->a] + pb * spread[other];
             noise[i->d] = pa * noise[i->a] + pb * noise[other];
-            if (i->code == DIVIDE && !(2.0 * spread[other] < fabs(r[other])))
+            if (i->code == DIVIDE && !(NEAR_POLE * spread[other] < fabs(r[other])))
                 spread[i->d] = INFINITY;
-            if (i->code == DIVIDE && !(2.0 * noise[other] < fabs(r[other])))
+            if (i->code == DIVIDE && !(NEAR_POLE * noise[other] < fabs(r[other])))
                 noise[i->d] = INFINITY;
         }
         noise[i->d] += 0x1p-53 * fabs(r[i->d]);

@@ -28,6 +28,9 @@ NOTHING_GAINED = 0.01
 LEFT = 16.0
 """A guard that is no polynomial has been left after so many tolerances: then it can be enclosed."""
 
+SOON = 2.0**-20
+"""A guard is left at the earliest after this part of a step."""
+
 
 def span(m: Memory, degree: int) -> int:
     """How many powers of the composition are kept."""
@@ -63,7 +66,8 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
     if not rest < math.inf:
         return (whole if v > 0.0 else []), h
     tail = last + before if cut else 0.0
-    eps, scale = m.eps[k], m.scale[k]
+    eps = m.eps[k]
+    scale = m.scale[k] if m.scale[k] > eps else eps  # time alone has no spread
     if tail > scale and rest + 4.0 * tail >= 0.5 * abs(v):
         shorter = h * max(0.1, 0.9 * math.pow(scale / tail, 1.0 / (degree - 1)))
         if shorter < h:
@@ -94,6 +98,7 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
         if c[way] < 0.0:
             m.departing[k] = True
             gone = math.pow(LEFT * scale / abs(c[way]), 1.0 / way) if cut else h
+            gone = SOON * h if gone < SOON * h else gone
             return (returning(c, degree, way, h), h) if gone >= h else ([], gone)
         m.departing[k] = False
     c[0] = 2.0 * eps

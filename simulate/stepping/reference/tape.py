@@ -13,6 +13,9 @@ from collections.abc import Callable, Sequence
 from simulate.stepping.tape import Code, FloatTable, Instruction
 
 ROUNDING = 2.0**-53
+NEAR_POLE = 16.0
+"""A denominator that is no further from zero than so many tolerances may have either sign."""
+
 External = Callable[..., float]
 
 
@@ -384,9 +387,9 @@ def sensitivity(
             second = b if b >= 0 and code != Code.LOOKUP1 else a
             spread[d] = pa * spread[a] + pb * spread[second]
             noise[d] = pa * noise[a] + pb * noise[second]
-            if code == Code.DIVIDE and not 2.0 * spread[b] < abs(r[b]):
+            if code == Code.DIVIDE and not NEAR_POLE * spread[b] < abs(r[b]):
                 spread[d] = math.inf
-            if code == Code.DIVIDE and not 2.0 * noise[b] < abs(r[b]):
+            if code == Code.DIVIDE and not NEAR_POLE * noise[b] < abs(r[b]):
                 noise[d] = math.inf
         noise[d] += ROUNDING * abs(r[d])
 
