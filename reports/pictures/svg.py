@@ -44,15 +44,17 @@ STYLE = """
 .wb .point { fill: var(--paper); stroke: var(--arrow); stroke-width: 1.3; }
 .wb .arrow { fill: none; stroke: var(--arrow); stroke-width: 1.3; }
 .wb .data { fill: none; stroke: var(--agent); stroke-width: 1.3; }
-.wb marker .head { fill: var(--arrow); }
-.wb marker .datahead { fill: var(--agent); }
+.wb marker .head { fill: var(--arrow); fill: context-stroke; }
+.wb marker .datahead { fill: var(--agent); fill: context-stroke; }
 """.strip()
 
 MARKERS = (
-    '<defs><marker id="wb-head" viewBox="0 0 10 8" refX="9" refY="4" markerWidth="9" '
-    'markerHeight="7" orient="auto"><path class="head" d="M0 0L10 4L0 8L2.5 4Z"/></marker>'
-    '<marker id="wb-datahead" viewBox="0 0 10 8" refX="9" refY="4" markerWidth="9" '
-    'markerHeight="7" orient="auto"><path class="datahead" d="M0 0L10 4L0 8Z"/></marker></defs>'
+    '<defs><marker id="wb-head" viewBox="0 0 10 8" refX="9" refY="4" '
+    'markerUnits="userSpaceOnUse" markerWidth="11.7" markerHeight="9.1" orient="auto">'
+    '<path class="head" d="M0 0L10 4L0 8L2.5 4Z"/></marker>'
+    '<marker id="wb-datahead" viewBox="0 0 10 8" refX="9" refY="4" '
+    'markerUnits="userSpaceOnUse" markerWidth="11.7" markerHeight="9.1" orient="auto">'
+    '<path class="datahead" d="M0 0L10 4L0 8Z"/></marker></defs>'
 )
 
 
