@@ -10,7 +10,7 @@ What the language cannot say is refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from models.automaton import (
@@ -49,11 +49,15 @@ from models.language.unparse_parts import block, explicit, is_free, label, limit
 from models.source import Diagnostic, ModelError
 
 
-def unparse(automaton: Automaton) -> str:
-    """The automaton as source text; raises ModelError where that is impossible."""
+def unparse(automaton: Automaton, access: Mapping[str, str] | None = None) -> str:
+    """The automaton as source text; raises ModelError where that is impossible.
+
+    `access` says of variables that are not private whether others `read` them too (`write`), or
+    change them as well (`readwrite`).
+    """
     try:
         locations, edges = explicit(automaton)
-        return "\n".join(_Writer(automaton, locations, edges).lines()) + "\n"
+        return "\n".join(_Writer(automaton, locations, edges, access or {}).lines()) + "\n"
     except Refused as refused:
         raise ModelError(
             Diagnostic("not-representable", str(refused), hint="export as JSON instead")
@@ -73,9 +77,14 @@ class _Writer:
     """The text of one automaton."""
 
     def __init__(
-        self, automaton: Automaton, locations: tuple[Location, ...], edges: tuple[Edge, ...]
+        self,
+        automaton: Automaton,
+        locations: tuple[Location, ...],
+        edges: tuple[Edge, ...],
+        access: Mapping[str, str],
     ):
         self.automaton = automaton
+        self.access = access
         self.locations = locations
         self.edges = edges
         self.starts = tuple(automaton.initial_sets())
@@ -240,7 +249,8 @@ class _Writer:
         """The variables under an access word, and the inputs as `read`."""
         groups: dict[str, list[str]] = {}
         for declared in self.variables:
-            words = f"{access} {declared.kind} {declared.type}"
+            word = self.access.get(declared.name, access) if loose else access
+            words = f"{word} {declared.kind} {declared.type}"
             groups.setdefault(words, []).append(self.names[declared.name])
         for parameter in self.loose:
             word = "private" if loose else "read"

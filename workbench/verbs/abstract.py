@@ -66,7 +66,8 @@ def command(
 
     if not (interval or drop or merge or widen or timed):
         raise click.UsageError("say what to leave out: --interval, --drop, --merge, ...")
-    original = explicit(chosen.load().automaton)
+    model = chosen.load()
+    original = explicit(model.automaton)
     original, made, places = _made(original, interval, drop, merge, widen, timed)
     observed = tuple(n for n in names_of(made) if n in names_of(original))
     regions = () if timed is None else durations(original, timed)
@@ -76,7 +77,9 @@ def command(
         why = "; ".join(f"{f.title}: {f.why}" for f in outcome.failures)
         console.result(f"{chosen.label}: NOT PROVED to refine what was made: {why}")
         return ExitCode.UNKNOWN
-    text = unparse(made)
+    access = {} if model.agent is None else {d.name: d.access.value for d in model.agent.variables}
+    text = unparse(made, access)
+    lost = [n for n, how in access.items() if how != "private" and n not in observed]
     if output is not None:
         write_whole(output, text)
     judgement = outcome.judgement
@@ -94,6 +97,9 @@ def command(
         console.raw(text)
     else:
         console.result(f"{chosen.label} REFINES {output}: {counted(total, 'obligation')} proved")
+        if lost:
+            rest = " ".join(f"--observe {n}" for n in access if n in observed)
+            console.result(f"  {output} does not show {', '.join(lost)}: compare with {rest}")
     return ExitCode.OK
 
 
