@@ -132,7 +132,7 @@ def _low_places(p: list[float], best: float) -> Sequence[float]:
         return (0.0,)
     if len(p) == 2 or bounds(p)[0] >= best:
         return (0.0, 1.0)
-    return (0.0, 1.0, *critical_points(p))
+    return (0.0, 1.0, *critical_points(p, min(best, p[0], sum(p))))
 
 
 def _aligned(

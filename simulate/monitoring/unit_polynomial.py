@@ -8,10 +8,10 @@ sampling points is missed, up to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
-from math import comb, isfinite
+from math import comb, inf, isfinite
 
 Polynomial = list[float]
 
@@ -84,7 +84,12 @@ def bounds(p: Sequence[float]) -> tuple[float, float]:
     return min(b), max(b)
 
 
-def roots(p: Sequence[float]) -> list[float]:
+Settled = Callable[[float, float, Sequence[float]], Sequence[float] | None]
+"""Of a piece and its Bernstein coefficients: what to take for its roots without looking closer;
+None to look closer."""
+
+
+def roots(p: Sequence[float], settled: Settled = lambda *_: None) -> list[float]:
     """Where p vanishes in [0, 1], in increasing order; a touching root may be reported
     twice, next to itself. A polynomial that is zero up to rounding has none."""
     spread = sum(map(abs, p[1:]))
@@ -106,7 +111,10 @@ def roots(p: Sequence[float]) -> list[float]:
         changes = _sign_changes(b, tiny)
         if changes == 0:
             continue
-        if depth >= DEPTH:
+        known = settled(low, high, b)
+        if known is not None:
+            found.extend(known)
+        elif depth >= DEPTH:
             found.append(0.5 * (low + high))
         elif changes == 1 and b[0] * b[-1] < 0.0:
             found.append(_bisected(p, low, high))
@@ -118,11 +126,22 @@ def roots(p: Sequence[float]) -> list[float]:
     return found
 
 
-def critical_points(p: Sequence[float]) -> list[float]:
-    """Where the derivative vanishes inside (0, 1)."""
+def critical_points(p: Sequence[float], best: float = inf) -> list[float]:
+    """Where the derivative vanishes inside (0, 1), as far as p may be below `best` there. A piece
+    in which p changes by rounding only counts as one point."""
     if len(p) <= 2:
         return []
-    return [u for u in roots(derivative(p)) if 0.0 < u < 1.0]
+    rounding = NEGLIGIBLE * sum(map(abs, p))
+
+    def settled(low: float, high: float, slopes: Sequence[float]) -> Sequence[float] | None:
+        width = high - low
+        falls, rises = -width * min(0.0, *slopes), width * max(0.0, *slopes)
+        if falls <= rounding and rises <= rounding:
+            return (0.5 * (low + high),)
+        least = max(value(p, low) - falls, value(p, high) - rises)
+        return () if least - rounding >= best else None
+
+    return [u for u in roots(derivative(p), settled) if 0.0 < u < 1.0]
 
 
 def _sign_changes(b: Sequence[float], tiny: float) -> int:
