@@ -3,33 +3,32 @@
 `confirm` repeats the run, decision by decision, with two methods at tight tolerance: both
 must violate the claim, by more than ten times what they differ and than what rounding does (seen
 by runs from states beside it, `simulate.nudged_run`), and both traces must be runs of the
-automaton (`simulate.monitoring.run_check`). `Shrinker` makes the run simple: fewest switches,
-constant signals, round numbers, short. Where an enclosure of the run can be computed, the
-violation is proved as well.
+automaton (`simulate.monitoring.run_check`). Then the run is made simple
+(`simulate.search.shrinking`). Where an enclosure of the run can be computed, the violation is
+proved as well. What speaks against a run is told as a `Doubt`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 from models.automaton import Automaton, Property
 from models.trace import Ending, Trace
 from models.verdict import Confirmation
-from simulate.inputs.signals import Formula, Lines, Signal, Steps
 from simulate.nudged_run import NUDGE
-from simulate.policy import Policy, Switching
 from simulate.recipe import Recipe
-from simulate.run import Given
+from simulate.search.doubt import Cause, Doubt
 from simulate.search.objective import SAFETY, Objective, magnitude
+from simulate.search.shrinking import Shrinker
 from simulate.stepping.methods import Adams, Method, Taylor
+from simulate.validated.allowance import Allowance
 
 TOLERANCES = ((1e-10, 1e-12), (1e-9, 1e-11), (1e-8, 1e-10))
 """Relative and absolute tolerances of repetitions, the tightest first. A run that rests on
 a boundary may need a wider one: below the rounding of its guards no event can be placed."""
 
-CLEAR = 1e-3
 MAX_STEPS = 20_000
 """Of a repetition; beyond that it takes longer than it is worth."""
 
@@ -40,7 +39,14 @@ boundary is touched."""
 FEW_JUMPS, FEW_VARIABLES = 2, 8
 """A run within these limits is enclosed in seconds."""
 
-Rigorous = Callable[[Automaton, Property, Recipe, Trace], Confirmation | None]
+STEPS = 250
+"""So many steps of enclosures may be made for the runs of a search, unless proofs at length are
+asked for."""
+
+GRACE = 1.0
+"""So many seconds enclosures have even if a violation is found when the time is over."""
+
+Rigorous = Callable[[Automaton, Property, Recipe, Trace, Allowance | None], Confirmation | None]
 """An enclosure of the run that proves the violation, if it can."""
 
 
@@ -56,46 +62,82 @@ class Counterexample:
     confirmations: tuple[Confirmation, ...]
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """How much work a confirmation may be, and who is told of a doubt. A hasty one does not look
+    for simpler forms of a run that is doubtful itself."""
+
+    deadline: float = math.inf
+    allowance: Allowance = field(default_factory=lambda: Allowance(STEPS))
+    hasty: bool = False
+    tell: Callable[[Doubt], None] = lambda _: None
+
+
 def confirm(objective: Objective, recipe: Recipe) -> tuple[Confirmation, ...]:
-    """The repetitions of a run that violate the claim beyond doubt; none if there is any.
+    """The repetitions of a run that violate the claim beyond doubt; none if there is any."""
+    found = examined(objective, recipe)
+    return () if isinstance(found, Doubt) else found
+
+
+def examined(objective: Objective, recipe: Recipe) -> tuple[Confirmation, ...] | Doubt:
+    """The repetitions of a run that violate the claim beyond doubt, or the doubt.
 
     The error is estimated by the difference of the two methods and by that to a run beside
     it, and is at least the tolerance times the size of the numbers in the run.
     """
+    doubts = []
     for rtol, atol in TOLERANCES:
         methods: tuple[Method, ...] = (
             Taylor(rtol, atol, max_steps=MAX_STEPS),
             Adams(rtol, atol, max_steps=MAX_STEPS),
         )
         found = _repeated(objective, recipe, methods)
-        if found:
+        if not isinstance(found, Doubt):
             return found
-    return ()
+        doubts.append(found)
+    return doubts[0]
 
 
 def _repeated(
     objective: Objective, recipe: Recipe, methods: tuple[Method, ...]
-) -> tuple[Confirmation, ...]:
+) -> tuple[Confirmation, ...] | Doubt:
     margins, scale = [], 0.0
     for method in methods:
         trace = objective.run(replace(recipe, method=method))
         margin = objective.score(recipe, trace).margin
-        if not margin < 0.0 or objective.problems(recipe, trace):
-            return ()
+        if not margin < 0.0:
+            return _not_violated(trace, method, margin)
+        if problems := objective.problems(recipe, trace):
+            return Doubt(Cause.NO_RUN, problems[0])
         margins.append(margin)
         scale = max(scale, magnitude(trace))
+    least = -max(margins)
     finite = all(map(math.isfinite, margins))
     error = max(margins) - min(margins) if finite else 0.0
     error = max(error, methods[0].rtol * scale)
-    if -max(margins) <= SAFETY * error:
-        return ()
+    if least <= SAFETY * error:
+        return _within(least, error)
     error = max(error, _rounding(objective, replace(recipe, method=methods[0]), margins[0]))
-    if -max(margins) <= SAFETY * error:
-        return ()
+    if least <= SAFETY * error:
+        return _within(least, error)
     return tuple(
         Confirmation(f"{_name(method)}: {_by(-m, error)}", -m)
         for method, m in zip(methods, margins, strict=True)
     )
+
+
+def _within(violation: float, error: float) -> Doubt:
+    if math.isinf(violation):
+        return Doubt(Cause.EXACT, "the smallest change of the start undoes it")
+    return Doubt(Cause.MARGIN, f"violated by {violation:.3g}, error about {error:.1g}")
+
+
+def _not_violated(trace: Trace, method: Method, margin: float) -> Doubt:
+    if trace.outcome.ending is Ending.HORIZON:
+        detail = f"with the {_kind(method)} method it keeps it by {margin:.3g}"
+    else:
+        detail = f"with the {_kind(method)} method: {trace.outcome.sentence.rstrip('.')}"
+    return Doubt(Cause.OTHER_METHOD, detail)
 
 
 def _rounding(objective: Objective, recipe: Recipe, margin: float) -> float:
@@ -109,9 +151,12 @@ def _rounding(objective: Objective, recipe: Recipe, margin: float) -> float:
     return min(changes)
 
 
+def _kind(method: Method) -> str:
+    return "Adams" if isinstance(method, Adams) else "Taylor series"
+
+
 def _name(method: Method) -> str:
-    kind = "Adams" if isinstance(method, Adams) else "Taylor series"
-    return f"repeated with the {kind} method at rtol {method.rtol:g}"
+    return f"repeated with the {_kind(method)} method at rtol {method.rtol:g}"
 
 
 def _by(violation: float, error: float) -> str:
@@ -120,193 +165,37 @@ def _by(violation: float, error: float) -> str:
     return f"violated by {violation:.6g}, error about {error:.1g}"
 
 
-def _magnitude_at(trace: Trace, t: float) -> float:
-    values = trace.segment_at(t).state(t)
-    return max((abs(v) for v in values if math.isfinite(v)), default=1.0)
-
-
-class Shrinker:
-    """Simplifies a violating run step by step; every step is a simulation.
-
-    A simplification is kept if the violation stays clear: a quarter of the first one, or
-    `CLEAR` of the numbers in the run.
-    """
-
-    def __init__(
-        self, objective: Objective, recipe: Recipe, budget: int = 250, keep_policy: bool = False
-    ):
-        self.objective, self.recipe = objective, recipe
-        self.left, self.keep_policy = budget, keep_policy
-        trace = objective.run(recipe)
-        self.first = objective.violation_time(recipe, trace) or trace.end
-        clear = CLEAR * max(1.0, _magnitude_at(trace, self.first))
-        self.needed = -clear
-        if not self._cut():
-            margin = objective.score(recipe, trace).margin
-            self.needed = -min(-0.25 * margin, clear) if math.isfinite(margin) else -math.inf
-
-    def accepts(self, candidate: Recipe) -> bool:
-        """Whether the candidate still violates clearly; it is then taken."""
-        if self.left <= 0 or candidate == self.recipe:
-            return False
-        self.left -= 1
-        try:
-            margin = self.objective.evaluate(candidate).margin
-        except (OverflowError, ZeroDivisionError):
-            return False
-        if margin <= self.needed and margin < 0.0:
-            self.recipe = candidate
-            return True
-        return False
-
-    def shrink(self) -> Recipe:
-        """The simplest run found."""
-        for candidate in self._policies() if not self.keep_policy else ():
-            if self.accepts(candidate):
-                break
-        for name in self.recipe.inputs:
-            self._simplify_signal(name)
-        self._round("initial")
-        self._round("parameters")
-        self._round_script()
-        self._cut_again()
-        return self.recipe
-
-    def _cut(self) -> bool:
-        """End the run soon after the violation; whether that was possible."""
-        for extra in (0.02, 0.1, 0.5):
-            until = _rounded_up(self.first * (1 + extra) + 1e-3 * self.recipe.until)
-            if until < self.recipe.until and self.accepts(replace(self.recipe, until=until)):
-                return True
-        return False
-
-    def _cut_again(self) -> None:
-        trace = self.objective.run(self.recipe)
-        self.first = self.objective.violation_time(self.recipe, trace) or trace.end
-        self._cut()
-
-    def _policies(self) -> Iterator[Recipe]:
-        """The same run with simpler rules for switching."""
-        policy = self.recipe.policy
-        for switching in (Switching.EARLIEST, Switching.LATEST):
-            if policy.switching is switching:
-                return
-            simple: Policy = replace(policy, switching=switching, script=())
-            yield replace(self.recipe, policy=simple)
-
-    def _with_signal(self, name: str, signal: Signal) -> Recipe:
-        return replace(self.recipe, inputs={**self.recipe.inputs, name: signal})
-
-    def _simplify_signal(self, name: str) -> None:
-        signal = self.recipe.inputs[name]
-        if isinstance(signal, Formula):
-            return
-        low, high = self._ranges().get(name, (min(signal.values), max(signal.values)))
-        levels = (low, high, 0.5 * (low + high), *map(_short, signal.values[:3]))
-        for level in dict.fromkeys(v for v in levels if low <= v <= high):
-            if self.accepts(self._with_signal(name, Steps((0.0,), (level,)))):
-                return
-        self._drop_pieces(name)
-        for i in range(len(self.recipe.inputs[name].values)):  # type: ignore[union-attr]
-            current = self.recipe.inputs[name]
-            assert not isinstance(current, Formula)
-            for value in _simpler(current.values[i], low, high):
-                values = (*current.values[:i], value, *current.values[i + 1 :])
-                if self.accepts(self._with_signal(name, type(current)(current.times, values))):
-                    break
-
-    def _drop_pieces(self, name: str) -> None:
-        """Leave out control points that are not needed, the last ones first."""
-        i = len(self.recipe.inputs[name].values) - 1  # type: ignore[union-attr]
-        while i >= 1:
-            current = self.recipe.inputs[name]
-            assert isinstance(current, Steps | Lines)
-            times = (*current.times[:i], *current.times[i + 1 :])
-            values = (*current.values[:i], *current.values[i + 1 :])
-            self.accepts(self._with_signal(name, type(current)(times, values)))
-            i -= 1
-
-    def _round(self, field: str) -> None:
-        """Initial values or parameters with few digits, or at the ends of their ranges."""
-        given: Mapping[str, Given] = getattr(self.recipe, field)
-        coordinates = self._ranges()
-        for name, value in given.items():
-            if isinstance(value, str | bool) or float(value) == _short(float(value), 2):
-                continue
-            low, high = coordinates.get(name, (-math.inf, math.inf))
-            for simple in _simpler(float(value), low, high):
-                current: Mapping[str, Given] = getattr(self.recipe, field)
-                changed = {**current, name: simple}
-                if field == "initial":
-                    candidate = replace(self.recipe, initial=changed)
-                else:
-                    candidate = replace(
-                        self.recipe, parameters={n: float(v) for n, v in changed.items()}
-                    )
-                if self.accepts(candidate):
-                    break
-
-    def _ranges(self) -> dict[str, tuple[float, float]]:
-        from simulate.search.search_space import SearchSpace, Shape
-
-        prepared = self.objective.prepared()
-        found: dict[str, tuple[float, float]] = {}
-        for index, start in enumerate(prepared.starts()):
-            if start.location == self.recipe.location:
-                space = SearchSpace(prepared, Shape(1.0, start=index))
-                values = (*space.initial.coordinates, *space.parameters)
-                for c in (*values, *space.inputs, *space.inclusions):
-                    found.setdefault(c.name, (c.low, c.high))
-                break
-        return found
-
-    def _round_script(self) -> None:
-        policy = self.recipe.policy
-        if not policy.script:
-            return
-        for digits in (1, 2, 3):
-            script = tuple(min(round(v, digits), 0.999) for v in policy.script)
-            simple = replace(policy, script=script)
-            if self.accepts(replace(self.recipe, policy=simple)):
-                return
-
-
-def _short(value: float, digits: int = 3) -> float:
-    return float(f"{value:.{digits}g}")
-
-
-def _rounded_up(t: float) -> float:
-    """A time with three digits that is not earlier."""
-    size = 10.0 ** (math.floor(math.log10(t)) - 2) if t > 0 else 1e-3
-    return float(f"{math.ceil(t / size * (1 - 1e-12)) * size:.3g}")
-
-
-def _simpler(value: float, low: float, high: float) -> Iterator[float]:
-    """Simpler numbers near a value, the simplest first; within its range."""
-    seen = {value}
-    ends = sorted((low, high), key=lambda end: abs(end - value))
-    for candidate in (*ends, *(_short(value, digits) for digits in (1, 2, 3, 4))):
-        if math.isfinite(candidate) and low <= candidate <= high and candidate not in seen:
-            seen.add(candidate)
-            yield candidate
-
-
 def enclosed(
-    automaton: Automaton, claim: Property, recipe: Recipe, trace: Trace
+    automaton: Automaton,
+    claim: Property,
+    recipe: Recipe,
+    trace: Trace,
+    allowance: Allowance | None = None,
 ) -> Confirmation | None:
     """A proof of the violation by enclosures, if it can be given in little time."""
-    few = len(trace.jumps) <= FEW_JUMPS and len(trace.variables) <= FEW_VARIABLES
-    return enclosed_at_length(automaton, claim, recipe, trace) if few else None
+    if not _is_short(trace):
+        return None
+    return enclosed_at_length(automaton, claim, recipe, trace, allowance)
+
+
+def _is_short(trace: Trace) -> bool:
+    return len(trace.jumps) <= FEW_JUMPS and len(trace.variables) <= FEW_VARIABLES
 
 
 def enclosed_at_length(
-    automaton: Automaton, claim: Property, recipe: Recipe, trace: Trace
+    automaton: Automaton,
+    claim: Property,
+    recipe: Recipe,
+    trace: Trace,
+    allowance: Allowance | None = None,
 ) -> Confirmation | None:
-    """A proof of the violation by enclosures, if it can be given."""
+    """A proof of the violation by enclosures, if it can be given with what is allowed."""
     from simulate.validated.validated_run import describe, validated_run
 
     for rtol, atol in TOLERANCES[:2]:
-        run = validated_run(automaton, recipe, claim, Taylor(rtol, atol))
+        if allowance is not None and allowance.is_spent:
+            return None
+        run = validated_run(automaton, recipe, claim, Taylor(rtol, atol), allowance)
         if run is not None and run.violation is not None and run.depth > 0.0:
             how = f"enclosed by ball arithmetic: {describe(run).rstrip('.')}"
             return Confirmation(how, run.depth, rigorous=True)
@@ -314,35 +203,81 @@ def enclosed_at_length(
 
 
 def counterexample(
-    objective: Objective, recipe: Recipe, rigorous: tuple[Rigorous, ...] = (enclosed,)
+    objective: Objective,
+    recipe: Recipe,
+    rigorous: tuple[Rigorous, ...] = (enclosed,),
+    attempt: Attempt | None = None,
 ) -> Counterexample | None:
-    """Confirm a violating run and shrink it; less simple runs are the second choices."""
-    recipe = Shrinker(objective, recipe).recipe
-    sound = next((r for r in _ended(objective, recipe) if confirm(objective, r)), None)
+    """Confirm a violating run and shrink it; less simple runs are the second choices. If there
+    is doubt about all of them, that about the last is told."""
+    attempt = attempt or Attempt()
+    recipe = Shrinker(objective, recipe, deadline=attempt.deadline).recipe
+    sound, doubt = _first_sound(objective, recipe)
     if sound is None:
+        attempt.tell(doubt)
         return None
-    for candidate in _simplified(objective, sound):
-        confirmations = confirm(objective, candidate)
-        if confirmations:
-            found = _shown(objective, candidate, confirmations, rigorous)
-            if _stands(objective, found):
-                return found
+    allowance = attempt.allowance
+    if attempt.hasty:
+        found = _judged(objective, sound, rigorous, allowance)
+        if isinstance(found, Doubt):
+            attempt.tell(found)
+            return None
+    for candidate in _simplified(objective, sound, attempt.deadline):
+        found = _judged(objective, candidate, rigorous, allowance)
+        if isinstance(found, Counterexample):
+            return found
+        doubt = found
+    attempt.tell(doubt)
     return None
 
 
-def _stands(objective: Objective, found: Counterexample) -> bool:
-    """Whether the violation is proved, or the way to it is clear."""
+def _judged(
+    objective: Objective,
+    recipe: Recipe,
+    rigorous: tuple[Rigorous, ...],
+    allowance: Allowance,
+) -> Counterexample | Doubt:
+    """The counterexample that a run is, or what speaks against it."""
+    confirmations = examined(objective, recipe)
+    if isinstance(confirmations, Doubt):
+        return confirmations
+    found = _shown(objective, recipe, confirmations, rigorous, allowance)
+    return _doubted(objective, found, rigorous, allowance) or found
+
+
+def _first_sound(objective: Objective, recipe: Recipe) -> tuple[Recipe | None, Doubt]:
+    """The run, ended where it can be confirmed; else what speaks against it."""
+    doubts = []
+    for ended in _ended(objective, recipe):
+        found = examined(objective, ended)
+        if not isinstance(found, Doubt):
+            return ended, Doubt(Cause.NO_RUN, "")
+        doubts.append(found)
+    return None, doubts[0]
+
+
+def _doubted(
+    objective: Objective,
+    found: Counterexample,
+    rigorous: tuple[Rigorous, ...],
+    allowance: Allowance,
+) -> Doubt | None:
+    """What speaks against a violation that is not proved: its way may not be clear."""
     if objective.violation_time(found.recipe, found.trace) is None:
-        return False
+        return Doubt(Cause.OTHER_METHOD, "the run that would be shown does not violate it")
     if any(c.rigorous for c in found.confirmations):
-        return True
+        return None
     shortly_after = found.time + SHORTLY * (1.0 + found.time)
-    if objective.unclear(found.recipe, shortly_after) is None:
-        return True
+    unclear = objective.unclear(found.recipe, shortly_after)
+    if unclear is None:
+        return None
     claim = objective.claim
-    return isinstance(claim, Property) and (
-        enclosed_at_length(objective.automaton, claim, found.recipe, found.trace) is not None
-    )
+    tried = enclosed_at_length in rigorous or (enclosed in rigorous and _is_short(found.trace))
+    if isinstance(claim, Property) and not tried:
+        automaton, recipe = objective.automaton, found.recipe
+        if enclosed_at_length(automaton, claim, recipe, found.trace, allowance) is not None:
+            return None
+    return Doubt(Cause.UNCLEAR, unclear)
 
 
 def _ended(objective: Objective, recipe: Recipe) -> Iterator[Recipe]:
@@ -356,11 +291,15 @@ def _ended(objective: Objective, recipe: Recipe) -> Iterator[Recipe]:
             yield replace(recipe, until=time + share * (recipe.until - time))
 
 
-def _simplified(objective: Objective, recipe: Recipe) -> Iterator[Recipe]:
-    """The run in simpler forms, and as it is."""
-    yield Shrinker(objective, recipe).shrink()
-    yield Shrinker(objective, recipe, keep_policy=True).shrink()
-    yield recipe
+def _simplified(objective: Objective, recipe: Recipe, deadline: float) -> Iterator[Recipe]:
+    """The run in simpler forms, and as it is; each form once."""
+    simplest = Shrinker(objective, recipe, deadline=deadline).shrink()
+    yield simplest
+    simple = Shrinker(objective, recipe, keep_policy=True, deadline=deadline).shrink()
+    if simple != simplest:
+        yield simple
+    if recipe not in (simplest, simple):
+        yield recipe
 
 
 def _shown(
@@ -368,6 +307,7 @@ def _shown(
     recipe: Recipe,
     confirmations: tuple[Confirmation, ...],
     rigorous: tuple[Rigorous, ...],
+    allowance: Allowance,
 ) -> Counterexample:
     claim = objective.claim
     stops = isinstance(claim, Property)
@@ -386,7 +326,7 @@ def _shown(
     final = final.with_decisions(trace.decisions)
     if isinstance(claim, Property):
         for prove in rigorous:
-            proved = prove(objective.automaton, claim, final, trace)
+            proved = prove(objective.automaton, claim, final, trace, allowance)
             if proved is not None:
                 confirmations = (*confirmations, proved)
     violation = min(c.violation for c in confirmations if not c.rigorous)

@@ -22,11 +22,22 @@ from models.automaton import Automaton, Property
 from simulate.monitoring.stl import Formula
 from simulate.policy import Switching
 from simulate.recipe import Recipe
-from simulate.search.counterexample import Counterexample, Rigorous, counterexample, enclosed
+from simulate.search.counterexample import (
+    GRACE,
+    STEPS,
+    Attempt,
+    Counterexample,
+    Rigorous,
+    counterexample,
+    enclosed,
+    enclosed_at_length,
+)
+from simulate.search.doubt import Doubt
 from simulate.search.evaluation_pool import EvaluationPool
 from simulate.search.objective import FAR, Objective
 from simulate.search.search_space import SearchSpace, Shape
 from simulate.search.searcher import Searcher
+from simulate.validated.allowance import Allowance
 
 HORIZONS = (10.0, 50.0, 250.0)
 """How long runs are where neither the model nor the caller says."""
@@ -36,6 +47,9 @@ SWITCHINGS = (Switching.EARLIEST, Switching.RANDOM, Switching.LATEST)
 MAX_STARTS = 6
 MAX_DECISIONS = 24
 MAX_CONFIRMATIONS = 40
+PATIENT_CONFIRMATIONS = 3
+"""After so many runs that could not be confirmed, simpler forms of such runs are not looked for."""
+
 PATIENCE = 6
 """A search that has not improved for so many turns is no longer preferred."""
 
@@ -73,15 +87,21 @@ class Progress:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found: a confirmed counterexample, or the closest run."""
+    """What a search found: a confirmed counterexample, or the closest run. `doubts` are about
+    runs that seemed to violate the claim, one for each run."""
 
     found: Counterexample | None
     robustness: float
     closest: Recipe | None
     simulations: int
     seconds: float
-    unconfirmed: int = 0
+    doubts: tuple[Doubt, ...] = ()
     interrupted: bool = False
+
+    @property
+    def unconfirmed(self) -> int:
+        """How many runs seemed to violate the claim, and were not confirmed."""
+        return len(self.doubts)
 
 
 @dataclass
@@ -106,11 +126,12 @@ class _Search:
 
     objective: Objective
     options: Options
+    allowance: Allowance
     arms: list[_Arm] = field(default_factory=list)
     simulations: int = 0
     best: float = math.inf
     best_recipe: Recipe | None = None
-    unconfirmed: int = 0
+    doubts: list[Doubt] = field(default_factory=list)
     found: Counterexample | None = None
 
 
@@ -126,7 +147,9 @@ def falsify(
     begun = time.monotonic()
     interrupted = False
     with EvaluationPool(automaton, claim, options.workers) as pool:
-        search = _Search(pool.objective, options)
+        steps = math.inf if enclosed_at_length in options.rigorous else STEPS
+        allowance = Allowance(steps, budget.deadline + GRACE)
+        search = _Search(pool.objective, options, allowance)
         try:
             _run(search, pool, budget, progress)
         except KeyboardInterrupt:
@@ -137,7 +160,7 @@ def falsify(
         search.best_recipe,
         search.simulations,
         time.monotonic() - begun,
-        search.unconfirmed,
+        tuple(search.doubts),
         interrupted,
     )
 
@@ -178,11 +201,11 @@ def _evaluate(
             search.best_recipe = _recipe(search, arm, x)
     worst = min(range(len(scores)), key=lambda i: scores[i].margin)
     margin = scores[worst].margin
-    if margin < 0.0 and search.unconfirmed < MAX_CONFIRMATIONS:
+    if margin < 0.0 and len(search.doubts) < MAX_CONFIRMATIONS:
         recipe = _recipe(search, arm, points[worst])
-        search.found = counterexample(search.objective, recipe, search.options.rigorous)
-        if search.found is None:
-            search.unconfirmed += 1
+        hasty = len(search.doubts) >= PATIENT_CONFIRMATIONS
+        attempt = Attempt(deadline, search.allowance, hasty, search.doubts.append)
+        search.found = counterexample(search.objective, recipe, search.options.rigorous, attempt)
     return [score.margin for score in scores]
 
 

@@ -13,6 +13,7 @@ from models.trace import Ending, EventType, Trace
 from simulate.inputs.signals import Lines
 from simulate.monitoring.clear_runs import ClearRuns
 from simulate.monitoring.monitor import Monitor
+from simulate.monitoring.possible_ranges import possible_ranges
 from simulate.monitoring.robustness import Closest, Robustness
 from simulate.monitoring.run_check import RunCheck
 from simulate.monitoring.stl import Formula
@@ -72,6 +73,7 @@ class Objective:
             if automaton.assumption == TRUE
             else Robustness.of_condition(automaton, automaton.assumption, symbols)
         )
+        self._ranges = possible_ranges(plain.view, symbols)
         self._spaces: dict[Shape, SearchSpace] = {}
         self._check: RunCheck | None = None
         self._clear_runs: ClearRuns | None = None
@@ -113,6 +115,9 @@ class Objective:
         completed = trace.outcome.ending is Ending.HORIZON
         if not trace.segments:
             return Score(FAILED, 0.0, completed)
+        trace, emptiness = self._ranges.kept(trace, recipe.inputs)
+        if not trace.segments:
+            return Score(FAILED + emptiness, 0.0, completed)
         if self._assumption is not None:
             self._assumption.values.inputs = recipe.inputs
             kept = self._assumption.along(trace)

@@ -17,6 +17,7 @@ from models.trace import Event, Segment
 from simulate.arrival import arrive, is_singular
 from simulate.inputs.signals import Signal, Steps
 from simulate.jump import edge_name
+from simulate.validated.allowance import Allowance
 from simulate.validated.balls import GaveUp, ball, ends, shortened
 from simulate.validated.crossing import cross
 from simulate.validated.enclosure import KinkStep, SmoothStep, StateSet, Way
@@ -65,7 +66,9 @@ class Follower:
         run: ObservedRun,
         inputs: Mapping[str, Signal],
         claim: Property | None,
+        allowance: Allowance | None = None,
     ):
+        self.allowance = allowance or Allowance()
         self.view = eliminate_algebraic(automaton)
         self.run, self.trace, self.inputs = run, run.trace, inputs
         self.claim = next((p for p in self.view.properties if claim and p.name == claim.name), None)
@@ -157,6 +160,7 @@ class Follower:
         """Let time pass, and prove that this is allowed."""
         h = duration
         while duration > 0:
+            self.allowance.spend()
             step = self.stay.flow.step(self._shape(), min(h, duration))
             after = self._after(step.image(ball(step.h)), step.h)
             missing = self.stay.unproved(step, self.now.state, ball(step.h), after=after.state)
@@ -227,6 +231,7 @@ class Follower:
     def _arrive(self, node: Expression) -> None:
         """Go to where a comparison changes its truth, though the run comes to rest there."""
         for part in arrive(self.stay, self.now.state, self._shape(), node):
+            self.allowance.spend()
             self._move(part.step, part.fall, replace(self.now, state=part.state, shape=part.shape))
 
     # Jumps

@@ -34,10 +34,12 @@ from models.trace import Ending, Trace
 from models.trace_boxes import Box
 from models.verdict import Confirmation
 from simulate.inputs.signals import Signal
+from simulate.policy import Level, Policy, Switching
 from simulate.recipe import Recipe
 from simulate.stepping.methods import Method, Taylor
 
 if TYPE_CHECKING:
+    from simulate.validated.allowance import Allowance
     from simulate.validated.follower import Follower
     from simulate.validated.observed_run import ObservedRun
 
@@ -107,9 +109,10 @@ def validate(
     *,
     inputs: Mapping[str, Signal] | None = None,
     claim: Property | None = None,
+    allowance: Allowance | None = None,
 ) -> ValidatedRun:
     """Follow a run by enclosures; with a claim, until it is certainly violated (a little
-    beyond the trace's end if necessary)."""
+    beyond the trace's end if necessary); with an allowance, no longer than that."""
     import flint
 
     from simulate.validated.balls import GaveUp
@@ -121,7 +124,7 @@ def validate(
         follower: Follower | None = None
         try:
             seen = ObservedRun(run) if isinstance(run, Trace) else run
-            follower = Follower(automaton, seen, inputs or {}, claim)
+            follower = Follower(automaton, seen, inputs or {}, claim, allowance)
             follower.follow()
             reason = None
         except GaveUp as stopped:
@@ -132,7 +135,11 @@ def validate(
 
 
 def validated_run(
-    automaton: Automaton, recipe: Recipe, claim: Property | None = None, method: Method = TIGHT
+    automaton: Automaton,
+    recipe: Recipe,
+    claim: Property | None = None,
+    method: Method = TIGHT,
+    allowance: Allowance | None = None,
 ) -> ValidatedRun | None:
     """Simulate a recipe at a tight tolerance and follow that run; None if there is no run.
     Without a claim, the one that the simulation sees violated is looked for."""
@@ -149,8 +156,24 @@ def validated_run(
     outcome = run.trace.outcome
     if claim is None and outcome.ending is Ending.VIOLATION:
         claim = next((p for p in automaton.properties if p.name == outcome.name), None)
-    found = validate(automaton, run, inputs=recipe.inputs, claim=claim)
-    return replace(found, policy=f"edges {recipe.policy.switching}, ranges {recipe.policy.level}")
+    found = validate(automaton, run, inputs=recipe.inputs, claim=claim, allowance=allowance)
+    return replace(found, policy=_chosen(recipe.policy))
+
+
+def _chosen(policy: Policy) -> str:
+    """How what the model leaves open was chosen, in words."""
+    when = {
+        Switching.EARLIEST: "as early as possible",
+        Switching.LATEST: "as late as possible",
+        Switching.RANDOM: "at the times drawn",
+    }
+    where = {
+        Level.LOW: "the lowest",
+        Level.MID: "the middle ones",
+        Level.HIGH: "the highest",
+        Level.RANDOM: "those drawn",
+    }
+    return f"edges taken {when[policy.switching]}, values of ranges {where[policy.level]}"
 
 
 def confirm_violation(automaton: Automaton, claim: Property, recipe: Recipe) -> Confirmation | None:

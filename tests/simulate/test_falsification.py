@@ -23,12 +23,15 @@ from simulate.recipe import Recipe, read_recorded, recorded, repeat
 from simulate.run import prepare, simulate
 from simulate.search.approach import Approach
 from simulate.search.cma import CovarianceSearch
-from simulate.search.counterexample import Shrinker, confirm
+from simulate.search.counterexample import confirm, enclosed_at_length
+from simulate.search.doubt import Cause
 from simulate.search.falsification import Budget, Options, Outcome, falsify
 from simulate.search.objective import Objective, focused
 from simulate.search.search_space import SearchSpace, Shape
 from simulate.search.searcher import Searcher
+from simulate.search.shrinking import Shrinker
 from simulate.stepping.methods import Taylor
+from simulate.validated.allowance import Allowance
 
 PLAIN = Options(seed=1, rigorous=())
 
@@ -398,3 +401,99 @@ def test_steps_are_counted_over_all_stretches(tmp_path: Path) -> None:
     )
     trace = simulate(load(path).automaton, until=3.0, method=Taylor(1e-10, 1e-12, max_steps=500))
     assert trace.outcome.ending is Ending.STEP_LIMIT
+
+
+# Doubtful runs
+
+
+def test_a_guard_that_is_only_touched_is_named_and_takes_little_work(tmp_path: Path) -> None:
+    """x peaks at exactly 1 from y = 2: x > 1 never holds, though every method makes the jump."""
+    model = tmp_path / "touched.charon"
+    model.write_text(
+        """mode Fly() { write analog real x, y, z; diff { d(x) == y; d(y) == -2; d(z) == 0; } }
+        mode Bad() { write analog real x, y, z; diff { d(x) == 0; d(y) == 0; d(z) == 1; } }
+        mode Top() {
+          write analog real x, y, z;
+          mode fly = Fly(); mode bad = Bad();
+          trans from init to fly;
+          trans #hit from fly to bad when x > 1;
+        }
+        agent A() {
+          private analog real x, y, z;
+          init { x = 0; y in [0, 2]; z = 0; }
+          mode top = Top();
+          assert "never bad" { z <= 0.5 }
+        }
+        system A() until 6;"""
+    )
+    automaton = load(str(model)).automaton
+    outcome = falsify(automaton, automaton.properties[0], Budget(3))
+    assert outcome.found is None
+    assert [doubt.cause for doubt in outcome.doubts] == [Cause.UNCLEAR]
+    assert "`hit` at t = 1 may only touch its guard" in outcome.doubts[0].detail
+
+
+def test_enclosures_end_when_their_allowance_is_spent() -> None:
+    automaton, claim = claim_of("platoon_saturated")
+    assert isinstance(claim, Property)
+    found = falsify(automaton, claim, Budget(100), PLAIN).found
+    assert found is not None
+    recipe, trace = found.recipe, found.trace
+    enough, late = Allowance(100), Allowance(deadline=time.monotonic())
+    assert enclosed_at_length(automaton, claim, recipe, trace, enough) is not None
+    assert 0 <= enough.steps < 100
+    assert enclosed_at_length(automaton, claim, recipe, trace, Allowance(1)) is None
+    assert enclosed_at_length(automaton, claim, recipe, trace, late) is None
+
+
+DISCONTINUOUS = {
+    "a condition": ("d(x) == (y >= 0.5 ? 2 : 0); d(y) == 1;", "", "x <= 0.99", 0.995),
+    "a table": (
+        "d(x) == g(y); d(y) == 1;",
+        "table g(real s) previous { 0: 0, 0.5: 2 }",
+        "x <= 0.99",
+        0.995,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DISCONTINUOUS)
+def test_right_hand_sides_that_jump_are_confirmed(name: str, tmp_path: Path) -> None:
+    """x = 2 (t - 0.5) from t = 0.5 on: 1 at the end."""
+    flow, table, claim, when = DISCONTINUOUS[name]
+    for wanted, unsafe in ((claim, True), ("x <= 1", False)):
+        model = tmp_path / f"{unsafe}.charon"
+        model.write_text(
+            f"""{table}
+            mode T() {{ write analog real x, y; diff {{ {flow} }} }}
+            agent A() {{
+              private analog real x, y;
+              init {{ x = 0; y = 0; }}
+              mode top = T();
+              assert "p" {{ {wanted} }}
+            }}
+            system A() until 1;"""
+        )
+        automaton = load(str(model)).automaton
+        found = falsify(automaton, automaton.properties[0], Budget(6), PLAIN).found
+        assert (found is not None) == unsafe
+        assert found is None or found.time == pytest.approx(when)
+
+
+def test_no_time_passes_where_the_range_of_a_derivative_is_empty(tmp_path: Path) -> None:
+    """d(x) in [25 p, 10 + 10 p] is empty for p > 2/3; at p = 2/3 x is 50/3 t."""
+    model = tmp_path / "empty.charon"
+    source = """const real p in [0.7, 1];
+        mode T() { write analog real x, t, z;
+          diff { d(x) in [25*p*z, (10 + 10*p)*z]; d(t) == 1; d(z) == 0; } }
+        agent A() { private analog real x, t, z; init { x = 0; t = 0; z = 1; }
+          mode top = T(); assert "p" { x <= 16*t } }
+        system A() until 1;"""
+    model.write_text(source)
+    automaton = load(str(model)).automaton
+    outcome = falsify(automaton, automaton.properties[0], Budget(30), PLAIN)
+    assert outcome.found is None and outcome.robustness == math.inf and not outcome.doubts
+    model.write_text(source.replace("[0.7, 1]", "[0, 1]"))
+    automaton = load(str(model)).automaton
+    found = falsify(automaton, automaton.properties[0], Budget(300), PLAIN).found
+    assert found is not None and 0.6 <= found.recipe.parameters["p"] <= 2 / 3

@@ -1,0 +1,24 @@
+"""Why a run that seems to violate a claim is no counterexample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Cause(StrEnum):
+    """What kind of doubt there is; the words follow "a run" or "runs"."""
+
+    MARGIN = "violated the claim by no more than the error of the computation"
+    EXACT = "violated the claim by an equality of numbers that has no margin"
+    UNCLEAR = "violated the claim by a way that the smallest error may have opened"
+    OTHER_METHOD = "violated the claim, but not when repeated at a tight tolerance"
+    NO_RUN = "violated the claim, but could not be shown to be a run of the model"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """The cause, and what it is in this run."""
+
+    cause: Cause
+    detail: str

@@ -1,0 +1,27 @@
+"""How much work a proof by enclosures may take."""
+
+from __future__ import annotations
+
+import math
+import time
+
+
+class Allowance:
+    """So many steps of enclosures, and a moment (`time.monotonic`) at which they end; shared by
+    the proofs that it is given to."""
+
+    def __init__(self, steps: float = math.inf, deadline: float = math.inf):
+        self.steps, self.deadline = steps, deadline
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left."""
+        return self.steps <= 0 or time.monotonic() >= self.deadline
+
+    def spend(self) -> None:
+        """Take one step; `GaveUp` if none is left."""
+        from simulate.validated.balls import GaveUp
+
+        if self.is_spent:
+            raise GaveUp("the enclosures take more work than they are given")
+        self.steps -= 1
