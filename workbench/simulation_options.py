@@ -14,12 +14,13 @@ import click
 
 from workbench.arguments import Chosen, exact_number
 from workbench.console import Console
+from workbench.formulas import read_formula as read_formula
+from workbench.formulas import unknown as unknown
 
 if TYPE_CHECKING:
     from models.automaton import Automaton
     from models.trace import Trace
     from simulate.inputs.signals import Signal
-    from simulate.monitoring.stl import Formula
     from simulate.policy import Policy
     from simulate.recipe import Recipe
     from simulate.run import Given
@@ -356,34 +357,5 @@ def _script(text: str) -> tuple[float, ...]:
     return values
 
 
-def read_formula(automaton: Automaton, text: str) -> Formula:
-    """A temporal formula over the model's names."""
-    from models.condition_check import misfit, types_by_name, with_symbols
-    from models.expressions.traversal import free_variables
-    from simulate.monitoring.stl import parse_formula
-
-    types = types_by_name(automaton)
-    found = parse_formula(text).over(lambda condition: with_symbols(condition, types))
-    for name in sorted(free_variables(*found.conditions) - types.keys()):
-        known = [n for n in types if n != "time"]
-        raise click.UsageError(f"--formula: {unknown('variable', name, known)}")
-    for condition in found.conditions:
-        if wrong := misfit(condition, automaton):
-            raise click.UsageError(f"--formula: {wrong}")
-    return found
-
-
 def _items(text: str | None) -> list[str]:
     return [item for item in (text or "").split(",") if item.strip()]
-
-
-def unknown(sort: str, name: str, known: Iterable[str]) -> str:
-    """That there is no such name, with the nearest one."""
-    from difflib import get_close_matches
-
-    known = list(known)
-    near = get_close_matches(name[:80], known, n=1, cutoff=0.5)
-    if near:
-        return f"there is no {sort} {name[:80]!r}; did you mean {near[0]!r}?"
-    listed = ", ".join(known[:8]) or "none"
-    return f"there is no {sort} {name[:80]!r}; the model has {listed}"

@@ -81,7 +81,9 @@ def test_a_broken_formula_is_dated_where_it_is_decided(workbench: Callable, tmp_
     ("options", "code", "says"),
     [
         (["--formula", "always[0,3](dst > 25)"], 2, "did you mean 'dist'"),
-        (["--formula", "always[0,3] ("], 3, "parenthesis"),
+        (["--formula", "always[0,3] ("], 2, "parenthesis"),
+        (["--formula", "always[0 3] (dist > 1)"], 2, "an interval reads [low, high]"),
+        (["--formula", "always[0,3] (dist >)"], 2, "found the end of the expression"),
         (["--formula", "dist > 1", "-p", "no collision"], 2, "either a property or"),
         (["-p", "no colision"], 2, "did you mean 'no collision'"),
         (["--budget", "0"], 2, "--budget"),
@@ -185,3 +187,74 @@ def test_what_has_no_value_is_not_violated(workbench: Callable, pulse: Path) -> 
     for formula in ("always[0,1](x < 1/0)", "always[0,1](sqrt(x - 0.5) >= 0)"):
         result = workbench("falsify", pulse, "--formula", formula, "--budget", 3)
         assert result.code == 5, formula
+
+
+def test_mistakes_in_formulas_are_underlined(workbench: Callable) -> None:
+    for formula, mark in (
+        ("always[0,3](dst > 25)", "always[0,3](dst > 25)\n    |             ^^^"),
+        ("always[0 3](dist > 25)", "always[0 3](dist > 25)\n    |       ^"),
+        ("always[0,3](dist > 25", "always[0,3](dist > 25\n    |            ^"),
+    ):
+        result = workbench("falsify", "platoon", "--formula", formula)
+        assert result.code == 2 and mark in result.err
+
+
+CHOICES = """
+mode Wait() { write analog real x, c; diff { d(x) == 0; d(c) == 1; } inv { c <= 1 } }
+mode Top() {
+  write analog real x, c; write discrete int n;
+  mode w = Wait();
+  trans from init to w;
+  trans #a from w to w when c >= 1 && n < 3 do { x = 2*x; c = 0; n = n + 1; }
+  trans #b from w to w when c >= 1 && n < 3 do { x in [2*x, 2*x + 1]; c = 0; n = n + 1; }
+}
+agent A() {
+  private analog real x, c; private discrete int n; private discrete bool f;
+  init { x = 0; c = 0; n = 0; }
+  mode top = Top();
+  assert "low" { x <= 6.5 }
+  assert "not five" { x != 5 || n < 3 }
+  assert "down" { !f }
+}
+system A() until 4;
+"""
+
+
+@pytest.fixture
+def choices(tmp_path: Path) -> Path:
+    path = tmp_path / "choices.charon"
+    path.write_text(CHOICES, encoding="utf-8")
+    return path
+
+
+def test_edges_and_landings_are_told(workbench: Callable, choices: Path) -> None:
+    """Only b three times, each near the upper end of its range, leads beyond 6.5."""
+    result = workbench("falsify", choices, "-p", "low")
+    assert result.code == 10
+    told = [line.strip() for line in result.out.splitlines() if line.strip().startswith("at ")]
+    assert [line.split(",")[0] for line in told] == ["at 1: b", "at 2: b", "at 3: b"]
+    assert float(told[-1].split(":=")[1]) > 6.5
+    begins = workbench("falsify", choices, "-p", "down")
+    assert begins.code == 10 and "f = true" in begins.out
+
+
+def test_an_interrupted_search_says_what_is_known(
+    workbench: Callable, choices: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simulate.search.falsification._run", interrupt)
+    result = workbench("falsify", choices)
+    assert result.code == 130
+    assert "'low': interrupted, no violation found so far (0 simulations" in result.out
+    assert "nothing is known about 'not five', 'down'" in result.err
+
+
+def test_an_equality_without_a_margin_is_named(workbench: Callable, choices: Path) -> None:
+    """x may be 5 after three edges, but only just: no margin tells it from rounding."""
+    whole = choices.read_text().replace("x in [2*x, 2*x + 1]", "x = 2*x + 1")
+    choices.write_text(whole)
+    result = workbench("falsify", choices, "-p", "not five", "--budget", 400)
+    assert result.code == 5
+    assert "violated the claim by an equality of numbers that has no margin" in result.out

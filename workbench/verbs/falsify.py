@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -106,6 +105,8 @@ def command(
       workbench simulate platoon_saturated --replay bad.json
       workbench falsify powertrain_revving --formula "always[0,20](speed < 30)"
     """
+    from workbench.falsification_words import in_words, label
+
     model = chosen.load()
     claims = _claims(model.automaton, names, options["formula"])
     if options["trace_file"] is not None and len(claims) != 1:
@@ -118,15 +119,17 @@ def command(
         outcome = _search(console, chosen, model.automaton, claim, options)
         outcomes.append((claim, outcome))
         if not console.as_json:
-            console.result(_in_words(chosen.label, claim, outcome, options["trace_file"]))
+            file = options["trace_file"]
+            console.result(in_words(chosen.label, model.automaton, claim, outcome, file))
         if outcome.interrupted:
             break
     if console.as_json:
         _print_data(console, chosen.label, model.automaton, outcomes, options)
-    if any(o.found for _, o in outcomes):
-        return ExitCode.FALSIFIED
-    interrupted = any(o.interrupted for _, o in outcomes)
-    return ExitCode.INTERRUPTED if interrupted else ExitCode.UNKNOWN
+    if outcomes[-1][1].interrupted:
+        if left := ", ".join(repr(label(claim)) for claim in claims[len(outcomes) :]):
+            console.note(f"interrupted: nothing is known about {left}")
+        return ExitCode.INTERRUPTED
+    return ExitCode.FALSIFIED if any(o.found for _, o in outcomes) else ExitCode.UNKNOWN
 
 
 def _say_longer(console: Console, claim: Property | Formula, until: float | None) -> None:
@@ -149,7 +152,7 @@ def _claims(
         return (*chosen_claims(automaton, names),)
     if names:
         raise click.UsageError("give either a property or a --formula")
-    from workbench.simulation_options import read_formula
+    from workbench.formulas import read_formula
 
     return (read_formula(automaton, formula),)
 
@@ -167,6 +170,7 @@ def _search(
     from models.automaton import Property
     from simulate.search.falsification import Budget, Options, falsify
     from simulate.search.falsification import Progress as Step
+    from workbench.falsification_words import label
 
     limit = options["time_limit"]
     deadline = float("inf") if limit is None else time.monotonic() + limit
@@ -225,76 +229,6 @@ def _abstract_seeds(
     return seeds_of(automaton, rounds)
 
 
-def label(claim: Property | Formula) -> str:
-    """What a claim is called."""
-    from models.automaton import Property
-
-    return claim.name if isinstance(claim, Property) else claim.text
-
-
-def _in_words(
-    model: str, claim: Property | Formula, outcome: Outcome, trace_file: Path | None
-) -> str:
-    head = f"{model}: {label(claim)!r}"
-    effort = f"{counted(outcome.simulations, 'simulation')}, {outcome.seconds:.1f} s"
-    if outcome.found is not None:
-        found = outcome.found
-        lines = [
-            f"{head}: FALSIFIED at time {found.time:.6g} ({effort})",
-            *(f"  {line}" for line in described(found.recipe)),
-            *(f"  confirmed: {c.how}" for c in found.confirmations),
-        ]
-        if trace_file is not None:
-            lines.append(f"  written to {trace_file}")
-        return "\n".join(lines)
-    lines = [f"{head}: no violation found ({effort}): UNKNOWN"]
-    if outcome.closest is not None and abs(outcome.robustness) < 1e12:
-        lines.append(f"  best robustness {outcome.robustness:.6g}, with")
-        lines += [f"  {line}" for line in described(outcome.closest)]
-    if outcome.unconfirmed:
-        lines.append(
-            f"  {counted(outcome.unconfirmed, 'run')} touched a violation, but not by more than "
-            "the error of the integration"
-        )
-    return "\n".join(lines)
-
-
-def described(recipe: Recipe) -> list[str]:
-    """A run in words: where it starts, what is fed into it, how it switches."""
-    from models.expressions.printing import to_text
-    from simulate.inputs.signals import Formula as Expression
-    from simulate.inputs.signals import Steps
-
-    lines = []
-    if recipe.initial:
-        values = ", ".join(f"{n} = {_shown(v)}" for n, v in recipe.initial.items())
-        lines.append(f"start: {values}")
-    if recipe.parameters:
-        values = ", ".join(f"{n} = {_shown(v)}" for n, v in recipe.parameters.items())
-        lines.append(f"parameters: {values}")
-    for name, signal in recipe.inputs.items():
-        if isinstance(signal, Expression):
-            course = to_text(signal.expression)
-        elif len(signal.values) == 1:
-            course = _shown(signal.values[0])
-        else:
-            pairs = zip(signal.times, signal.values, strict=True)
-            at = "from" if isinstance(signal, Steps) else "at"
-            course = ", ".join(f"{_shown(v)} {at} {_shown(t)}" for t, v in pairs)
-            course += "" if isinstance(signal, Steps) else ", linear between"
-        if name.endswith(".inclusion"):
-            derivative = name.removesuffix(".inclusion")
-            lines.append(f"d({derivative}) in its range, 0 (lowest) to 1: {course}")
-        else:
-            lines.append(f"input {name}: {course}")
-    lines.append(f"switching: {recipe.policy.switching}, until {_shown(recipe.until)}")
-    return lines
-
-
-def _shown(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
 def _print_data(
     console: Console,
     model: str,
@@ -302,7 +236,10 @@ def _print_data(
     outcomes: list[tuple[Property | Formula, Outcome]],
     options: dict[str, Any],
 ) -> None:
-    results = [_data(claim, outcome, options["trace_file"]) for claim, outcome in outcomes]
+    from workbench.falsification_words import as_data
+
+    file = options["trace_file"]
+    results = [as_data(automaton, claim, outcome, file) for claim, outcome in outcomes]
     shared = {
         "model": model,
         "model_sha256": automaton.sha256,
@@ -314,40 +251,3 @@ def _print_data(
         console.data(**shared, **results[0])
     else:
         console.data(**shared, results=results)
-
-
-def _data(claim: Property | Formula, outcome: Outcome, trace_file: Path | None) -> dict[str, Any]:
-    import math
-
-    def number(value: float) -> float | None:
-        return value if math.isfinite(value) else None
-
-    data: dict[str, Any] = {
-        "property": label(claim),
-        "outcome": "falsified" if outcome.found else "unknown",
-        "robustness": number(outcome.robustness),
-        "simulations": outcome.simulations,
-        "seconds": round(outcome.seconds, 4),
-        "unconfirmed": outcome.unconfirmed,
-        "interrupted": outcome.interrupted,
-    }
-    recipe = outcome.found.recipe if outcome.found else outcome.closest
-    if recipe is not None:
-        data["run"] = {
-            "initial": dict(recipe.initial),
-            "parameters": dict(recipe.parameters),
-            "switching": str(recipe.policy.switching),
-            "until": recipe.until,
-            "description": described(recipe),
-        }
-    if outcome.found is not None:
-        data["counterexample"] = {
-            "path": None if trace_file is None else str(trace_file),
-            "time": outcome.found.time,
-            "violation": number(outcome.found.violation),
-            "confirmations": [
-                {"how": c.how, "violation": number(c.violation), "rigorous": c.rigorous}
-                for c in outcome.found.confirmations
-            ],
-        }
-    return data
