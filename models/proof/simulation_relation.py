@@ -18,9 +18,9 @@ no solution in which every name has a value of its type:
 
 An urgent edge may be taken in the limit of states in which its guard holds (`models.automaton`).
 So G is `limit_of` the guard where the detailed edge is urgent. An abstract guard is read in its
-limit only where that is one: both edges are urgent, and every conjunct of the abstract guard at
-W is, as written, one of the detailed guard; such a guard asks for nothing more. Time passes
-where no guard holds as written, on both sides.
+limit only where that is one: both edges are urgent, every conjunct of the abstract guard at W is,
+as written, one of the detailed guard, and no equation defines what it reads, on either side; such
+a guard asks for nothing more. Time passes where no guard holds as written, on both sides.
 
 Theorem (forward simulation). If no condition has a solution, every run of the detailed
 automaton is, seen through W, a run of the abstract one; so both show the same values of every
@@ -31,8 +31,9 @@ at every moment, its derivative the abstract flow wherever it exists, and no urg
 it earlier than C is stopped; so it is a flow of A of the same length. A jump of C is matched
 by an edge of A, or by none at all, between related states: if C takes an urgent edge at x, there
 are states x_n with limit x in which its guard holds. Where the abstract guard is part of it, it
-holds at W(x_n); and W is affine, so W(x) is the limit of these, and A may take its edge there,
-if that is urgent too. Induction over the steps.
+holds at W(x_n); these are near W(x) in all that the guard reads, since W is affine, and whatever
+equations say of the rest of a state (x_n need not satisfy an invariant of C) the guard does not
+read; so A may take its edge at W(x), if that is urgent too. Induction over the steps.
 
 A condition is refuted case by case (`models.proof.linear.alternatives`, which only enlarges);
 `sin` and `cos` count as unknown numbers in [-1, 1].
@@ -299,13 +300,22 @@ class Relation:
                 resets = self._abstract_resets(other.resets, place, values, after)
                 if resets is not None:
                     guard = substitute(other.guard, values)
-                    if edge.urgent and other.urgent and _is_part(guard, edge.guard):
+                    if self._shares_limits(edge, other, guard):
                         guard = TRUE
                     yield other, guard, conjunction(*resets)
         if source == target and label is None:
             resets = self._abstract_resets((), place, values, after)
             assert resets is not None
             yield None, TRUE, conjunction(*resets)
+
+    def _shares_limits(self, edge: Edge, other: Edge, guard: Expression) -> bool:
+        """Whether a limit of states in which the guard of a detailed edge holds is one for an
+        abstract edge, whose guard is given at W."""
+        here, there = self.detailed.location(edge.source), self.abstract.location(other.source)
+        defined = {c.variable for c in here.algebraic} & free_variables(guard)
+        defined |= {c.variable for c in there.algebraic} & free_variables(other.guard)
+        both = edge.urgent and other.urgent and not defined
+        return both and set(conjuncts(guard)) <= set(conjuncts(edge.guard))
 
     # The values of names
 
@@ -422,8 +432,3 @@ class Relation:
         kept = {n for n in own if n not in changed} | {p.name for p in self.abstract.parameters}
         conditions.extend(equal(after[n], values[n]) for n in sorted(kept) if after[n] != values[n])
         return conditions
-
-
-def _is_part(guard: Expression, whole: Expression) -> bool:
-    """Whether every conjunct of a guard is one of another."""
-    return set(conjuncts(guard)) <= set(conjuncts(whole))

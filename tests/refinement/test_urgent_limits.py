@@ -84,6 +84,15 @@ def test_what_an_equation_defines_may_jump_on_the_way() -> None:
     assert is_proved(detailed, system("true", urgent=False, equation=step))
 
 
+def test_equations_may_keep_the_abstract_guard_from_ever_holding() -> None:
+    """w = x and w = min(x, 1) are the same up to x = 1, where only the first exceeds 1."""
+    detailed = system("w > 1", equation="alge { w == x; } inv { x <= 1 }")
+    assert not is_proved(
+        detailed, system("w > 1", equation="alge { w == min(x, 1); } inv { x <= 1 }")
+    )
+    assert is_proved(detailed, system("w >= 1", urgent=False, equation="alge { w == x; }"))
+
+
 def test_a_certificate_that_forgets_the_limit_is_rejected() -> None:
     """The proof for the edge that need not be taken, presented for the urgent one."""
     plain, urgent = system("x > 1", urgent=False), system("x > 1")
