@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define NEAR_POLE 16.0 /* tolerances: a denominator this near to zero may have either sign */
+#define NEAR_POLE 16.0 /* a pole is near within so many tolerances */
 
 /* Lookup tables */
 
@@ -386,6 +386,14 @@ static void partials(const Program *p, const Instruction *i, const double *r, do
     }
 }
 
+/* Whether a change of the last operand may lead over a pole. */
+static int is_near_pole(const Instruction *i, const double *r, double change)
+{
+    if (i->code == DIVIDE)
+        return !(NEAR_POLE * change < fabs(r[i->b]));
+    return i->code == TAN && !(NEAR_POLE * change * fabs(r[i->d]) < 1.0);
+}
+
 void tape_sensitivity(const Program *p, const Instruction *code, int count, const double *r,
                       double *spread, double *noise)
 {
@@ -409,10 +417,8 @@ void tape_sensitivity(const Program *p, const Instruction *code, int count, cons
             other = i->b >= 0 && i->code != LOOKUP1 ? i->b : i->a;
             spread[i->d] = pa * spread[i->a] + pb * spread[other];
             noise[i->d] = pa * noise[i->a] + pb * noise[other];
-            if (i->code == DIVIDE && !(NEAR_POLE * spread[other] < fabs(r[other])))
-                spread[i->d] = INFINITY;
-            if (i->code == DIVIDE && !(NEAR_POLE * noise[other] < fabs(r[other])))
-                noise[i->d] = INFINITY;
+            spread[i->d] = is_near_pole(i, r, spread[other]) ? INFINITY : spread[i->d];
+            noise[i->d] = is_near_pole(i, r, noise[other]) ? INFINITY : noise[i->d];
         }
         noise[i->d] += 0x1p-53 * fabs(r[i->d]);
     }

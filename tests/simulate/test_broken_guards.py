@@ -102,7 +102,9 @@ def test_first_time(name: str, kind: EventKind, method: Method) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
-@pytest.mark.parametrize("name", ["a step up", "cut from above", "root begins", "pole", "floor"])
+@pytest.mark.parametrize(
+    "name", ["a step up", "cut from above", "root begins", "pole", "tangent", "floor"]
+)
 def test_edges_are_taken_where_their_guards_hold(name: str, method: Method) -> None:
     """A guard that jumps holds on one side only; what is no edge stays on the other."""
     guard, due = GUARDS[name]

@@ -14,7 +14,7 @@ from simulate.stepping.tape import Code, FloatTable, Instruction
 
 ROUNDING = 2.0**-53
 NEAR_POLE = 16.0
-"""A denominator that is no further from zero than so many tolerances may have either sign."""
+"""A pole is near within so many tolerances."""
 
 External = Callable[..., float]
 
@@ -387,11 +387,18 @@ def sensitivity(
             second = b if b >= 0 and code != Code.LOOKUP1 else a
             spread[d] = pa * spread[a] + pb * spread[second]
             noise[d] = pa * noise[a] + pb * noise[second]
-            if code == Code.DIVIDE and not NEAR_POLE * spread[b] < abs(r[b]):
+            if _is_near_pole(code, r[d], r[second], spread[second]):
                 spread[d] = math.inf
-            if code == Code.DIVIDE and not NEAR_POLE * noise[b] < abs(r[b]):
+            if _is_near_pole(code, r[d], r[second], noise[second]):
                 noise[d] = math.inf
         noise[d] += ROUNDING * abs(r[d])
+
+
+def _is_near_pole(code: int, value: float, last: float, change: float) -> bool:
+    """Whether a change of the last operand may lead over a pole."""
+    if code == Code.DIVIDE:
+        return not NEAR_POLE * change < abs(last)
+    return code == Code.TAN and not NEAR_POLE * change * abs(value) < 1.0
 
 
 def _partials(
