@@ -36,6 +36,13 @@ EXTENSIONS: list[Extension] = [
         extra_compile_args=["-O2", "-std=gnu11"],  # gnu11: integers of 128 bits
         optional=True,  # where a compiler has none, `reach/sets/double_description.py` does without
     ),
+    Extension(
+        "reach._support",
+        sources=["reach/core/support_module.c", "reach/core/vertex.c"],
+        depends=["reach/core/vertex.h"],
+        extra_compile_args=["-O2", "-std=c11"],
+        optional=True,  # `reach/sets/support.py` does without, more slowly
+    ),
     simulation("simulate._core", "module"),
     simulation("simulate._fleet", *FLEET),
     simulation("simulate._multirate", "multirate_module", "multirate"),

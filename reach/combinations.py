@@ -23,10 +23,11 @@ _ONE = Fraction(1)
 
 
 class Combinations:
-    """The non-negative combinations of some rows."""
+    """The non-negative combinations of some rows; see `ExactProgram` for `warm`."""
 
-    def __init__(self, rows: Sequence[Row]):
+    def __init__(self, rows: Sequence[Row], *, warm: bool = True):
         self.rows = rows
+        self._is_warm = warm
 
     def refutation(self) -> Multipliers | None:
         """Multipliers that combine the rows to a positive number (or zero, strictly)."""
@@ -64,7 +65,7 @@ class Combinations:
     def _program(self) -> ExactProgram:
         size = len(self.rows)
         smallest, most_slack = [1] * size + [0], [0] * size + [-1]
-        return ExactProgram(self._columns, smallest, most_slack)
+        return ExactProgram(self._columns, smallest, most_slack, warm=self._is_warm)
 
     @cached_property
     def _strict_program(self) -> ExactProgram:

@@ -81,10 +81,11 @@ def kept(obligation: FacetObligation) -> Kept | HandedOver | None:
         by_row = tuple(sorted((always[i], factor) for i, factor in implied))
         return Kept(FacetReason.INVARIANT, Fraction(0), by_row)
     goals = {FacetReason.INWARD: obligation.growth, FacetReason.EMPTY: Form({}, Fraction(1))}
-    for reason, goal in goals.items():
-        found = combinations_of(rows).identity(goal, own)
-        if found is not None:
-            return Kept(reason, *found)
+    for known in (combinations_of(rows), Combinations(rows, warm=False)):
+        for reason, goal in goals.items():
+            found = known.identity(goal, own)
+            if found is not None:
+                return Kept(reason, *found)
     return None if obligation.beyond is None else handed_over(obligation)
 
 
@@ -125,11 +126,14 @@ def cover(obligation: CoverObligation) -> Cover | None:
     Depth first: where no single cell takes all that is left, split on a predicate of a
     candidate cell that the rows do not decide.
     """
-    return _cover(obligation.rows, obligation.regions, {})
+    rows, regions = obligation.rows, obligation.regions
+    return _cover(rows, regions, {}) or _cover(rows, regions, {}, warm=False)
 
 
-def _cover(rows: Rows, regions: tuple[Region, ...], decided: Decided) -> Cover | None:
-    known = Combinations(rows)
+def _cover(
+    rows: Rows, regions: tuple[Region, ...], decided: Decided, *, warm: bool = True
+) -> Cover | None:
+    known = Combinations(rows, warm=warm)
     impossible = known.refutation()
     if impossible is not None:
         return Impossible(impossible)
@@ -143,7 +147,7 @@ def _cover(rows: Rows, regions: tuple[Region, ...], decided: Decided) -> Cover |
             if leaf is not None:
                 return leaf
             undecided = undecided or obstacle
-    return None if undecided is None else _split(rows, regions, decided, *undecided)
+    return None if undecided is None else _split(rows, regions, decided, warm, *undecided)
 
 
 def _leaf(
@@ -178,14 +182,20 @@ def _leaf(
 
 
 def _split(
-    rows: Rows, regions: tuple[Region, ...], decided: Decided, r: int, p: int, sign: int
+    rows: Rows,
+    regions: tuple[Region, ...],
+    decided: Decided,
+    warm: bool,
+    r: int,
+    p: int,
+    sign: int,
 ) -> Split | None:
     """Split on a predicate, the candidate cell's side closed, the other side open."""
     h = after(regions[r].predicates[p])
     strict_below = sign < 0
-    below = _cover((*rows, Row(h, strict_below)), regions, {**decided, (r, p): 1})
+    below = _cover((*rows, Row(h, strict_below)), regions, {**decided, (r, p): 1}, warm=warm)
     if below is None:
         return None
     upper = Row(h.scaled(Fraction(-1)), not strict_below)
-    above = _cover((*rows, upper), regions, {**decided, (r, p): -1})
+    above = _cover((*rows, upper), regions, {**decided, (r, p): -1}, warm=warm)
     return None if above is None else Split(r, p, strict_below, below, above)

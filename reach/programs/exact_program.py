@@ -38,10 +38,11 @@ Costs: TypeAlias = Sequence[Fraction | int]
 class ExactProgram:
     """minimise sum cost_j y_j subject to sum_j y_j column_j = target, y_j >= 0.
 
-    Where the optimal basis is not exactly feasible, that of further costs may be.
+    Where the optimal basis is not exactly feasible, that of further costs may be. A basis to go on
+    from is fast, but may lead the solver astray: without `warm` each target is solved afresh.
     """
 
-    def __init__(self, columns: Sequence[Column], *costs: Costs):
+    def __init__(self, columns: Sequence[Column], *costs: Costs, warm: bool = True):
         self._columns = columns
         self._costs = costs
         self._names = sorted({name for column in columns for name in column})
@@ -49,6 +50,7 @@ class ExactProgram:
         self._whole: dict[int, tuple[int, dict[str, int]]] = {}
         self._free: int | None = None
         self._priced = 0
+        self._is_warm = warm
 
     def solve(self, target: Column, free: int | None = None) -> dict[int, Fraction] | None:
         """The non-zero unknowns of an exactly feasible solution, or None if none was found; the
@@ -68,7 +70,7 @@ class ExactProgram:
 
     def _float_support(self, target: Column, free: int | None, pricing: int) -> list[int] | None:
         """The unknowns that are basic in the solver's optimal solution for the costs of that
-        number."""
+        number; None if there is none."""
         import highspy
         import numpy as np
 
@@ -86,6 +88,8 @@ class ExactProgram:
             numbers = np.arange(len(costs), dtype=np.int32)
             solver.changeColsCost(len(costs), numbers, costs)
             self._free, self._priced = free, pricing
+        if not self._is_warm:
+            solver.clearSolver()
         solver.run()
         if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
