@@ -39,7 +39,7 @@ boundary is touched."""
 FEW_JUMPS, FEW_VARIABLES = 2, 8
 """A run within these limits is enclosed in seconds."""
 
-STEPS = 250
+STEPS = 6000
 """So many steps of enclosures may be made for the runs of a search, unless proofs at length are
 asked for."""
 

@@ -18,10 +18,10 @@ class Allowance:
         """Whether nothing is left."""
         return self.steps <= 0 or time.monotonic() >= self.deadline
 
-    def spend(self) -> None:
-        """Take one step; `GaveUp` if none is left."""
+    def spend(self, steps: int = 1) -> None:
+        """Take a step, or one that is as much work as several; `GaveUp` if none is left."""
         from simulate.validated.balls import GaveUp
 
         if self.is_spent:
             raise GaveUp("the enclosures take more work than they are given")
-        self.steps -= 1
+        self.steps -= steps

@@ -36,6 +36,9 @@ WIDEST = 0.1
 PARTS = 8
 """In so many parts the enclosure of a step is told."""
 
+ARRIVAL = 20
+"""A part of the way to where a run comes to rest is as much work as so many steps."""
+
 SHORTEST = Fraction(1, 2**36)
 Attempt = Callable[[], None]
 
@@ -231,7 +234,7 @@ class Follower:
     def _arrive(self, node: Expression) -> None:
         """Go to where a comparison changes its truth, though the run comes to rest there."""
         for part in arrive(self.stay, self.now.state, self._shape(), node):
-            self.allowance.spend()
+            self.allowance.spend(ARRIVAL)
             self._move(part.step, part.fall, replace(self.now, state=part.state, shape=part.shape))
 
     # Jumps
