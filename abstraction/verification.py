@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from abstraction.strategies.strategy import HISTORY_READER, SEEDS, Strategy, Task
-from models.verdict import Effort, Unknown, Verdict
+from models.verdict import Effort, Falsified, Unknown, Verdict, Verified
 from reach.time_limit import OutOfTimeError, time_limit
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def verify(task: Task, method: str = "auto") -> Verdict:
         given = share.deadline - begun
         verdict = _attempt(strategy(name), _seeded(share, name, rounds))
         if not isinstance(verdict, Unknown):
-            return verdict
+            return _with_earlier(verdict, sum(spent.values()))
         spent[name] = spent.get(name, 0.0) + time.monotonic() - begun
         if not share.expired and name != "simulation":
             coming = [other for other in coming if other[0] != name]
@@ -147,6 +147,15 @@ def _long(planned: list[tuple[str, float | None, str]]) -> list[str]:
 def _with_share(verdict: Unknown, seconds: float) -> Unknown:
     """The verdict of a method that used all its time, with how much that was."""
     return replace(verdict, reason=f"{verdict.reason} (auto gave it {seconds:.1f} s)")
+
+
+def _with_earlier(verdict: Verified | Falsified, seconds: float) -> Verdict:
+    """The verdict of the method that decided, with the time that others had before."""
+    if not seconds:
+        return verdict
+    effort = verdict.effort
+    phases = {**effort.seconds, "earlier methods": seconds}
+    return replace(verdict, effort=replace(effort, seconds=phases))
 
 
 def _attempt(chosen: Strategy, task: Task) -> Verdict:
