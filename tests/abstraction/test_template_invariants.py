@@ -54,8 +54,10 @@ def damped(bound: str) -> HybridAutomaton:
     )
 
 
-def attempt(automaton: Automaton, method: str = "template") -> Verified | Unknown:
-    task = Task(automaton, automaton.properties[0], deadline(LIMIT))
+def attempt(
+    automaton: Automaton, method: str = "template", seconds: float = LIMIT
+) -> Verified | Unknown:
+    task = Task(automaton, automaton.properties[0], deadline(seconds))
     verdict = strategy(method).attempt(task)
     assert isinstance(verdict, Verified | Unknown)
     return verdict
@@ -108,7 +110,7 @@ def test_a_bound_just_beyond_the_runs_is_not_claimed_without_proof() -> None:
     frequency = np.sqrt(2 - 0.25)
     response = np.exp(-steps / 2) * np.sin(frequency * steps) / frequency
     reachable = float(np.trapezoid(np.abs(response), steps))
-    verdict = attempt(damped(f"{int(reachable * 1000) - 5}/1000"))
+    verdict = attempt(damped(f"{int(reachable * 1000) - 5}/1000"), seconds=12)
     assert isinstance(verdict, Unknown)
 
 

@@ -56,7 +56,11 @@ def test_patterns_give_what_resolving_every_case_gives(
         ("forall i in 1..7 : car[i].x <= 3", "index-out-of-range"),
         ("forall i in 1..6 : car[i].z <= 3", "unknown-name"),
         ("forall i in 1..6 : car[i].x", "type-mismatch"),
-        ("forall i in 1..300 : forall j in 1..1000 : car[1].x <= j", "too-large"),
+        pytest.param(
+            "forall i in 1..300 : forall j in 1..1000 : car[1].x <= j",
+            "too-large",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_mistakes_are_found_in_every_case(condition: str, code: str) -> None:

@@ -179,6 +179,7 @@ def long_sum() -> Expression:
     return add(*(multiply(i + 1, variable(f"x{i}")) for i in range(LONG)), 5)
 
 
+@pytest.mark.slow
 def test_long_sum(long_sum: Expression) -> None:
     again = add(*(multiply(i + 1, variable(f"x{i}")) for i in range(LONG)), 5)
     assert again == long_sum and hash(again) == hash(long_sum)

@@ -160,6 +160,7 @@ def test_very_long_numbers_parse_back(value: Fraction | int) -> None:
         assert parsed(to_text(expression)) == expression
 
 
+@pytest.mark.slow
 def test_long_and_deep_expressions() -> None:
     long = add(*(multiply(i, variable(f"x{i}")) for i in range(100_000)), 1)
     assert parsed(to_text(long)) == long

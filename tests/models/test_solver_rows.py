@@ -96,9 +96,9 @@ def test_what_was_popped_is_forgotten() -> None:
 
 def test_a_limit_is_told() -> None:
     generator = np.random.default_rng(0)
-    names = [f"v{k}" for k in range(30)]
+    names = [f"v{k}" for k in range(15)]
     rows = [
         Row(Form({n: Fraction(int(a)) for n, a in zip(names, row, strict=True) if a}, Fraction(1)))
-        for row in generator.integers(-9, 10, (60, 30))
+        for row in generator.integers(-9, 10, (30, 15))
     ]
     assert RowSession(Limits(resources=10)).solver(rows).satisfiable() is None

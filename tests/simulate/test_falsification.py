@@ -56,7 +56,14 @@ def _is(expectation: Expectation, verdict: Verdict) -> bool:
     return expectation.verdict is verdict
 
 
-HEAVY = ("bumper_cars", "platoon_convoy", "adaptive_cruise", "arch_")
+HEAVY = (
+    "bumper_cars",
+    "platoon_convoy",
+    "adaptive_cruise",
+    "arch_",
+    "torricelli_tank",
+    "chasing_cars",
+)
 
 
 def cases(verdict: Verdict) -> list[object]:
