@@ -13,12 +13,7 @@ part in what an automaton does, and a proof about the view with the clock is one
 automaton.
 
 Where uncertain parameters multiply variables, the dynamics are given once for every corner
-of the parameters' box. The flow is affine in each such parameter alone (this is checked), so
-for every state its derivative lies in the convex hull of the corners': with the weights w_c of
-the corners that its parameters say, low = sum w_c low_c and high = sum w_c high_c, and a value
-between them is a mean of values between the ends at the corners, if there are any. At a corner
-where low_c > high_c there are none, though there may be some inside the box; so ends that depend
-on such parameters count only if their distance at every corner is a number that is not negative.
+of the parameters' box (`models.proof.parameter_corners`).
 """
 
 from __future__ import annotations
@@ -27,7 +22,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
 
 from models.automaton import (
     BOOL,
@@ -42,7 +36,6 @@ from models.automaton import (
     Location,
     Parameter,
     Property,
-    Range,
     primed,
 )
 from models.dynamics import eliminate_algebraic
@@ -50,16 +43,14 @@ from models.expressions.expression import (
     Expression,
     boolean,
     conjunction,
-    constant,
     disjunction,
     equal,
     negation,
     symbol,
     variable,
 )
-from models.expressions.operators import Op
 from models.expressions.ranges import is_empty
-from models.expressions.traversal import free_variables, postorder
+from models.expressions.traversal import free_variables
 from models.proof.linear import (
     MAX_ALTERNATIVES,
     Alternatives,
@@ -75,6 +66,7 @@ from models.proof.linear import (
     combination,
     of_variable,
 )
+from models.proof.parameter_corners import Corner, at_corner, is_steady, parameter_corners
 from models.proof.quantities import (
     Quantities,
     is_continuous,
@@ -84,7 +76,6 @@ from models.proof.quantities import (
     quantities,
 )
 
-MAX_CORNER_PARAMETERS = 8
 MAX_FLOWING = 64
 
 
@@ -225,8 +216,8 @@ class LinearProblem:
     def dynamics(self, location: str) -> tuple[Dynamics, ...]:
         """The flow at every corner of the parameters that multiply variables."""
         place = self.automaton.location(location)
-        corners = self._corners(place)
-        steady = frozenset(flow.variable for flow in place.flows if _is_steady(flow.range, corners))
+        corners = parameter_corners(place, self.automaton.parameters)
+        steady = frozenset(flow.variable for flow in place.flows if is_steady(flow.range, corners))
         return tuple(self._dynamics_at(place, corner, steady) for corner in corners)
 
     def jumps(self, location: str) -> Iterator[Jump]:
@@ -372,32 +363,7 @@ class LinearProblem:
         if self.has_clock or any(v.name == TIME for v in self.automaton.variables):
             yield equal(variable(TIME), 0)
 
-    def _corners(self, place: Location) -> list[dict[str, Expression]]:
-        """Values of the parameters that make some flow non-affine; a single empty choice
-        where there are none. Parameters without finite bounds are not expanded."""
-        bounds = {
-            p.name: (p.low, p.high)
-            for p in self.automaton.parameters
-            if p.low is not None and p.high is not None
-        }
-        chosen: set[str] = set()
-        for flow in place.flows:
-            for bound in (flow.range.low, flow.range.high):
-                if bound is not None and affine(bound) is None:
-                    named = free_variables(bound) & bounds.keys()
-                    if _affine_in_each(bound, named):
-                        chosen |= named
-        if len(chosen) > MAX_CORNER_PARAMETERS:
-            return [{}]
-        names = sorted(chosen)
-        return [
-            dict(zip(names, map(constant, values), strict=True))
-            for values in product(*(sorted(set(bounds[name])) for name in names))
-        ]
-
-    def _dynamics_at(
-        self, place: Location, corner: Mapping[str, Expression], steady: frozenset[str]
-    ) -> Dynamics:
+    def _dynamics_at(self, place: Location, corner: Corner, steady: frozenset[str]) -> Dynamics:
         """The flow at a corner; `steady` are the variables whose ranges are inhabited at every
         corner if they are at one."""
         derivative = {TIME: Form({}, Fraction(1))} if self.has_clock else {}
@@ -408,7 +374,7 @@ class LinearProblem:
                 continue
             if v.kind is Kind.DISCRETE:
                 continue
-            bounds = _at_corner(place.flow_of(v.name), corner)
+            bounds = at_corner(place.flow_of(v.name), corner)
             exact = bounds.exact
             form = None if exact is None else affine(exact)
             if form is None:
@@ -448,56 +414,3 @@ def both(left: Alternatives, right: Alternatives, rows: Rows = ()) -> Alternativ
     if len(left) * len(right) > MAX_ALTERNATIVES:
         raise TooManyCasesError(f"there are more than {MAX_ALTERNATIVES} cases")
     return tuple(a + b + rows for a in left for b in right)
-
-
-def _at_corner(bounds: Range, corner: Mapping[str, Expression]) -> Range:
-    """A range at a corner of parameters; as it is where it is not affine in each of them."""
-    ends = (bounds.low, bounds.high)
-    if all(b is None or _affine_in_each(b, frozenset(corner)) for b in ends):
-        return bounds.substitute(corner)
-    return bounds
-
-
-def _is_steady(bounds: Range, corners: list[dict[str, Expression]]) -> bool:
-    """Whether a range is the same at every corner, has one end only or is a single value, or has
-    the same extent in every state, which is not negative at any corner."""
-    low, high = bounds.low, bounds.high
-    if low is None or high is None or bounds.exact is not None:
-        return True
-    if not (free_variables(low) | free_variables(high)) & corners[0].keys():
-        return True
-    for corner in corners:
-        at = _at_corner(bounds, corner)
-        ends = (None if end is None else affine(end) for end in (at.high, at.low))
-        above, below = ends
-        if above is None or below is None:
-            return False
-        extent = above - below
-        if extent.coefficients or extent.constant < 0:
-            return False
-    return True
-
-
-def _affine_in_each(expression: Expression, names: frozenset[str] | set[str]) -> bool:
-    """Whether the expression is a polynomial of degree at most one in each name alone.
-
-    Judged from how it is written: sums keep the larger degree, products add degrees, and
-    any other operation on a name counts as not affine.
-    """
-    for name in names:
-        degree: dict[int, int] = {}
-        for node in postorder(expression):
-            below = [degree[id(a)] for a in node.args]
-            if node.op is Op.VARIABLE:
-                degree[id(node)] = int(node.name == name)
-            elif node.op is Op.ADD:
-                degree[id(node)] = max(below)
-            elif node.op is Op.MULTIPLY:
-                degree[id(node)] = sum(below)
-            elif node.op is Op.DIVIDE:
-                degree[id(node)] = below[0] if below[1] == 0 else 2
-            else:
-                degree[id(node)] = 2 if any(below) else 0
-        if degree[id(expression)] > 1:
-            return False
-    return True
