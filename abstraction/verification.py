@@ -40,6 +40,7 @@ QUICK_SECONDS = {
     "template": 6.0,
     "history": 6.0,
     "recurrence": 6.0,
+    "transient": 9.0,
     "abstraction": 6.0,
 }
 """Methods that `auto` tries twice: for at most so long (and a fifth of the time that is left),
