@@ -13,15 +13,14 @@ replayed by the simulator.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.automaton import primed
-from models.proof.affine_flow import ONE, AffineFlow
+from models.proof.affine_flow import ONE, AffineFlow, Signal
 from models.proof.linear import Row, Rows
 from models.proof.problem import LinearProblem
 from reach.affine.matrix_exponential import matrix_exponential
@@ -39,6 +38,10 @@ DEEPEST = 1e6
 """How deep into the bad set a run is asked to go, in units of its rows."""
 
 NEARLY = 1e-9
+
+
+_Read = tuple[Array, Array]
+"""Conditions, factors * values + constants <= 0, over values in a certain order."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,6 @@ class Witness:
     depth: float
 
 
-Expression = tuple[Array, float]
-"""Factors of the program's unknowns, and a constant."""
-
-
 def witness(
     problem: LinearProblem,
     flow: Callable[[str], AffineFlow],
@@ -83,7 +82,8 @@ def witness(
 
 
 class _Program:
-    """The inequalities of one path."""
+    """The inequalities of one path; values are affine in the unknowns: rows of factors, with a
+    constant at the end."""
 
     def __init__(
         self,
@@ -94,119 +94,116 @@ class _Program:
     ):
         self._problem, self._flow, self._path = problem, flow, path
         self._inputs = [u.name for u in problem.automaton.inputs]
-        self._names: dict[object, int] = {"depth": 0}
+        self._numbers: dict[object, int] = {"depth": 0}
         self._declare(start)
-        self._size = len(self._names)
-        self._matrix: list[Array] = []
-        self._bound: list[float] = []
+        self._size = len(self._numbers)
+        self._low = np.full(self._size, -np.inf)
+        self._high = np.full(self._size, np.inf)
+        self._low[0], self._high[0] = -DEEPEST, DEEPEST
+        self._rows: list[Array] = []
         self._times: list[float] = []
         self._now = 0.0
-        first = {row_name: self._unknown((-1, row_name)) for row_name in _names_of(start)}
-        self._add(start, first)
-        state = [first.get(primed(n), self._zero()) for n in flow(path[0].location).names]
+        names = _names_of(start)
+        first = self._unknowns((-1, name) for name in names)
+        self._add(_read(start, names), first)
+        state = _chosen(flow(path[0].location), names, first)
         for number, stretch in enumerate(path):
             state = self._stay(number, stretch, state)
 
     def _declare(self, start: Rows) -> None:
         """Number all unknowns."""
         for name in _names_of(start):
-            self._names.setdefault((-1, name), len(self._names))
+            self._numbers.setdefault((-1, name), len(self._numbers))
         for number, stretch in enumerate(self._path):
             for name in self._loose(stretch.location):
                 for k in range(PIECES):
-                    self._names.setdefault((number, name, k), len(self._names))
+                    self._numbers.setdefault((number, name, k), len(self._numbers))
             for name in _names_of(stretch.jump or ()):
-                self._names.setdefault((number, name), len(self._names))
+                self._numbers.setdefault((number, name), len(self._numbers))
 
     def _loose(self, location: str) -> list[str]:
         """Inputs, and signals that are no inputs."""
         signals = [s.name for s in self._flow(location).signals if s.name != ONE]
         return list(dict.fromkeys([*self._inputs, *signals]))
 
-    def _unknown(self, key: object) -> Expression:
-        factors = np.zeros(self._size)
-        factors[self._names[key]] = 1.0
-        return factors, 0.0
+    def _unknowns(self, keys: Iterable[object]) -> Array:
+        columns = [self._numbers[key] for key in keys]
+        values = np.zeros((len(columns), self._size + 1))
+        values[np.arange(len(columns)), columns] = 1.0
+        return values
 
-    def _zero(self) -> Expression:
-        return np.zeros(self._size), 0.0
+    def _add(self, rows: _Read, values: Array, depth: float = 0.0) -> None:
+        """Rows over values, or over several sets of values."""
+        factors, constants = rows
+        found = factors @ values
+        found[..., -1] += constants
+        found[..., 0] += depth * np.abs(factors).max(axis=1, initial=0.0)
+        self._rows.append(found.reshape(-1, self._size + 1))
 
-    def _add(self, rows: Sequence[Row], values: Mapping[str, Expression], depth: float = 0) -> None:
-        """Rows over expressions; rows with other names are left out."""
-        for row in rows:
-            if not row.form.coefficients.keys() <= values.keys():
-                continue
-            factors, constant = np.zeros(self._size), float(row.form.constant)
-            for name, a in row.form.coefficients.items():
-                factors += float(a) * values[name][0]
-                constant += float(a) * values[name][1]
-            if depth:
-                factors[0] += depth * max(abs(float(a)) for a in row.form.coefficients.values())
-            self._matrix.append(factors)
-            self._bound.append(-constant)
-
-    def _stay(self, number: int, stretch: Stretch, state: list[Expression]) -> list[Expression]:
+    def _stay(self, number: int, stretch: Stretch, state: Array) -> Array:
         """The state at the end of a stay, or after the jump that ends it."""
         flow = self._flow(stretch.location)
-        signals = {s.name: s for s in flow.signals}
         loose = self._loose(stretch.location)
         length = stretch.duration / PIECES
         transition, gain = _transition(flow, length)
-        factors = np.array([e[0] for e in state])
-        constants = np.array([e[1] for e in state])
+        held = self._unknowns((number, name, k) for k in range(PIECES) for name in loose)
+        held = held.reshape(PIECES, len(loose), self._size + 1)
+        pushes = np.zeros((PIECES, len(flow.signals), self._size + 1))
+        for k, signal in enumerate(flow.signals):
+            if signal.name == ONE:
+                pushes[:, k, -1] = 1.0
+            else:
+                pushes[:, k] = held[:, loose.index(signal.name)]
+                self._within(number, signal)
+        states = [state]
+        for push in gain @ pushes:
+            state = transition @ state + push
+            states.append(state)
+        self._times += [self._now + k * length for k in range(PIECES)]
+        self._now += stretch.duration
+        names = [*loose, *flow.names]
         invariants = self._problem.invariant(stretch.location)
-        invariant = invariants[0] if len(invariants) == 1 else ()
-        values: dict[str, Expression] = {}
-        for k in range(PIECES):
-            held = {name: self._unknown((number, name, k)) for name in loose}
-            for name in loose:
-                if name in signals:
-                    self._within(held[name], signals[name].low, signals[name].high)
-            self._add(invariant, held | _named(flow, factors, constants))
-            pushes = [held.get(s.name, (np.zeros(self._size), 1.0)) for s in flow.signals]
-            self._times.append(self._now)
-            self._now += length
-            factors, constants = transition @ factors, transition @ constants
-            if pushes:
-                factors += gain @ np.array([p[0] for p in pushes])
-                constants += gain @ np.array([p[1] for p in pushes])
-            values = held | _named(flow, factors, constants)
-            self._add(invariant, values)
-        self._end = values
+        invariant = _read(invariants[0] if len(invariants) == 1 else (), names)
+        for ends in (states[:-1], states[1:]):
+            along = np.concatenate([held, np.array(ends)], axis=1)
+            self._add(invariant, along)
+            values = along[-1]
+        self._end = names, values
         if stretch.jump is None:
-            return []
-        after = {n: self._unknown((number, n)) for n in _names_of(stretch.jump) if n not in values}
-        self._add(stretch.jump, values | after)
-        target = self._path[number + 1].location
-        return [after.get(primed(n), self._zero()) for n in self._flow(target).names]
+            return state
+        after = [n for n in _names_of(stretch.jump) if n not in names]
+        chosen = self._unknowns((number, name) for name in after)
+        self._add(_read(stretch.jump, [*names, *after]), np.vstack([values, chosen]))
+        return _chosen(self._flow(self._path[number + 1].location), after, chosen)
 
-    def _within(self, value: Expression, low: Fraction | None, high: Fraction | None) -> None:
-        for end, sign in ((high, 1.0), (low, -1.0)):
-            if end is not None:
-                self._matrix.append(sign * value[0])
-                self._bound.append(sign * float(end))
+    def _within(self, number: int, signal: Signal) -> None:
+        """Bounds of a signal in every piece of a stay."""
+        columns = [self._numbers[number, signal.name, k] for k in range(PIECES)]
+        if signal.low is not None:
+            self._low[columns] = float(signal.low)
+        if signal.high is not None:
+            self._high[columns] = float(signal.high)
 
     def solve(self, bad: Rows) -> Witness | None:
         """Go as deep into the bad rows as possible, at the end of the last stay."""
         last = self._path[-1].location
         known_rows = (*self._problem.invariant(last), *self._problem.idle(last))
         always = [row for rows in known_rows for row in rows]
-        self._add([row for row in bad if row in always], self._end)
-        self._add([row for row in bad if row not in always], self._end, depth=1.0)
-        cost, low = np.zeros(self._size), np.full(self._size, -np.inf)
-        cost[0], low[0] = -1.0, -DEEPEST
-        limit = np.zeros(self._size)
-        limit[0] = 1.0
-        matrix, bound = np.array([*self._matrix, limit]), np.array([*self._bound, DEEPEST])
-        solution = minimise(cost, matrix, bound, low)
+        names, values = self._end
+        self._add(_read([row for row in bad if row in always], names), values)
+        self._add(_read([row for row in bad if row not in always], names), values, depth=1.0)
+        cost = np.zeros(self._size)
+        cost[0] = -1.0
+        rows = np.vstack(self._rows)
+        solution = minimise(cost, rows[:, :-1], -rows[:, -1], self._low, self._high)
         if solution is None or solution[0] <= 0.0:
             return None
         place = self._path[0].location
         known = set(self._flow(place).names)
         initial = {
-            n: float(solution[self._names[-1, primed(n)]])
+            n: float(solution[self._numbers[-1, primed(n)]])
             for n in sorted(known)
-            if (-1, primed(n)) in self._names
+            if (-1, primed(n)) in self._numbers
         }
         found = dict(self._signals(solution))
         jumps = len(self._path) - 1
@@ -222,7 +219,7 @@ class _Program:
             values: list[float] = []
             for number in range(len(self._path)):
                 for k in range(PIECES):
-                    column = self._names.get((number, name, k))
+                    column = self._numbers.get((number, name, k))
                     if column is None:
                         continue
                     value = self._value(number, name, float(solution[column]))
@@ -254,8 +251,25 @@ def _transition(flow: AffineFlow, length: float) -> tuple[Array, Array]:
     return found[:n, :n], found[:n, n:]
 
 
-def _named(flow: AffineFlow, factors: Array, constants: Array) -> dict[str, Expression]:
-    return {n: (factors[j], float(constants[j])) for j, n in enumerate(flow.names)}
+def _read(rows: Sequence[Row], names: Sequence[str]) -> _Read:
+    """Factors of the names, and constants, of the rows that have no other names."""
+    places = {name: place for place, name in enumerate(names)}
+    own = [row.form for row in rows if row.form.coefficients.keys() <= places.keys()]
+    factors = np.zeros((len(own), len(names)))
+    for k, form in enumerate(own):
+        for name, a in form.coefficients.items():
+            factors[k, places[name]] = float(a)
+    return factors, np.array([float(form.constant) for form in own])
+
+
+def _chosen(flow: AffineFlow, names: Sequence[str], values: Array) -> Array:
+    """The state that values of primed names give, in the order of a flow; zero for others."""
+    found = np.zeros((len(flow.names), values.shape[1]))
+    places = {name: place for place, name in enumerate(names)}
+    for k, name in enumerate(flow.names):
+        if primed(name) in places:
+            found[k] = values[places[primed(name)]]
+    return found
 
 
 def _names_of(rows: Rows) -> list[str]:
