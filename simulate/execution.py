@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from models.automaton import TIME
 from models.source import Diagnostic, ModelError
-from models.trace import Counts, Course, Ending, Event, EventType, Outcome, Scalar, Segment, Trace
+from models.trace import Counts, Ending, Event, EventType, Outcome, Trace
 from simulate.accumulation import Accumulation
 from simulate.holding import inclusion_share
 from simulate.input_jump import change_inputs
@@ -27,13 +27,14 @@ from simulate.locking import branch_name
 from simulate.place import Place, Prepared, Role, slope_of
 from simulate.policy import Decisions
 from simulate.reaction import on_time, react
+from simulate.recorder import LastState, Recorder, WholeRun
 from simulate.sliding import Surface
 from simulate.sliding_reaction import react_sliding
 from simulate.start.initial import NoStart, StartFinder
-from simulate.stepping.engine import advance
+from simulate.stepping.engine import stretch
 from simulate.stepping.methods import Method
-from simulate.stepping.program import ExternalError, Program
-from simulate.stepping.stretch import Stop, Stretch
+from simulate.stepping.program import ExternalError
+from simulate.stepping.stretch import NO_WORK, Stop, Stretch, together
 from simulate.stepping.tape import number
 
 CHECKS = 1000
@@ -79,13 +80,13 @@ class Execution:
         self.sampling = replace(method, max_step=min(method.max_step, until / CHECKS))
         self.t = 0.0
         self.env: dict[str, float] = {TIME: 0.0}
-        self.segments: list[Segment] = []
+        self.recorder: Recorder = (WholeRun if dense else LastState)(prepared, signals)
         self.events: list[Event] = []
-        self.counts = Counts()
+        self.work = NO_WORK
         self.parameters: dict[str, float] = {}
         self.accumulation = Accumulation(until)
         self.entered: set[Surface] = set()  # surfaces on which sliding began at this instant
-        self.jumps = self.kept = 0  # of the dense output, so many numbers
+        self.jumps = 0
         self.level_change = self.signal_change = math.inf
         self.loose: tuple[str, ...] = ()
         self.begun = False
@@ -94,7 +95,7 @@ class Execution:
 
     def begin_stay(self) -> None:
         """Forget what belongs to one stay in a location."""
-        self.stay_from = len(self.segments)
+        self.stay_from = self.recorder.count
         self.enabled: dict[int, float] = {}
         self.ignored: set[int] = set()
         self.refused: set[int] = set()
@@ -103,7 +104,7 @@ class Execution:
         self.grazed: frozenset[int] = frozenset()  # parts of the invariant that are touched
         self.missed: frozenset[int] = frozenset()  # edges whose guards are, and not taken
         self.grazed_until = math.inf
-        self.before_touch: tuple[int, float, dict[str, float]]
+        self.before_touch: tuple[object, float, dict[str, float]]
 
     # The run
 
@@ -130,10 +131,10 @@ class Execution:
         return Trace(
             self.prepared.base.name,
             tuple(v.name for v in self.prepared.base.variables),
-            tuple(self.segments),
+            self.recorder.segments(),
             tuple(self.events),
             outcome,
-            self.counts,
+            Counts(*self.work),
             tuple(self.decisions.taken),
             self.parameters,
             repr(self.method),
@@ -255,7 +256,7 @@ class Execution:
         ends the chance."""
         change = self.t if self.former else self.signal_change
         values = {**self.env, **self.former}
-        return LastChance(len(self.segments), self.t, values, edge, change)
+        return LastChance(self.recorder.mark(), self.t, values, edge, change)
 
     # One stretch of time
 
@@ -270,29 +271,31 @@ class Execution:
 
     def part(self, limit: float) -> Stretch:
         """What the next stretch does, up to a time at most."""
-        program, x, held, until, active = self.outset()
+        until, active = self.outset()
+        program, env = self.place.program, self.env
         method = suited(program, self.sampling if program.sampled else self.method)
-        method = within_memory(self, method, len(x)) if self.dense else method
-        until = min(until, limit)
-        return advance(program, method, self.t, x, held, until, active, self.dense)
+        method = within_memory(self, method, len(program.flowing)) if self.dense else method
+        return stretch(program, method, env, min(until, limit), active, self.dense)
 
-    def outset(self) -> tuple[Program, list[float], list[float], float, list[int]]:
-        """What the next stretch starts with: program, state, held values, end, watches."""
-        place, program, env = self.place, self.place.program, self.env
+    def outset(self) -> tuple[float, array[int]]:
+        """Make ready for the next stretch: its end, and the watches to look at."""
+        place, env = self.place, self.env
         env[TIME] = self.t
         if place.branches is not None:
             env.update(place.branches(env))
-        x = [env[n] for n in program.flowing]
-        held = [env[n] for n in program.held]
-        return program, x, held, max(self.next_change(), self.t), self.active(place)
+        return max(self.next_change(), self.t), self.active(place)
 
     def settle(self, result: Stretch) -> None:
         """Store a stretch, and move to its end."""
-        self.counts = self.counts + result.counts
-        self.record(self.place, result)
+        self.work = together(self.work, result.work)
+        self.recorder.stretch(self.place, self.env, result)
         self.tick(result.t)
-        for name, value in zip(self.place.program.flowing, result.x, strict=True):
-            self.env[name] = value
+        self.env.update(zip(self.place.program.flowing, result.x, strict=True))
+
+    @property
+    def steps(self) -> int:
+        """The accepted steps so far."""
+        return self.work[0]
 
     def respond(self, result: Stretch) -> None:
         """Do what the end of a stretch asks for; a run never goes on, and never proves
@@ -305,7 +308,7 @@ class Execution:
                 " by more than the tolerance; what it did since cannot be trusted.",
                 self.place.name,
             )
-        if result.stop is Stop.EVENT and self.counts.steps >= self.method.max_steps:
+        if result.stop is Stop.EVENT and self.steps >= self.method.max_steps:
             raise too_many_steps(self)
         if result.stop is Stop.EVENT and self.place.slide is not None:
             react_sliding(self, self.place, self.place.slide, result)
@@ -326,7 +329,7 @@ class Execution:
             names.append(self.place.slide.above)
         return all(self.prepared.invariant(name)(self.env, rtol, atol) for name in names)
 
-    def active(self, place: Place) -> list[int]:
+    def active(self, place: Place) -> array[int]:
         """The watches to look at: guards of enabled edges for becoming false, others for
         becoming true."""
         special = self.enabled or self.ignored or self.refused or self.grazed or self.missed
@@ -350,7 +353,7 @@ class Execution:
                 use = True
             if use:
                 wanted.append(i)
-        return wanted
+        return array("i", wanted)
 
     def tick(self, t: float) -> None:
         """Move the clock; count what happens at one instant."""
@@ -371,64 +374,15 @@ class Execution:
                 )
         self.t = self.env[TIME] = t
 
-    def record(self, place: Place, result: Stretch) -> None:
-        """Store the dense output of a stretch; nothing where no time has passed, or so little
-        that the integration took no step."""
-        if result.t <= self.t or (self.dense and not result.degrees):
-            return
-        pieces = (result.times, result.degrees, result.coefficients)
-        if not self.dense:
-            pieces = _secant(self.t, [self.env[n] for n in place.program.flowing], result)
-        self.kept += len(pieces[2])
-        self.segments.append(self.segment(place, *pieces, result.x))
-
     def keep_instant(self) -> None:
         """Store the present state, if the run has only just arrived in its location: a stay
-        without duration is one of the run's states. It knows its inputs, for at its instant
-        they may have other values as well."""
-        if len(self.segments) == self.stay_from:
-            x = array("d", [self.env[n] for n in self.place.program.flowing])
-            none = array("d", (self.t,)), array("i"), array("d")
-            state = self.segment(self.place, *none, x)
-            fed = {i.name: self.env[i.name] for i in self.prepared.inputs if i.name in self.env}
-            self.segments.append(replace(state, held={**state.held, **fed}))
-
-    def segment(
-        self,
-        place: Place,
-        times: array[float],
-        degrees: array[int],
-        coefficients: array[float],
-        final: array[float],
-    ) -> Segment:
-        """Dense output in a place, with the values that rest there."""
-        p = self.prepared
-        held: dict[str, Scalar] = {n: p.decode(n, self.env[n]) for n in place.resting}
-        if place.derived:
-            held.update({n: v for n, v in self.env.items() if n not in p.known})
-        sliding = "" if place.slide is None else place.slide.text
-        return Segment(
-            place.name, place.program.flowing, times, degrees, coefficients, held, final,
-            place.derived, sliding, {i.name: self.course(i.name) for i in p.inputs},
-        )  # fmt: skip
-
-    def course(self, name: str) -> Course:
-        """What is fed into an input until something changes."""
-        signal = self.signals.get(name)
-        if isinstance(signal, Formula):
-            return signal.expression
-        return self.env[name], self.env.get(slope_of(name), 0.0)
+        without duration is one of the run's states."""
+        if self.recorder.count == self.stay_from:
+            self.recorder.instant(self.place, self.env)
 
     def pass_to(self, t: float, values: dict[str, float], how: str) -> None:
         """Move on to a state that no flow leads to, on a straight line that is marked."""
-        flowing = self.place.program.flowing
-        coefficients = array("d")
-        for n in flowing:
-            coefficients.extend((self.env[n], (values[n] - self.env[n]) / (t - self.t)))
-        times, degrees = array("d", (self.t, t)), array("i", (1,))
-        final = array("d", [values[n] for n in flowing])
-        line = self.segment(self.place, times, degrees, coefficients, final)
-        self.segments.append(replace(line, sliding=how))
+        self.recorder.line(self.place, self.env, t, values, how)
         self.env = values
         self.tick(t)
 
@@ -447,16 +401,6 @@ class Execution:
         self.events.append(
             Event(self.t, kind, name, self.place.name, target, residual, side, together)
         )
-
-
-def _secant(
-    start: float, x: list[float], result: Stretch
-) -> tuple[array[float], array[int], array[float]]:
-    """Straight lines between the ends of a stretch, in place of dense output."""
-    coefficients = array("d")
-    for a, b in zip(x, result.x, strict=True):
-        coefficients.extend((a, (b - a) / (result.t - start)))
-    return array("d", (start, result.t)), array("i", (1,)), coefficients
 
 
 def _between(low: object, high: object, share: Callable[[], float]) -> float:

@@ -49,7 +49,9 @@ class Jump:
 class LastChance(NamedTuple):
     """Where an edge that stopped being enabled could be taken for the last time."""
 
-    segments: int
+    mark: object
+    """Where the record of the run ended then."""
+
     time: float
     values: dict[str, float]
     edge: int

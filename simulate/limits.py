@@ -38,7 +38,7 @@ def suited(program: Program, method: Method) -> Method:
 def within_memory(run: Execution, method: Method, width: int) -> Method:
     """The method with no more steps than there is room for the dense output of so many
     variables."""
-    room = (MAX_KEPT - run.kept) // (max(width, 1) * (TYPICAL_ORDER + 1))
+    room = (MAX_KEPT - run.recorder.kept) // (max(width, 1) * (TYPICAL_ORDER + 1))
     return method if room >= method.max_steps else replace(method, max_steps=max(room, 1))
 
 
@@ -78,7 +78,7 @@ def up_to_failure(run: Execution, failure: ExternalError) -> Stretch:
         if result.stop is not Stop.END or result.t >= run.next_change():
             return result
         run.settle(result)
-        if run.counts.steps >= run.method.max_steps:
+        if run.steps >= run.method.max_steps:
             raise too_many_steps(run)
         part *= 2.0
     raise external_failed(run, failure)
@@ -92,13 +92,13 @@ def external_failed(run: Execution, failure: ExternalError) -> RunEnded:
 
 def too_many_steps(run: Execution, state: str = "") -> RunEnded:
     """The end of a run that has used up its steps or its memory, in one stretch or in many."""
-    average = f"with steps of {run.t / max(run.counts.steps, 1):.2g} on average"
+    average = f"with steps of {run.t / max(run.steps, 1):.2g} on average"
     where = f"at t = {run.t:.10g} in `{run.place.name}`{state}, {average}"
-    if run.counts.steps < run.method.max_steps:
+    if run.steps < run.method.max_steps:
         width = len(run.place.program.flowing)
         return run.end(
             Ending.STEP_LIMIT,
-            f"After {run.counts.steps} steps of {width} variables there is no room for more of the"
+            f"After {run.steps} steps of {width} variables there is no room for more of the"
             f" whole run {where}. A shorter run fits, or one of which only the end is asked for"
             " (no table, plot or trace).",
         )

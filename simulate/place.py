@@ -7,6 +7,7 @@ the conditions on inclusions that are held at a boundary, and branches inside th
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -109,10 +110,10 @@ class Place:
         return tuple(to_text(part) for part in self.written)
 
     @cached_property
-    def ordinary(self) -> list[int]:
+    def ordinary(self) -> array[int]:
         """The watches to look at while no edge is enabled and nothing special is going on."""
         special = (Role.FALL, Role.SWITCH)
-        return [i for i, (role, _) in enumerate(self.roles) if role not in special]
+        return array("i", [i for i, (role, _) in enumerate(self.roles) if role not in special])
 
 
 class Prepared:

@@ -104,7 +104,7 @@ def _starts_on(run: Execution, place: Place, j: int) -> bool:
 def pass_by(run: Execution, parts: list[int], edges: list[int]) -> None:
     """A part of the invariant is touched but not about to be violated, or a guard whose edge
     is not taken: look away from it for an instant, then test it."""
-    run.before_touch = (len(run.segments), run.t, dict(run.env))
+    run.before_touch = (run.recorder.mark(), run.t, dict(run.env))
     run.grazed = run.grazed | frozenset(parts)
     run.missed = run.missed | frozenset(edges)
     run.grazed_until = run.t + 1e-6 * max(run.until, run.t)
@@ -116,8 +116,8 @@ def passed_by(run: Execution, place: Place) -> None:
     parts = sorted(run.grazed)
     run.grazed, run.missed, run.grazed_until = frozenset(), frozenset(), math.inf
     if parts and not run.prepared.invariant(place.name)(run.env, run.method.rtol, run.method.atol):
-        count, run.t, run.env = run.before_touch
-        del run.segments[count:]
+        mark, run.t, run.env = run.before_touch
+        run.recorder.forget_since(mark)
         raise blocked(run, place, parts)
 
 
@@ -366,7 +366,7 @@ def rest(run: Execution, place: Place, name: str, limit: Limit, cycle: Sequence[
         tolerances = (run.method.rtol, run.method.atol)
         if not run.prepared.guard(place.name, j)(values, *tolerances):
             continue
-        before = run.t, run.env, len(run.segments)
+        before = run.t, run.env, run.recorder.mark()
         run.log(EventType.ACCUMULATION, name, edge.target)
         if t > run.t:
             run.pass_to(t, values, f"the limit of {name}")
@@ -374,8 +374,8 @@ def rest(run: Execution, place: Place, name: str, limit: Limit, cycle: Sequence[
         if take(run, place, [j], True):
             run.accumulation.forget()
             return True
-        run.t, run.env, count = before
-        del run.segments[count:]
+        run.t, run.env, mark = before
+        run.recorder.forget_since(mark)
         del run.events[-1]
     return False
 
@@ -383,8 +383,8 @@ def rest(run: Execution, place: Place, name: str, limit: Limit, cycle: Sequence[
 def rewind(run: Execution) -> None:
     """Go back to the last moment at which an edge could be taken, and take it."""
     assert run.last_chance is not None
-    count, t, env, j, run.signal_change = run.last_chance
-    del run.segments[count:]
+    mark, t, env, j, run.signal_change = run.last_chance
+    run.recorder.forget_since(mark)
     run.events = [e for e in run.events if e.time <= t]
     run.t, run.env, run.last_chance, run.former = t, dict(env), None, {}
     run.place = run.prepared.place(run.place.name)

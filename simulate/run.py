@@ -68,8 +68,8 @@ def simulate(
 
     `initial` fixes initial values, `location` the initial location, `parameters` uncertain
     constants, `inputs` signals (a number is a constant signal). Randomness comes from
-    `generator`, or from a new one with the given seed. Without `dense` the trace has straight
-    lines between the ends of its segments.
+    `generator`, or from a new one with the given seed. Without `dense` the trace has no more
+    than the last state of the run, beside its events.
 
     Where the flows on both sides of a switching surface lead onto it, the run slides along it
     (`simulate.sliding`): by default on edges that ask for it, with `sliding` everywhere (also

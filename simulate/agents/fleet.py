@@ -24,7 +24,6 @@ from models.expressions.traversal import free_variables, rebuild, with_arguments
 from simulate.agents.distances import FIRST, SECOND, distance_bounds
 from simulate.agents.encounters import Encounter, Side
 from simulate.jump import Jump
-from simulate.stepping.engine import core_options
 from simulate.stepping.methods import Method
 from simulate.stepping.program import Program, compile_program
 from simulate.stepping.stretch import Stretch
@@ -84,7 +83,7 @@ class Fleet:
         self.discrete, self.symbols, self.externals = discrete, symbols, externals
         self.layers: list[Layer] = []
         self._places = [{n: i for i, n in enumerate(agent)} for agent in agents]
-        self._core = _fleet.fleet(array("i", [len(a) for a in agents]), core_options(method))
+        self._core = _fleet.fleet(array("i", [len(a) for a in agents]), method.options)
         self._known: dict[object, int] = {}
         first, second = canonical_names(max(map(len, agents), default=0))
         self._canonical = frozenset(first + second)

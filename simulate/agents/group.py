@@ -31,8 +31,10 @@ class AgentGroup(Execution):
 
     def depart(self, fleet: Fleet) -> None:
         """Begin a stretch from the present state."""
-        program, x, held, goal, watches = self.outset()
+        goal, watches = self.outset()
+        program, env = self.place.program, self.env
         longest = (self.sampling if program.sampled else self.method).max_step
+        x, held = [env[n] for n in program.flowing], [env[n] for n in program.held]
         fleet.depart(
             self.position, program, self.t, goal, longest, x, held, watches, self._flowing(),
             self.values(),

@@ -181,44 +181,81 @@ static void destroy_stepper(PyObject *capsule)
     free_stepper(PyCapsule_GetPointer(capsule, STEPPER));
 }
 
+#define OPTIONS "(iiilddd)"
+#define INTO(m)                                                                                  \
+    &(m)->taylor, &(m)->max_order, &(m)->detection, &(m)->max_steps, &(m)->rtol, &(m)->atol,     \
+        &(m)->max_step
+
+/* Open the core of a stepper whose method is known; -1 with a Python exception set on failure. */
+static int set_up(Stepper *s, PyObject *capsule, double t, const double *x, const double *held)
+{
+    const Method *m = &s->method;
+    Program *p = PyCapsule_GetPointer(capsule, CAPSULE);
+    if (p == NULL)
+        return -1;
+    if (m->max_order < 1 || m->max_order > (m->taylor ? MAX_DEGREE : MAX_ORDER)) {
+        PyErr_SetString(PyExc_ValueError, "there is no method of this order");
+        return -1;
+    }
+    s->active = PyMem_Calloc(p->watch_count + 1, sizeof(int));
+    if (s->active == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (core_open(&s->core, p, m, t, x, held) < 0)
+        return -1;
+    Py_INCREF(capsule);
+    s->program = capsule;
+    return 0;
+}
+
 static PyObject *open_stepper(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *result = NULL;
     Stepper *s = PyMem_Calloc(1, sizeof(Stepper));
-    Program *p;
-    Method *m;
+    const Program *p;
     Py_buffer x, held;
     double t;
     (void)self;
     if (s == NULL)
         return PyErr_NoMemory();
-    m = &s->method;
-    if (!PyArg_ParseTuple(args, "O(iiilddd)dy*y*", &capsule, &m->taylor, &m->max_order,
-                          &m->detection, &m->max_steps, &m->rtol, &m->atol, &m->max_step, &t, &x,
-                          &held)) {
+    if (!PyArg_ParseTuple(args, "O" OPTIONS "dy*y*", &capsule, INTO(&s->method), &t, &x, &held)) {
         PyMem_Free(s);
         return NULL;
     }
     p = PyCapsule_GetPointer(capsule, CAPSULE);
     if (p != NULL && (x.len != p->n * (Py_ssize_t)sizeof(double) ||
-                      held.len != p->held * (Py_ssize_t)sizeof(double) || m->max_order < 1 ||
-                      m->max_order > (m->taylor ? MAX_DEGREE : MAX_ORDER)))
+                      held.len != p->held * (Py_ssize_t)sizeof(double)))
         PyErr_SetString(PyExc_ValueError, "the state does not fit the program");
-    else if (p != NULL) {
-        s->active = PyMem_Calloc(p->watch_count + 1, sizeof(int));
-        if (s->active == NULL)
-            PyErr_NoMemory();
-        else if (core_open(&s->core, p, m, t, x.buf, held.buf) == 0) {
-            Py_INCREF(capsule);
-            s->program = capsule;
-            result = PyCapsule_New(s, STEPPER, destroy_stepper);
-        }
-    }
+    else if (p != NULL && set_up(s, capsule, t, x.buf, held.buf) == 0)
+        result = PyCapsule_New(s, STEPPER, destroy_stepper);
     PyBuffer_Release(&x);
     PyBuffer_Release(&held);
     if (result == NULL)
         free_stepper(s);
     return result;
+}
+
+/* Go on until an active watch is true: a stretch as Python sees it. */
+static PyObject *go_on(Stepper *s, double until, const Py_buffer *active, int dense)
+{
+    const int *list = active->buf;
+    int i, stop, count = (int)(active->len / (Py_ssize_t)sizeof(int));
+    if (count > s->core.p->watch_count) {
+        PyErr_SetString(PyExc_ValueError, "a watch is listed twice");
+        return NULL;
+    }
+    for (i = 0; i < count; i++) {
+        if (list[i] < 0 || list[i] >= s->core.p->watch_count) {
+            PyErr_SetString(PyExc_ValueError, "no such watch");
+            return NULL;
+        }
+        s->active[i] = list[i];
+    }
+    s->method.dense = dense;
+    core_watch(&s->core, until, s->active, count);
+    stop = core_run(&s->core);
+    return stop < 0 ? NULL : core_result(&s->core, stop);
 }
 
 static PyObject *advance(PyObject *self, PyObject *args)
@@ -227,38 +264,18 @@ static PyObject *advance(PyObject *self, PyObject *args)
     Stepper *s;
     Py_buffer active;
     double until;
-    int stop, i, count, dense;
-    const int *list;
+    int dense;
     (void)self;
     if (!PyArg_ParseTuple(args, "Ody*p", &capsule, &until, &active, &dense))
         return NULL;
     s = PyCapsule_GetPointer(capsule, STEPPER);
-    list = active.buf;
-    count = (int)(active.len / (Py_ssize_t)sizeof(int));
-    if (s != NULL && count > s->core.p->watch_count) {
-        PyErr_SetString(PyExc_ValueError, "a watch is listed twice");
-        s = NULL;
-    }
-    for (i = 0; s != NULL && i < count; i++) {
-        if (list[i] < 0 || list[i] >= s->core.p->watch_count) {
-            PyErr_SetString(PyExc_ValueError, "no such watch");
-            s = NULL;
-        } else {
-            s->active[i] = list[i];
-        }
-    }
-    if (s != NULL) {
-        s->method.dense = dense;
-        core_watch(&s->core, until, s->active, count);
-        stop = core_run(&s->core);
-        if (stop >= 0)
-            result = core_result(&s->core, stop);
-    }
+    if (s != NULL)
+        result = go_on(s, until, &active, dense);
     PyBuffer_Release(&active);
     return result;
 }
 
-/* Points: values by name */
+/* Values by name */
 
 /* The time and the values of the given names; the caller frees what `PyMem_Malloc` gave. */
 static double *by_name(const Program *p, PyObject *names, PyObject *values, double *t)
@@ -288,6 +305,33 @@ static double *by_name(const Program *p, PyObject *names, PyObject *values, doub
         *(i == 0 ? t : given + i - 1) = number;
     }
     return given;
+}
+
+/* One stretch from a state that is given by name, as a stepper makes it that is used once. */
+static PyObject *stretch(PyObject *self, PyObject *args)
+{
+    PyObject *capsule, *names, *values, *result = NULL;
+    Stepper *s = PyMem_Calloc(1, sizeof(Stepper));
+    const Program *p;
+    Py_buffer active;
+    double *given, t, until;
+    int dense;
+    (void)self;
+    if (s == NULL)
+        return PyErr_NoMemory();
+    if (!PyArg_ParseTuple(args, "O" OPTIONS "O!O!dy*p", &capsule, INTO(&s->method), &PyTuple_Type,
+                          &names, &PyDict_Type, &values, &until, &active, &dense)) {
+        PyMem_Free(s);
+        return NULL;
+    }
+    p = PyCapsule_GetPointer(capsule, CAPSULE);
+    given = p == NULL ? NULL : by_name(p, names, values, &t);
+    if (given != NULL && set_up(s, capsule, t, given, given + p->n) == 0)
+        result = go_on(s, until, &active, dense);
+    PyMem_Free(given);
+    PyBuffer_Release(&active);
+    free_stepper(s);
+    return result;
 }
 
 static PyObject *values_at(PyObject *self, PyObject *args)
@@ -348,6 +392,7 @@ static PyMethodDef methods[] = {
     {"holds", holds_at, METH_VARARGS, "A condition at one point; see simulate.stepping.engine."},
     {"load", load, METH_VARARGS, "Copy a program into the core's memory."},
     {"open", open_stepper, METH_VARARGS, "A stepper for a state of a program."},
+    {"stretch", stretch, METH_VARARGS, "One stretch of a state; see simulate.stepping.engine."},
     {"advance", advance, METH_VARARGS, "Carry a stepper through time; see simulate.stepping.engine."},
     {NULL, NULL, 0, NULL},
 };

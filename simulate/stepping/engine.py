@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from simulate.stepping.methods import Adams, Method, Multirate
+from simulate.stepping.methods import Method, Multirate
 from simulate.stepping.program import Program
 from simulate.stepping.stretch import Stretch
 
@@ -51,8 +51,9 @@ class Stepper:
 
             self._reference = reference.Core(program, method, t, x, held)
             return
-        options = core_options(method)
-        self._core = _core.open(program.compiled, options, t, array("d", x), array("d", held))
+        self._core = _core.open(
+            program.compiled, method.options, t, array("d", x), array("d", held)
+        )
 
     def advance(self, until: float, active: Sequence[int], dense: bool = True) -> Stretch:
         """Go on until an active watch is true or `until` is reached.
@@ -85,6 +86,24 @@ def advance(
     return Stepper(program, method, t, x, held).advance(until, active, dense)
 
 
+def stretch(
+    program: Program,
+    method: Method,
+    values: dict[str, float],
+    until: float,
+    active: array[int],
+    dense: bool,
+) -> Stretch:
+    """As `advance`, from the values of `program.names`: time, and what flows and is held."""
+    if _core is None or isinstance(method, Multirate):
+        t, *given = (values[name] for name in program.names)
+        n = len(program.flowing)
+        return advance(program, method, t, given[:n], given[n:], until, active, dense)
+    return Stretch.of(
+        _core.stretch(program.compiled, method.options, program.names, values, until, active, dense)
+    )
+
+
 def values_at(program: Program, names: tuple[str, ...], given: Mapping[str, float]) -> list[float]:
     """The values of the atoms' expressions; `names` are `time` and those of the program."""
     if _core is None:
@@ -113,20 +132,6 @@ def holds_at(
 
 def _as_dict(given: Mapping[str, float]) -> dict[str, float]:
     return given if isinstance(given, dict) else dict(given)
-
-
-def core_options(method: Method) -> tuple[object, ...]:
-    """A method as the extensions know it."""
-    adams = isinstance(method, Adams)
-    return (
-        not adams,
-        method.max_order if isinstance(method, Adams) else method.order,
-        int(method.detection),
-        method.max_steps,
-        method.rtol,
-        method.atol,
-        method.max_step,
-    )
 
 
 def load_program(program: Program) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 from models.source import Diagnostic, ModelError
 
@@ -21,7 +22,11 @@ class Detection(IntEnum):
     ENDPOINT = 2
 
 
-@dataclass(frozen=True, slots=True)
+CoreOptions = tuple[bool, int, int, int, float, float, float]
+"""A method as the extensions know it."""
+
+
+@dataclass(frozen=True)
 class Adams:
     """Variable-step, variable-order Adams predictor-corrector (PECE), started from a Taylor
     series. A step's error estimate (Milne) is kept below `atol + rtol*|x|` in every variable.
@@ -34,8 +39,13 @@ class Adams:
     max_steps: int = 1_000_000
     detection: Detection = Detection.EXTRAPOLATION
 
+    @cached_property
+    def options(self) -> CoreOptions:
+        """The method as the extensions know it."""
+        return _options(self, False, self.max_order)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Taylor:
     """Taylor series of the given order by automatic differentiation of the tape: one point
     suffices, so there is no history and no restart cost."""
@@ -47,14 +57,31 @@ class Taylor:
     max_steps: int = 1_000_000
     detection: Detection = Detection.EXTRAPOLATION
 
+    @cached_property
+    def options(self) -> CoreOptions:
+        """The method as the extensions know it."""
+        return _options(self, True, self.order)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Multirate(Adams):
     """Adams at two rates where that pays: large steps of the slow variables, small ones of the
     fast; see `simulate.stepping.multirate`."""
 
 
 Method = Adams | Taylor
+
+
+def _options(method: Method, taylor: bool, order: int) -> CoreOptions:
+    return (
+        taylor,
+        order,
+        int(method.detection),
+        method.max_steps,
+        method.rtol,
+        method.atol,
+        method.max_step,
+    )
 
 
 def check_method(method: Method) -> None:

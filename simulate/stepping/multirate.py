@@ -18,13 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from models.trace import Counts
-from simulate.stepping.engine import Stepper, core_options
+from simulate.stepping.engine import Stepper
 from simulate.stepping.methods import Multirate
 from simulate.stepping.program import Program
 from simulate.stepping.reference.tape import execute
 from simulate.stepping.split_program import Split, split_program
-from simulate.stepping.stretch import Stop, Stretch
+from simulate.stepping.stretch import NO_WORK, Stop, Stretch, together
 
 _multirate: Any
 try:
@@ -63,7 +62,7 @@ def advance_multirate(
     state, patience = list(x), 1
     while True:
         sample = run.measure(t, state, patience)
-        if run.last.stop is not Stop.STEP_LIMIT or run.counts.steps >= method.max_steps:
+        if run.last.stop is not Stop.STEP_LIMIT or run.steps >= method.max_steps:
             return run.whole()
         t, state = run.last.t, list(run.last.x)
         split = run.split(sample)
@@ -78,7 +77,7 @@ class _Sample:
     """Times and states at the ends of windows of small steps, the newest last."""
 
     times: list[float]
-    states: list[array[float]]
+    states: list[Sequence[float]]
 
 
 class _Stretch:
@@ -95,7 +94,7 @@ class _Stretch:
     ):
         self.program, self.method, self.held = program, method, held
         self.until, self.active, self.dense = until, active, dense
-        self.counts = Counts()
+        self.work = NO_WORK
         self.last: Stretch
         self.times, self.degrees, self.coefficients = array("d"), array("i"), array("d")
         self.splits: dict[frozenset[int], Split] = {}
@@ -109,16 +108,21 @@ class _Stretch:
             self.add(stepper.advance(self.until, self.active, self.dense))
             if self.last.stop is not Stop.STEP_LIMIT:
                 break
-            if self.counts.steps >= self.method.max_steps:
+            if self.steps >= self.method.max_steps:
                 break
             sample.times.append(self.last.t)
             sample.states.append(self.last.x)
         return _Sample(sample.times[-WINDOWS - 1 :], sample.states[-WINDOWS - 1 :])
 
+    @property
+    def steps(self) -> int:
+        """The accepted steps so far."""
+        return self.work[0]
+
     def add(self, part: Stretch) -> None:
         """Append what was done."""
         self.last = part
-        self.counts = self.counts + part.counts
+        self.work = together(self.work, part.work)
         self.times.extend(part.times[:-1])
         self.degrees.extend(part.degrees)
         self.coefficients.extend(part.coefficients)
@@ -127,13 +131,8 @@ class _Stretch:
         """Everything that was done as one stretch."""
         last = self.last
         self.times.append(last.t)
-        return replace(
-            last,
-            counts=self.counts,
-            times=self.times,
-            degrees=self.degrees,
-            coefficients=self.coefficients,
-        )
+        dense = self.times.tobytes(), self.degrees.tobytes(), self.coefficients.tobytes()
+        return last._replace(work=self.work, pieces=dense)
 
     # What is slow
 
@@ -183,10 +182,10 @@ class _Stretch:
         states = array("d")
         for state in sample.states[:0:-1]:
             states.extend(state)
-        left = self.method.max_steps - self.counts.steps
+        left = self.method.max_steps - self.steps
         pair = _multirate.open(
             split.fast.compiled, split.slow.compiled,
-            core_options(replace(self.method, max_steps=max(left, 1))), split.degree,
+            replace(self.method, max_steps=max(left, 1)).options, split.degree,
             array("i", split.fast_at), array("i", split.slow_at), array("i", split.shared),
             array("d", self.held), times, states,
         )  # fmt: skip
@@ -195,15 +194,7 @@ class _Stretch:
         )
         pays: bool = found[0] != UNPROFITABLE
         part = Stretch.of((found[0] if pays else Stop.STEP_LIMIT, *found[1:]))
-        self.add(
-            replace(
-                part,
-                x=array("d", x),
-                times=array("d", times),
-                degrees=array("i", degrees),
-                coefficients=array("d", coefficients),
-            )
-        )
+        self.add(part._replace(x=tuple(array("d", x)), pieces=(times, degrees, coefficients)))
         return pays
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from models.automaton import EventKind
+from models.automaton import TIME, EventKind
 from models.expressions.expression import Expression
 from models.expressions.operators import Op
 from models.expressions.traversal import free_variables, postorder
@@ -78,6 +78,11 @@ class Program:
     differentiable: bool = True
     edged: bool = True
     sampled: frozenset[int] = frozenset()
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What a state is given by: the time, what flows, what is held."""
+        return (TIME, *self.flowing, *self.held)
 
     @cached_property
     def compiled(self) -> Any:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from operator import add
+from typing import Any, NamedTuple
 
 from models.trace import Counts
 
@@ -20,43 +20,61 @@ class Stop(IntEnum):
     STEP_LIMIT = 4  # the method's max_steps
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+_STOPS = tuple(Stop)
+
+NO_WORK: tuple[int, ...] = (0, 0, 0, 0, 0, 0)
+"""The numbers of `Counts` before anything is done."""
+
+
+def together(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
+    """The work of two stretches."""
+    return tuple(map(add, first, second))
+
+
+class Stretch(NamedTuple):
     """The result of `advance`.
 
     `x` is the state at `t`; `fired` and `grazing` are watch numbers (grazing ones are among
     the fired); `values` holds sign*g of every atom at the end and `tolerances` its event
-    tolerance. The pieces are polynomials: piece i starts at `times[i]`, has `degrees[i]`,
-    and its coefficients follow one another in `coefficients`, variable by variable, lowest
-    power first; `times` has one more entry, the end.
+    tolerance. `work` are the numbers of `Counts`.
+
+    The dense output is read when it is asked for: `pieces` are `times`, `degrees` and
+    `coefficients` as bytes. Piece i is a polynomial that starts at `times[i]` and has
+    `degrees[i]`; the coefficients follow one another, variable by variable, lowest power first;
+    `times` has one more entry, the end.
     """
 
     stop: Stop
     t: float
-    x: array[float]
+    x: tuple[float, ...]
     fired: tuple[int, ...]
     grazing: tuple[int, ...]
-    values: array[float]
-    tolerances: array[float]
-    counts: Counts
-    times: array[float]
-    degrees: array[int]
-    coefficients: array[float]
+    values: tuple[float, ...]
+    tolerances: tuple[float, ...]
+    work: tuple[int, ...]
+    pieces: tuple[bytes, bytes, bytes]
 
     @classmethod
     def of(cls, found: tuple[Any, ...]) -> Stretch:
         """What the extension returns, as a value."""
-        stop, t, state, fired, grazing, values, eps, counts, times, degrees, coefficients = found
-        return cls(
-            Stop(stop),
-            t,
-            array("d", state),
-            fired,
-            grazing,
-            array("d", values),
-            array("d", eps),
-            Counts(*counts),
-            array("d", times),
-            array("i", degrees),
-            array("d", coefficients),
-        )
+        return cls(_STOPS[found[0]], *found[1:])
+
+    @property
+    def counts(self) -> Counts:
+        """The work that was done."""
+        return Counts(*self.work)
+
+    @property
+    def times(self) -> array[float]:
+        """Where the pieces begin, and where the last one ends."""
+        return array("d", self.pieces[0])
+
+    @property
+    def degrees(self) -> array[int]:
+        """The degree of each piece."""
+        return array("i", self.pieces[1])
+
+    @property
+    def coefficients(self) -> array[float]:
+        """The coefficients of all pieces."""
+        return array("d", self.pieces[2])

@@ -19,6 +19,7 @@ from simulate.execution import Execution
 from simulate.place import Place, Prepared
 from simulate.policy import Decisions
 from simulate.recipe import Recipe
+from simulate.recorder import WholeRun
 from simulate.stepping.methods import Method
 
 
@@ -54,16 +55,17 @@ def observe(automaton: Automaton, recipe: Recipe, method: Method) -> ObservedRun
     """Make the run of a recipe; its segments may be none."""
     decisions = Decisions(recipe.policy, Random(recipe.seed))
     prepared = Prepared(automaton, recipe.inputs, None)
-    run = _Observed(
+    run = Execution(
         prepared, recipe.until, method, decisions, recipe.inputs, True, 100_000, True,
         recipe.sliding,
     )  # fmt: skip
+    run.recorder = noted = _WithChoices(prepared, recipe.inputs)
     trace = run.make(recipe.initial, recipe.location, recipe.parameters)
-    return ObservedRun(trace, run.choices)
+    return ObservedRun(trace, noted.choices)
 
 
-class _Observed(Execution):
-    """An execution that notes what it decides."""
+class _WithChoices(WholeRun):
+    """Notes what the run decided, too."""
 
     @cached_property
     def choices(self) -> list[tuple[Segment, Choices]]:
@@ -73,13 +75,14 @@ class _Observed(Execution):
     def segment(
         self,
         place: Place,
+        values: Mapping[str, float],
         times: array[float],
         degrees: array[int],
         coefficients: array[float],
-        final: array[float],
+        final: Sequence[float],
     ) -> Segment:
-        made = super().segment(place, times, degrees, coefficients, final)
-        levels = {n: v for n, v in self.env.items() if n not in self.prepared.known}
+        made = super().segment(place, values, times, degrees, coefficients, final)
+        levels = {n: v for n, v in values.items() if n not in self.prepared.known}
         holds = tuple((name, place.exits[part]) for name, part in place.holds)
         self.choices.append((made, Choices(levels, holds)))
         return made

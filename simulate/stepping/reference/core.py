@@ -22,7 +22,6 @@ import math
 from array import array
 from collections.abc import Sequence
 
-from models.trace import Counts
 from simulate.stepping.methods import Detection, Method
 from simulate.stepping.program import EQUALITY, FROZEN, STRICT, Program
 from simulate.stepping.reference.adams import (
@@ -317,12 +316,12 @@ class Core(Memory):
         return Stretch(
             stop,
             self.t,
-            array("d", self.x),
+            tuple(self.x),
             tuple(fired),
             tuple(grazing),
-            array("d", self.values),
-            array("d", self.eps),
-            Counts(
+            tuple(self.values),
+            tuple(self.eps),
+            (
                 self.steps,
                 self.rejected,
                 self.evaluations,
@@ -330,9 +329,11 @@ class Core(Memory):
                 self.beyond_count,
                 self.singular,
             ),
-            self.out_times,
-            self.out_degrees,
-            self.out_coefficients,
+            (
+                self.out_times.tobytes(),
+                self.out_degrees.tobytes(),
+                self.out_coefficients.tobytes(),
+            ),
         )
 
 
