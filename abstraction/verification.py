@@ -131,7 +131,11 @@ def _order(task: Task) -> Iterator[tuple[str, float | None, str]]:
     rest = [name for name in STRATEGIES if name in late and name not in LAST]
     early = ["rectangular", "simulation", "quadratic"]
     planned = [(name, GLANCES.get(name, QUICK_SECONDS.get(name))) for name in early]
-    planned += [(name, GLANCES[name]) for name in GLANCES if bounded and name not in early]
+    if bounded and not any(part.edges for part in task.automaton.components):
+        planned.append(("flowpipe", None))  # without jumps it decides, or nothing does
+        first.remove("flowpipe")
+    elif bounded:
+        planned += [(name, GLANCES[name]) for name in GLANCES if name not in early]
     planned += [(n, QUICK_SECONDS.get(n)) for n in first if n not in early or n == "rectangular"]
     planned += [(name, None) for name in (*rest, *LAST)]
     for name, quick in planned:

@@ -209,8 +209,8 @@ def _line(
     if chord is None:
         return NO_BOUND
     slope = (chord.end - chord.begin) / (end - begin)
-    own = Form(normal, slope * begin - chord.begin)
-    return Row(own - Form({ELAPSED: slope} if slope else {}))
+    factors = {**normal, ELAPSED: -slope} if slope else normal
+    return Row(Form(factors, slope * begin - chord.begin))
 
 
 @dataclass

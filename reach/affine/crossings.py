@@ -22,6 +22,9 @@ MOMENTS = 6
 SHARES = (0.5, 0.0, 1.0)
 """Where in its window a jump is taken."""
 
+NARROW = Fraction(1, 1000)
+"""Windows that are shorter than this part of the time before them are taken for a moment."""
+
 MAX_NODES = 4
 """Nodes whose bad states are looked at, the earliest first."""
 
@@ -41,7 +44,8 @@ def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]
     if chain is None or start is None:
         return
     bad = tried.conditions(explored.node.location).bad
-    shares = SHARES if chain else SHARES[:1]
+    wide = any(lead.window[1] - lead.window[0] > NARROW * lead.window[0] for _, lead in chain)
+    shares = SHARES if wide else SHARES[:1]
     for values, share in product(_parameter_values(tried, explored), shares):
         fixed = tuple(row for name, value in values.items() for row in _equal(name, value))
         stretches = [

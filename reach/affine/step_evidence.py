@@ -24,6 +24,8 @@ Key = tuple[tuple[str, Fraction], ...]
 def key_of(coefficients: Mapping[str, Fraction]) -> Key:
     """The direction of a form whatever its length: largest entry 1 in absolute value."""
     size = max(map(abs, coefficients.values()))
+    if size == 1:
+        return tuple(sorted(coefficients.items()))
     return tuple(sorted((name, a / size) for name, a in coefficients.items()))
 
 

@@ -25,15 +25,13 @@ from simulate.inputs.signals import Formula, Signal, line_at, next_change
 from simulate.monitoring.dense_values import as_number
 from simulate.monitoring.margin import MarginTree, margin_tree
 from simulate.monitoring.robustness import Robustness
+from simulate.monitoring.slope_check import SlopeCheck, size_of
 from simulate.place import Prepared, edge_name, inclusion_share
 from simulate.stepping.calculator import Calculator
 from simulate.stepping.tape import number
 
 STATE_TOLERANCE = 1e-6
 """Of states against invariants, guards and resets, relative to the size of the numbers."""
-
-SLOPE_TOLERANCE = 1e-4
-"""Of derivatives, which dense output knows less exactly."""
 
 BESIDE = 0.01
 """How far beside its ends a piece is looked at, in shares of it."""
@@ -50,6 +48,7 @@ class RunCheck:
         self._trees: dict[Expression, tuple[MarginTree, Calculator]] = {}
         self._calculators: dict[Expression, Calculator] = {}
         self._formulas: dict[Formula, KinkedFormula] = {}
+        self._slopes: dict[str, SlopeCheck] = {}
 
     def problems(self, trace: Trace, inputs: Mapping[str, Signal]) -> list[str]:
         """What speaks against the trace; nothing if it is a run, as far as can be seen."""
@@ -187,19 +186,19 @@ class RunCheck:
     ) -> str | None:
         """A derivative that the location does not allow at a share of a piece."""
         start, end, rows = piece
-        places = {name: i for i, name in enumerate(segment.flowing)}
         s = u * (end - start)
         values = self._values(segment, start, trace, inputs, time=start + s)
-        for name, i in places.items():
-            values[name] = _polynomial(rows[i], s)
-        for c in self.view.location(segment.location).flows:
-            if c.variable == TIME:
-                continue
-            row = rows[places[c.variable]] if c.variable in places else (0.0,)
-            slope = _polynomial([j * x for j, x in enumerate(row)][1:], s)
-            if not self._inside(c.range, values, slope, SLOPE_TOLERANCE):
-                return f"d({c.variable}) = {slope:.6g} at t = {start + s:.6g}"
-        return None
+        slopes: dict[str, float] = {}
+        for name, row in zip(segment.flowing, rows, strict=True):
+            values[name] = _polynomial(row, s)
+            slopes[name] = _polynomial([j * x for j, x in enumerate(row)][1:], s)
+        check = self._slopes.get(segment.location)
+        if check is None:
+            check = self._slopes[segment.location] = SlopeCheck(self.prepared, segment.location)
+        wrong = check.wrong(values, slopes)
+        if wrong is None:
+            return None
+        return f"d({wrong}) = {slopes.get(wrong, 0.0):.6g} at t = {start + s:.6g}"
 
     def _jump(
         self,
@@ -252,7 +251,7 @@ class RunCheck:
                 continue
             known[primed(c.variable)] = after
             reset.add(c.variable)
-            if not self._inside(c.range, known, after, STATE_TOLERANCE):
+            if not self._inside(c.range, known, after):
                 return False
         return all(
             _near(old.get(n, 0.0), new.get(n, 0.0)) for n in self.prepared.names if n not in reset
@@ -304,15 +303,13 @@ class RunCheck:
             return math.nan
         return calculate(values)[0]
 
-    def _inside(
-        self, bounds: Range, values: Mapping[str, float], x: float, tolerance: float
-    ) -> bool:
+    def _inside(self, bounds: Range, values: Mapping[str, float], x: float) -> bool:
         """Whether x lies in a range, within the tolerance; what is unknown does not count."""
         for bound, sign in ((bounds.low, 1.0), (bounds.high, -1.0)):
             if bound is None:
                 continue
             limit = self._value(bound, values)
-            room = tolerance * (1.0 + abs(x) + abs(limit) + _size(values))
+            room = STATE_TOLERANCE * (1.0 + abs(x) + abs(limit) + size_of(values))
             if sign * (x - limit) < -room:
                 return False
         return True
@@ -320,7 +317,7 @@ class RunCheck:
     def _holds(self, condition: Expression, values: Mapping[str, float]) -> bool:
         """Whether a condition holds within the tolerance; what is unknown counts as true."""
         margin = self._margin(condition, values)
-        return margin is None or not margin < -STATE_TOLERANCE * (1.0 + _size(values))
+        return margin is None or not margin < -STATE_TOLERANCE * (1.0 + size_of(values))
 
     def _enabled(self, guard: Expression, values: Mapping[str, float], segment: Segment) -> bool:
         """Whether a guard holds: by more than the tolerance, if it reads what flows; what is
@@ -328,7 +325,7 @@ class RunCheck:
         if free_variables(guard) <= segment.held.keys():
             return self._value(guard, values) == 1.0
         margin = self._margin(guard, values)
-        return margin is not None and margin > STATE_TOLERANCE * (1.0 + _size(values))
+        return margin is not None and margin > STATE_TOLERANCE * (1.0 + size_of(values))
 
     def _margin(self, condition: Expression, values: Mapping[str, float]) -> float | None:
         found = self._trees.get(condition)
@@ -355,10 +352,6 @@ def _between(value: float, low: Fraction | None, high: Fraction | None) -> bool:
     """Whether a number keeps bounds, which are as exact as the nearest doubles to them."""
     above = low is None or Fraction(value) >= low or value == number(low)
     return above and (high is None or Fraction(value) <= high or value == number(high))
-
-
-def _size(values: Mapping[str, float]) -> float:
-    return max((abs(v) for v in values.values() if math.isfinite(v)), default=0.0)
 
 
 def _near(a: float, b: float) -> bool:
