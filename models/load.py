@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
+from models.automaton import Automaton
 from models.model import Model
 from models.source import Diagnostic, ModelError
 
@@ -139,7 +140,8 @@ def _load_spaceex(path: Path) -> Model:
     if config is not None:
         sources[str(beside)] = config
     found = import_spaceex(data, config, str(path), str(beside))
-    return Model(path.stem, found.automaton, None, found.warnings, sources)
+    warnings = (*found.warnings, *_start_warnings(found.automaton, sources))
+    return Model(path.stem, found.automaton, None, warnings, sources)
 
 
 def _load_json(path: Path) -> Model:
@@ -149,4 +151,17 @@ def _load_json(path: Path) -> Model:
     data = read_bytes(path, str(path), MAX_BYTES)
     automaton = from_json(data, str(path))
     sources = {str(path): data.decode("utf-8", errors="replace")}
-    return Model(automaton.name or path.stem, automaton, None, (), sources)
+    warnings = _start_warnings(automaton, sources)
+    return Model(automaton.name or path.stem, automaton, None, warnings, sources)
+
+
+def _start_warnings(automaton: Automaton, sources: dict[str, str]) -> tuple[Diagnostic, ...]:
+    """What is strange about the initial set of a model that others wrote; an empty one is an
+    error, for then every property would hold."""
+    from models.language.coverage import FlatCheck
+    from models.language.findings import Findings
+
+    findings = Findings()
+    FlatCheck(automaton, findings).check_start()
+    findings.raise_errors(sources)
+    return findings.warnings

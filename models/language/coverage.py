@@ -143,6 +143,13 @@ class FlatCheck:
         self._facts = Facts(self._known)
         self._is_single = len(automaton.components) == 1
 
+    def check_start(self) -> None:
+        """Report that there is no initial state."""
+        starts = list(self._start_conditions())
+        if self._check_start(starts):
+            for component in self._automaton.components:
+                self._check_first_invariant(component, Facts(starts))
+
     def check(self) -> None:
         """Report what is wrong with the start and with the edges."""
         starts = list(self._start_conditions())
