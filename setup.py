@@ -19,7 +19,8 @@ def simulation(name: str, *sources: str) -> Extension:
         name,
         sources=[f"simulate/core/{part}.c" for part in (*sources, *CORE)],
         depends=[
-            f"simulate/core/{part}.h" for part in ("advance", "fleet", "multirate", "roots", "tape")
+            f"simulate/core/{part}.h"
+            for part in ("advance", "fleet", "multirate", "program", "roots", "tape")
         ],
         # No fused or reordered arithmetic: the Python reference must give the same numbers.
         extra_compile_args=["-O2", "-ffp-contract=off", "-fno-fast-math", "-std=c11"],
@@ -43,7 +44,7 @@ EXTENSIONS: list[Extension] = [
         extra_compile_args=["-O2", "-std=c11"],
         optional=True,  # `reach/sets/support.py` does without, more slowly
     ),
-    simulation("simulate._core", "module"),
+    simulation("simulate._core", "module", "program"),
     simulation("simulate._fleet", *FLEET),
     simulation("simulate._multirate", "multirate_module", "multirate"),
 ]

@@ -12,12 +12,14 @@ from enum import StrEnum
 from typing import NoReturn
 
 from models.automaton import ValueType
+from models.enumeration import plain_members
 from models.expressions.expression import Expression
 from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, SURFACE, Op
 from models.expressions.traversal import postorder
 from models.source import Diagnostic, ModelError
 
 
+@plain_members
 class Sort(StrEnum):
     """What an expression yields."""
 

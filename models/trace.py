@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
+from models.enumeration import plain_members
 from models.expressions.evaluation import EvaluationError, evaluate
 from models.expressions.expression import Expression
 
@@ -37,6 +39,7 @@ def level(course: Course, t: float) -> Scalar:
     return float(value) if isinstance(value, Fraction) else value
 
 
+@plain_members
 class EventType(StrEnum):
     """What happened."""
 
@@ -53,6 +56,7 @@ class EventType(StrEnum):
     VIOLATION = "violation"  # a property was violated
 
 
+@plain_members
 class Ending(StrEnum):
     """How a run ended."""
 
@@ -104,8 +108,7 @@ class Outcome:
         return self.ending is Ending.HORIZON
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One entry of the log.
 
     `residual` is how far the guard was from zero (negative: short of it) at the event, and

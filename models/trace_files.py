@@ -40,7 +40,7 @@ def as_document(trace: Trace) -> dict[str, Any]:
         "decisions": list(trace.decisions),
         "outcome": asdict(trace.outcome),
         "counts": asdict(trace.counts),
-        "events": [asdict(event) for event in trace.events],
+        "events": [event._asdict() for event in trace.events],
         "segments": [_segment_out(segment) for segment in trace.segments],
     }
 

@@ -78,7 +78,9 @@ class Series:
         self.states.append(state)
         if self.limit is not None and t > self.limit.time + 4.0 * self.limit.error + LATE * t:
             self.limit = None
-        found = next((f for s in range(1, STRIDES + 1) if (f := self.geometric(s))), None)
+        found = None
+        for stride in range(1, STRIDES + 1):
+            found = found or self.geometric(stride)
         self.unsteady = self.unsteady + 1 if found is None else 0
         if found is not None and self.better(found):
             self.limit = found
@@ -96,9 +98,9 @@ class Series:
         """The limit of the last instants, each so many jumps after the other, if their intervals
         shrink by a steady ratio."""
         wanted, known = stride * (STEADY + 1) + 1, self.times
-        highest = 1.0 - stride * RATIO_SPREAD / 2
         if len(known) < wanted:
             return None
+        highest = 1.0 - stride * RATIO_SPREAD / 2
         middle = known[-1 - stride]
         if known[-1] - middle >= highest * (middle - known[-1 - 2 * stride]):
             return None  # the usual case
@@ -152,7 +154,9 @@ class Accumulation:
 
     def jump(self, edge: str, t: float, state: Mapping[str, float]) -> None:
         """Note a jump, and the state after it."""
-        self.by_edge.setdefault(edge, Series()).add(t, state)
+        if edge not in self.by_edge:
+            self.by_edge[edge] = Series()
+        self.by_edge[edge].add(t, state)
         self.recent.append(t)
 
     def again(self, edge: str, t: float) -> bool:

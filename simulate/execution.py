@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from models.automaton import TIME
 from models.source import Diagnostic, ModelError
@@ -13,7 +14,8 @@ from models.trace import Counts, Ending, Event, EventType, Outcome, Trace
 from simulate.accumulation import Accumulation
 from simulate.holding import inclusion_share
 from simulate.input_jump import change_inputs
-from simulate.inputs.signals import Formula, Signal, Steps, line_at, next_change
+from simulate.inputs.feed import Feed, between
+from simulate.inputs.signals import Signal
 from simulate.jump import LastChance
 from simulate.limits import (
     external_failed,
@@ -24,7 +26,7 @@ from simulate.limits import (
     within_memory,
 )
 from simulate.locking import branch_name
-from simulate.place import Place, Prepared, Role, slope_of
+from simulate.place import Place, Prepared, Role
 from simulate.policy import Decisions
 from simulate.reaction import on_time, react
 from simulate.recorder import LastState, Recorder, WholeRun
@@ -35,7 +37,6 @@ from simulate.stepping.engine import stretch
 from simulate.stepping.methods import Method
 from simulate.stepping.program import ExternalError
 from simulate.stepping.stretch import NO_WORK, Stop, Stretch, together
-from simulate.stepping.tape import number
 
 CHECKS = 1000
 """Guards that call functions of which nothing is known are looked at so often in a run."""
@@ -77,7 +78,6 @@ class Execution:
         self.sliding = sliding
         self.decisions, self.signals = decisions, signals
         self.stop_on_violation, self.max_jumps, self.dense = stop_on_violation, max_jumps, dense
-        self.sampling = replace(method, max_step=min(method.max_step, until / CHECKS))
         self.t = 0.0
         self.env: dict[str, float] = {TIME: 0.0}
         self.recorder: Recorder = (WholeRun if dense else LastState)(prepared, signals)
@@ -87,8 +87,7 @@ class Execution:
         self.accumulation = Accumulation(until)
         self.entered: set[Surface] = set()  # surfaces on which sliding began at this instant
         self.jumps = 0
-        self.level_change = self.signal_change = math.inf
-        self.loose: tuple[str, ...] = ()
+        self.feed = Feed(prepared, signals, decisions, until)
         self.begun = False
         self.place: Place
         self.begin_stay()
@@ -155,10 +154,10 @@ class Execution:
         for parameter in p.view.parameters:
             value = parameters.get(parameter.name)
             if value is None:
-                value = _between(parameter.low, parameter.high, self.decisions.share)
+                value = between(parameter.low, parameter.high, self.decisions.share)
             self.parameters[parameter.name] = self.env[parameter.name] = float(value)
-        self.set_levels(first=True)
-        self.set_signals()
+        self.env.update(self.feed.levels(self.t))
+        self.env.update(self.feed.signals(self.t))
         given = {name: self.number(value) for name, value in initial.items()}
         reasons = []
         for index, start in enumerate(p.starts()):
@@ -211,50 +210,17 @@ class Execution:
 
     def key(self, location: str, values: Mapping[str, float]) -> tuple[object, ...]:
         """A state, to recognise it when it comes back at the same instant."""
-        return (location, *(values.get(n, 0.0) for n in self.prepared.names))
-
-    # Inputs and inclusions
-
-    def set_levels(self, first: bool = False) -> None:
-        """Levels of inputs without signals, and places in inclusions; drawn anew when a
-        random level has lasted long enough."""
-        share, env = self.decisions.share, self.env
-        for given in self.prepared.inputs:
-            if given.name not in self.signals:
-                env[given.name] = _between(given.low, given.high, share)
-        if first:
-            self.loose = self.prepared.loose
-        for name in self.loose:
-            if inclusion_share(name) not in self.signals:
-                env[inclusion_share(name)] = share()
-        anything = self.loose or any(i.name not in self.signals for i in self.prepared.inputs)
-        self.level_change = self.t + self.decisions.dwell(self.until) if anything else math.inf
-
-    def set_signals(self) -> None:
-        """The present level (and slope) of every signal."""
-        for name, signal in self.signals.items():
-            if isinstance(signal, Formula):
-                if name in self.prepared.kinked:
-                    self.env.update(self.prepared.kinked[name].held(self.t))
-                continue
-            level, slope = line_at(signal, self.t)
-            self.env[name] = level
-            if not isinstance(signal, Steps):
-                self.env[slope_of(name)] = slope
-        changes = [next_change(s, self.t) for s in self.signals.values()]
-        kinked = (self.prepared.kinked[n] for n in self.signals if n in self.prepared.kinked)
-        changes += [signal.next_change(self.t, self.until) for signal in kinked]
-        self.signal_change = min(changes, default=math.inf)
+        return (location, *map(values.get, self.prepared.names))
 
     def next_change(self) -> float:
         """When the next signal, level or wait changes, or the run ends."""
-        inputs = min(self.level_change, self.signal_change)
-        return min([self.until, inputs, self.grazed_until, *self.enabled.values()])
+        change = min(self.until, self.feed.next_change, self.grazed_until)
+        return min(change, *self.enabled.values()) if self.enabled else change
 
     def chance(self, edge: int) -> LastChance:
         """The present instant, to come back to it: before the jump of inputs, if that is what
         ends the chance."""
-        change = self.t if self.former else self.signal_change
+        change = self.t if self.former else self.feed.signal_change
         values = {**self.env, **self.former}
         return LastChance(self.recorder.mark(), self.t, values, edge, change)
 
@@ -272,10 +238,12 @@ class Execution:
     def part(self, limit: float) -> Stretch:
         """What the next stretch does, up to a time at most."""
         until, active = self.outset()
-        program, env = self.place.program, self.env
-        method = suited(program, self.sampling if program.sampled else self.method)
-        method = within_memory(self, method, len(program.flowing)) if self.dense else method
-        return stretch(program, method, env, min(until, limit), active, self.dense)
+        program, method = self.place.program, self.method
+        if program.sampled or not program.differentiable:
+            method = suited(program, self.sampling if program.sampled else method)
+        if self.dense:
+            method = within_memory(self, method, len(program.flowing))
+        return stretch(program, method, self.env, min(until, limit), active, self.dense)
 
     def outset(self) -> tuple[float, array[int]]:
         """Make ready for the next stretch: its end, and the watches to look at."""
@@ -292,6 +260,11 @@ class Execution:
         self.tick(result.t)
         self.env.update(zip(self.place.program.flowing, result.x, strict=True))
 
+    @cached_property
+    def sampling(self) -> Method:
+        """The method where guards are looked at now and then."""
+        return replace(self.method, max_step=min(self.method.max_step, self.until / CHECKS))
+
     @property
     def steps(self) -> int:
         """The accepted steps so far."""
@@ -300,34 +273,37 @@ class Execution:
     def respond(self, result: Stretch) -> None:
         """Do what the end of a stretch asks for; a run never goes on, and never proves
         anything, from a state outside the invariant."""
-        known = not self.grazed and result.stop in (Stop.EVENT, Stop.END)
+        stop, place = result.stop, self.place
+        known = not self.grazed and (stop is Stop.EVENT or stop is Stop.END)
         if known and not self.inside(OUTSIDE * self.method.rtol, OUTSIDE * self.method.atol):
             raise self.end(
                 Ending.BLOCKED,
-                f"The run left the invariant of `{self.place.name}` before t = {self.t:.10g}"
+                f"The run left the invariant of `{place.name}` before t = {self.t:.10g}"
                 " by more than the tolerance; what it did since cannot be trusted.",
-                self.place.name,
+                place.name,
             )
-        if result.stop is Stop.EVENT and self.steps >= self.method.max_steps:
-            raise too_many_steps(self)
-        if result.stop is Stop.EVENT and self.place.slide is not None:
-            react_sliding(self, self.place, self.place.slide, result)
-        elif result.stop is Stop.EVENT:
-            react(self, self.place, result)
-        elif result.stop is Stop.END:
-            on_time(self, self.place)
-        else:
+        if stop is Stop.END:
+            on_time(self, place)
+        elif stop is not Stop.EVENT:
             raise failed(self, result)
-        if self.t >= min(self.level_change, self.signal_change):
+        elif self.steps >= self.method.max_steps:
+            raise too_many_steps(self)
+        elif place.slide is not None:
+            react_sliding(self, place, place.slide, result)
+        else:
+            react(self, place, result)
+        if self.t >= self.feed.next_change:
             change_inputs(self)
 
     def inside(self, rtol: float, atol: float) -> bool:
         """Whether the state satisfies the invariant within tolerance: of both sides while it
         slides."""
-        names = [self.place.name]
-        if self.place.slide is not None and self.place.slide.above != self.place.name:
-            names.append(self.place.slide.above)
-        return all(self.prepared.invariant(name)(self.env, rtol, atol) for name in names)
+        name, slide = self.place.name, self.place.slide
+        if not self.prepared.invariant(name)(self.env, rtol, atol):
+            return False
+        if slide is None or slide.above == name:
+            return True
+        return self.prepared.invariant(slide.above)(self.env, rtol, atol)
 
     def active(self, place: Place) -> array[int]:
         """The watches to look at: guards of enabled edges for becoming false, others for
@@ -401,15 +377,3 @@ class Execution:
         self.events.append(
             Event(self.t, kind, name, self.place.name, target, residual, side, together)
         )
-
-
-def _between(low: object, high: object, share: Callable[[], float]) -> float:
-    """A value between two optional exact bounds."""
-    if low is None and high is None:
-        return 0.0
-    if low is None or high is None:
-        return number(low if low is not None else high)  # type: ignore[arg-type]
-    if low == high:
-        return number(low)  # type: ignore[arg-type]
-    a, b = number(low), number(high)  # type: ignore[arg-type]
-    return a + share() * (b - a)

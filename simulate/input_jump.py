@@ -40,28 +40,26 @@ def change_inputs(run: Execution) -> None:
     """Give signals and levels their new values; leave the location if these forbid to stay."""
     if run.grazed or run.missed:
         passed_by(run, run.place)
-    before = dict(run.env)
-    if run.t >= run.level_change:
-        run.set_levels()
-    run.set_signals()
-    new = {n: v for n, v in run.env.items() if v != before[n]}
+    env = run.env
+    new = {n: v for n, v in run.feed.changes(run.t).items() if v != env[n]}
     if not new:
         return
-    stays = run.inside(run.method.rtol, run.method.atol)
-    _leave_surfaces(run, before, new, stays)
-    run.former = {n: before[n] for n in new}
-    _let_go(run, new)
+    former = {n: env[n] for n in new}
+    env.update(new)
+    if run.place.slide is not None:
+        _leave_surfaces(run, {**env, **former}, new)
+    run.former = former
+    if run.place.holds:
+        _let_go(run, new)
     if run.place.slide is None and not run.inside(run.method.rtol, run.method.atol):
         _leave(run, run.place, new)
 
 
-def _leave_surfaces(
-    run: Execution, before: dict[str, float], new: Mapping[str, float], stays: bool
-) -> None:
+def _leave_surfaces(run: Execution, before: dict[str, float], new: Mapping[str, float]) -> None:
     """A surface that the step moves, or on which it forbids to stay, is left to the side on
     which the state then lies."""
-    slides = run.prepared.slides if run.place.slide is not None else None
-    while slides is not None and (surface := run.place.slide) is not None:
+    slides, stays = run.prepared.slides, run.inside(run.method.rtol, run.method.atol)
+    while (surface := run.place.slide) is not None:
         if stays and free_variables(surface.g).isdisjoint(new):
             break
         run.env = before
@@ -74,7 +72,7 @@ def _leave_surfaces(
 def _let_go(run: Execution, new: Mapping[str, float]) -> None:
     """What gives way to keep a boundary follows its own choice when the boundary jumps."""
     place = run.place
-    kept = tuple(h for h in place.holds if free_variables(place.exits[h[1]]).isdisjoint(new.keys()))
+    kept = tuple(h for h in place.holds if place.read_by_exits[h[1]].isdisjoint(new))
     if kept != place.holds:
         for name, _ in set(place.holds) - set(kept):
             run.log(EventType.RELEASED, f"d({name})")

@@ -41,9 +41,11 @@ class Jump:
 
     def __call__(self, values: Mapping[str, float], shares: Sequence[float]) -> dict[str, float]:
         """The new values of the variables that are reset."""
-        given = dict(values)
-        given.update({f"choice {i}": share for i, share in enumerate(shares)})
-        return dict(zip(self.names, self._calculate(given), strict=True))
+        if not self.names:
+            return {}
+        if shares:
+            values = {**values, **{f"choice {i}": share for i, share in enumerate(shares)}}
+        return dict(zip(self.names, self._calculate(values), strict=True))
 
 
 class LastChance(NamedTuple):

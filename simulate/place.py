@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from models.automaton import TIME, Automaton, Edge, EventKind, Initial, Kind, Range
 from models.dynamics import Eliminated, eliminate_algebraic
+from models.enumeration import plain_members
 from models.expressions.differentiate import NotDifferentiableError, differentiate
 from models.expressions.expression import (
     FALSE,
@@ -39,12 +40,13 @@ from simulate.jump import Jump
 from simulate.jump import edge_name as edge_name
 from simulate.locking import HeldBranches, held_branches, lock
 from simulate.stepping.calculator import Calculator, Externals, TolerantCondition
-from simulate.stepping.program import Program, Watched, compile_program
+from simulate.stepping.program import FROZEN, Program, Watched, compile_program
 
 if TYPE_CHECKING:
     from simulate.sliding import Slides, Surface
 
 
+@plain_members
 class Role(Enum):
     """What a watch is for."""
 
@@ -90,14 +92,27 @@ class Place:
     slide: Surface | None = None  # the surface along which the state slides
 
     @cached_property
-    def number(self) -> Mapping[tuple[Role, int], int]:
-        """The watch number of a role."""
-        return {role: i for i, role in enumerate(self.roles)}
+    def sides(self) -> tuple[str, ...]:
+        """How the event of each watch is approached: from `below` its guard, or found by
+        `checked` states."""
+        sampled = self.program.sampled
+        return tuple(
+            "below" if sampled.isdisjoint(w.tokens) else "checked" for w in self.program.watches
+        )
 
-    def side(self, role: tuple[Role, int]) -> str:
-        """How an event is approached: from `below` its guard, or found by `checked` states."""
-        tokens = self.program.watches[self.number[role]].tokens
-        return "below" if self.program.sampled.isdisjoint(tokens) else "checked"
+    @cached_property
+    def smooth_atoms(self) -> tuple[tuple[int, ...], ...]:
+        """The atoms of each watch that change smoothly: they tell how near an event is."""
+        atoms = self.program.atoms
+        return tuple(
+            tuple(k for k in w.tokens if k >= 0 and not atoms[k][3] & FROZEN)
+            for w in self.program.watches
+        )
+
+    @cached_property
+    def read_by_exits(self) -> tuple[frozenset[str], ...]:
+        """What each part of the invariant depends on."""
+        return tuple(map(free_variables, self.exits))
 
     @cached_property
     def edge_names(self) -> tuple[str, ...]:
@@ -157,6 +172,7 @@ class Prepared:
         self._holders: dict[
             tuple[str, tuple[Hold, ...], int], tuple[tuple[str, Calculator], ...]
         ] = {}
+        self._able: dict[tuple[str, tuple[Hold, ...]], bool] = {}
         self._boundaries: dict[tuple[str, Hold], Calculator] = {}
         self._rates: dict[tuple[str, Expression, tuple[Hold, ...]], Calculator | None] = {}
         self._initial_sets = self.view.initial_sets()
@@ -348,9 +364,14 @@ class Prepared:
 
     def can_hold(self, name: str, holds: tuple[Hold, ...]) -> bool:
         """Whether the parts determine the derivatives of the variables that keep them."""
-        exits = self.place(name).exits
-        wanted = [(held, exits[part]) for held, part in holds]
-        return joint_rates(wanted, self.flows(name, ())) is not None
+        if not holds:
+            return True
+        key = (name, holds)
+        if key not in self._able:
+            exits = self.place(name).exits
+            wanted = [(held, exits[part]) for held, part in holds]
+            self._able[key] = joint_rates(wanted, self.flows(name, ())) is not None
+        return self._able[key]
 
     def loose_in(self, name: str) -> tuple[str, ...]:
         """The variables whose derivative lies in an inclusion in a location."""

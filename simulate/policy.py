@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
+from models.enumeration import plain_members
 
+
+@plain_members
 class Switching(StrEnum):
     """When an edge that may be taken is taken.
 
@@ -28,6 +31,7 @@ class Switching(StrEnum):
     RANDOM = "random"
 
 
+@plain_members
 class Level(StrEnum):
     """Which value of a range is taken: initial values, parameters, resets, inputs without a
     signal, and derivatives in an inclusion (a random one changes after random times)."""

@@ -13,12 +13,11 @@ from models.automaton import TIME
 from models.expressions.printing import to_text
 from models.trace import Ending, Event, EventType
 from simulate.accumulation import Limit
+from simulate.fired import exactly_bad, name_of, residual_of
 from simulate.giving_way import hold, release
 from simulate.jump import edge_name
 from simulate.piling import last_round, no_rest, offer, piled_up
 from simulate.place import Place, Role
-from simulate.stepping.program import EQUALITY, FROZEN
-from simulate.stepping.reference.point import formula_truth
 from simulate.stepping.stretch import Stretch
 
 if TYPE_CHECKING:
@@ -40,20 +39,20 @@ def on_time(run: Execution, place: Place) -> None:
 
 def react(run: Execution, place: Place, result: Stretch) -> None:
     """Respond to the watches that fired at the end of a stretch."""
-    fired = [place.roles[w] for w in result.fired]
-    grazing = {place.roles[w] for w in result.grazing}
-    names = tuple(name_of(run, place, role) for role in fired)
-    together = names if len(names) > 1 else ()
+    together: tuple[str, ...] = ()
+    if len(result.fired) > 1:
+        together = tuple(name_of(run, place, watch) for watch in result.fired)
     forced: list[int] = []
     touched: list[int] = []
     missed: list[int] = []
     urgent: list[int] = []
     must = False  # a guard that is only touched does not keep time from passing
-    for role, j in fired:
-        side = "grazing" if (role, j) in grazing else place.side((role, j))
-        residual = residual_of(place, result, (role, j))
+    for watch in result.fired:
+        role, j = place.roles[watch]
+        side = "grazing" if watch in result.grazing else place.sides[watch]
+        residual = residual_of(place, result, watch)
         if role is Role.BAD:
-            violated(run, place, j, result, together)
+            violated(run, place, watch, result, together)
         elif role is Role.OUTSIDE:
             raise outside(run, place)
         elif role is Role.RISE:
@@ -168,55 +167,15 @@ def slide(run: Execution, surface: Surface) -> None:
     run.begin_stay()
 
 
-def name_of(run: Execution, place: Place, role: tuple[Role, int]) -> str:
-    """What a watch is called in traces."""
-    kind, j = role
-    if kind is Role.BAD:
-        return run.prepared.properties[j]
-    if kind is Role.OUTSIDE:
-        return to_text(run.prepared.base.assumption)
-    if kind in (Role.RISE, Role.FALL):
-        return place.edge_names[j]
-    if kind is Role.SWITCH:
-        return "a branch of the flow"
-    part = j if kind is Role.EXIT else place.holds[j][1]
-    return place.exit_names[part]
-
-
-def residual_of(place: Place, result: Stretch, role: tuple[Role, int]) -> float:
-    """The value of the watch's atom that is nearest to zero."""
-    tokens = place.program.watches[place.number[role]].tokens
-    smooth = [k for k in tokens if k >= 0 and not place.program.atoms[k][3] & FROZEN]
-    values = [v for v in (result.values[k] for k in smooth) if v == v]
-    return min(values, key=abs, default=0.0)
-
-
-def exactly_bad(place: Place, result: Stretch, j: int) -> bool:
-    """Whether a property is violated without counting conditions that have no value."""
-    watch = place.program.watches[place.number[(Role.BAD, j)]]
-    if all(result.values[k] == result.values[k] for k in watch.tokens if k >= 0):
-        return True
-    truth = []
-    for value, tolerance, (_, sign, _, flags) in zip(
-        result.values, result.tolerances, place.program.atoms, strict=True
-    ):
-        if flags & FROZEN:
-            truth.append((value != 0.0) == (sign > 0))
-        elif flags & EQUALITY:
-            truth.append((abs(value) <= tolerance) == (sign > 0) and value == value)
-        else:
-            truth.append(value >= -tolerance)
-    return formula_truth(watch.tokens, truth)
-
-
 def violated(
-    run: Execution, place: Place, j: int, result: Stretch, together: tuple[str, ...]
+    run: Execution, place: Place, watch: int, result: Stretch, together: tuple[str, ...]
 ) -> None:
     """Log a violation, and end the run if it is to stop there; a property that has no value
     ends it in any case."""
+    _, j = place.roles[watch]
     name = run.prepared.properties[j]
-    residual = residual_of(place, result, (Role.BAD, j))
-    if not exactly_bad(place, result, j):
+    residual = residual_of(place, result, watch)
+    if not exactly_bad(place, result, watch):
         raise run.end(
             Ending.NOT_FINITE,
             f"At t = {run.t:.10g} in `{place.name}` the property `{name}` has no value.",
@@ -254,7 +213,7 @@ def leave(
     """Take one of the edges that are due; where the invariant forces something, hold the
     boundary or take any enabled edge."""
     forced = forced or []
-    if take(run, place, due, must):
+    if due and take(run, place, due, must):
         return
     if must:
         raise blocked(run, place, forced)
@@ -284,15 +243,16 @@ def take(
 ) -> bool:
     """Jump along one of the edges, if the target's invariant allows it; an instant is
     not repeated unless `anyway`, and what is `forced` must be resolved by the jump."""
-    options = list(options)
+    options, here = list(options), run.key(place.name, run.env)
     while options:
         j = run.decisions.choose(options)
         options.remove(j)
         edge = place.edges[j]
         jump = run.prepared.jump(place.name, j)
         shares = [run.decisions.share() for _ in range(jump.choices)]
-        values = {**run.env, **jump(run.env, shares)}
-        if not all(map(math.isfinite, (values[n] for n in jump.names))):
+        reset = jump(run.env, shares)
+        values = {**run.env, **reset}
+        if not all(map(math.isfinite, reset.values())):
             raise run.end(
                 Ending.NOT_FINITE,
                 f"At t = {run.t:.10g} the reset of `{edge_name(edge)}` has no finite value.",
@@ -302,13 +262,13 @@ def take(
         arrives = run.prepared.arrival(place.name, j)
         if not arrives(values, run.method.rtol, run.method.atol):
             continue
-        if not all(
+        if forced and not all(
             run.prepared.turns_inward(place, edge.target, place.exits[part], values)
-            for part in forced or ()
+            for part in forced
         ):
             continue
-        key = run.key(edge.target, values)
-        if not anyway and (key in run.visited or (key == run.key(place.name, run.env))):
+        there = run.key(edge.target, values)
+        if not anyway and (there in run.visited or there == here):
             continue
         if run.sliding is not False:
             surface = run.prepared.slides.at_edge(
@@ -317,8 +277,7 @@ def take(
             if surface is not None:
                 slide(run, surface)
                 return True
-        run.visited.add(run.key(place.name, run.env))
-        run.visited.add(key)
+        run.visited.update((here, there))
         arrive(run, edge_name(edge), target, values)
         return True
     return False
@@ -383,7 +342,8 @@ def rest(run: Execution, place: Place, name: str, limit: Limit, cycle: Sequence[
 def rewind(run: Execution) -> None:
     """Go back to the last moment at which an edge could be taken, and take it."""
     assert run.last_chance is not None
-    mark, t, env, j, run.signal_change = run.last_chance
+    mark, t, env, j, signal_change = run.last_chance
+    run.feed.expect(signal_change)
     run.recorder.forget_since(mark)
     run.events = [e for e in run.events if e.time <= t]
     run.t, run.env, run.last_chance, run.former = t, dict(env), None, {}

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from models.trace import Ending, EventType
+from simulate.fired import residual_of
 from simulate.place import Place, Role
-from simulate.reaction import outside, residual_of, switched, take, violated
+from simulate.reaction import outside, switched, take, violated
 from simulate.stepping.stretch import Stretch
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ def react_sliding(run: Execution, place: Place, surface: Surface, result: Stretc
     """Respond to the watches that fired, in their order."""
     for watch in result.fired:
         role, j = place.roles[watch]
-        residual = residual_of(place, result, (role, j))
+        residual = residual_of(place, result, watch)
         if role is Role.BAD:
-            violated(run, place, j, result, ())
+            violated(run, place, watch, result, ())
         elif role is Role.OUTSIDE:
             raise outside(run, place)
         elif role is Role.AWAY:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from models.automaton import Constraint, EventKind, Kind, Parameter, PropertyKind, Range, ValueType
+from models.enumeration import plain_members
 from models.expressions.expression import TRUE, Expression
 from models.expressions.ranges import bounds
 from models.source import Span
@@ -25,6 +26,7 @@ INIT = "init"
 """The entry point of a top-level mode, used once, when an agent starts."""
 
 
+@plain_members
 class Access(StrEnum):
     """Who may change a variable: the environment, this part, both, or only this part
     (and nobody else sees it)."""

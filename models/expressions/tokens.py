@@ -10,6 +10,7 @@ from enum import Enum, auto
 from fractions import Fraction
 from typing import NoReturn
 
+from models.enumeration import plain_members
 from models.expressions.dialect import FLAT_NAME, MAX_DIGITS, PLAIN_NAME, Dialect
 from models.source import Diagnostic, ModelError, Span
 
@@ -17,6 +18,7 @@ MAX_TEXT = 20_000_000
 """How many characters a text may have unless the caller says otherwise."""
 
 
+@plain_members
 class Kind(Enum):
     """What a token is."""
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from models.agents.hierarchy import AgentInstance, Declaration
 from models.automaton import TIME, ValueType
+from models.enumeration import plain_members
 from models.expressions.expression import Expression
 from models.expressions.table import Table
 from models.language.findings import Findings
@@ -20,6 +21,7 @@ from models.language.syntax import ExternDeclaration
 from models.source import Span
 
 
+@plain_members
 class Role(StrEnum):
     """What sort of thing a name stands for, as messages call it."""
 

@@ -76,8 +76,7 @@ class StartFinder:
         self, given: Mapping[str, float], environment: Mapping[str, float], decisions: Decisions
     ) -> Iterator[dict[str, float]]:
         random = decisions.policy.level is Level.RANDOM
-        fixed = Random(0)
-        draw = decisions.draw if random else fixed.random
+        draw = decisions.draw if random else Random(0).random
         if not self._is_thin:
             yield self._point(given, environment, decisions.share)
             for _ in range(TRIES):

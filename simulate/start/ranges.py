@@ -53,6 +53,8 @@ class Ranges:
 
     def __init__(self, prepared: Prepared, box: Box):
         self._box, self._names = box, prepared.names
+        self._low = {n: number(end) for n, end in box.low.items()}
+        self._high = {n: number(end) for n, end in box.high.items()}
         self._defined = dict(box.defined)
         self._free = [n for n in prepared.names if n not in self._defined]
         numeric = {n for n in self._free if prepared.types[n].is_numeric}
@@ -98,9 +100,8 @@ class Ranges:
         return {name: known[name] for name in self._names}
 
     def _ends(self, name: str, moving: Sequence[float]) -> Ends:
-        low, high = self._box.low.get(name), self._box.high.get(name)
-        lows = [] if low is None else [number(low)]
-        highs = [] if high is None else [number(high)]
+        lows = [self._low[name]] if name in self._low else []
+        highs = [self._high[name]] if name in self._high else []
         for (upper, _), value in zip(self._moving.get(name, ()), moving, strict=True):
             if math.isfinite(value):
                 (highs if upper else lows).append(value)

@@ -20,12 +20,12 @@ class Calculator:
         self, expressions: Sequence[Expression], symbols: Mapping[str, int], externals: Externals
     ):
         self.names = tuple(sorted(free_variables(*expressions) - {TIME}))
-        self._program = compile_values(self.names, expressions, symbols, externals)
-        self._given = (TIME, *self.names)
+        program = compile_values(self.names, expressions, symbols, externals)
+        self._values = engine.values_of(program, (TIME, *self.names))
 
     def __call__(self, values: Mapping[str, float]) -> list[float]:
         """The values of the expressions, in order; undefined ones are NaN."""
-        return engine.values_at(self._program, self._given, values)
+        return self._values(values)
 
 
 class TolerantCondition:
@@ -46,7 +46,7 @@ class TolerantCondition:
         self.names = frozenset(names)
         flowing = tuple(n for n in names if n in moving)
         held = tuple(n for n in names if n not in moving)
-        self._program = compile_program(
+        program = compile_program(
             flowing=flowing,
             held=held,
             flows=[ZERO] * len(flowing),
@@ -54,8 +54,8 @@ class TolerantCondition:
             symbols=symbols,
             externals=externals,
         )
-        self._given = (TIME, *flowing, *held)
+        self._holds = engine.truth_of(program, (TIME, *flowing, *held))
 
     def __call__(self, values: Mapping[str, float], rtol: float, atol: float) -> bool:
         """Whether the condition holds within the tolerance."""
-        return engine.holds_at(self._program, self._given, values, rtol, atol)
+        return self._holds(values, rtol, atol)

@@ -2,13 +2,14 @@
 
 `Stepper` (and `advance`, for a single stretch) carries a state through time; see
 `simulate.stepping.reference.core` for the algorithm and `simulate.stepping.stretch` for the
-result. `values_at` and `holds_at` evaluate at one point; see `simulate.stepping.reference.point`.
+result. `values_of` and `truth_of` evaluate at one point; see `simulate.stepping.reference.point`.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from simulate.stepping.methods import Method, Multirate
@@ -104,34 +105,27 @@ def stretch(
     )
 
 
-def values_at(program: Program, names: tuple[str, ...], given: Mapping[str, float]) -> list[float]:
-    """The values of the atoms' expressions; `names` are `time` and those of the program."""
+def values_of(
+    program: Program, names: tuple[str, ...]
+) -> Callable[[Mapping[str, float]], list[float]]:
+    """The values of the atoms' expressions, from values by name; `names` are `time` and those of
+    the program."""
     if _core is None:
         from simulate.stepping.reference import point as reference_point
 
-        return reference_point.values(program, names, given)
-    found: list[float] = _core.values(program.compiled, names, _as_dict(given))
-    return found
+        return partial(reference_point.values, program, names)
+    return partial(_core.values, program.compiled, names)
 
 
-def holds_at(
-    program: Program,
-    names: tuple[str, ...],
-    given: Mapping[str, float],
-    rtol: float,
-    atol: float,
-) -> bool:
-    """Whether the program's one watch holds within tolerance."""
+def truth_of(
+    program: Program, names: tuple[str, ...]
+) -> Callable[[Mapping[str, float], float, float], bool]:
+    """Whether the program's one watch holds, from values by name, `rtol` and `atol`."""
     if _core is None:
         from simulate.stepping.reference import point as reference_point
 
-        return reference_point.holds(program, names, given, rtol, atol)
-    truth: bool = _core.holds(program.compiled, names, _as_dict(given), rtol, atol)
-    return truth
-
-
-def _as_dict(given: Mapping[str, float]) -> dict[str, float]:
-    return given if isinstance(given, dict) else dict(given)
+        return partial(reference_point.holds, program, names)
+    return partial(_core.holds, program.compiled, names)
 
 
 def load_program(program: Program) -> Any:

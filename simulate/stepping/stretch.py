@@ -7,9 +7,11 @@ from enum import IntEnum
 from operator import add
 from typing import Any, NamedTuple
 
+from models.enumeration import plain_members
 from models.trace import Counts
 
 
+@plain_members
 class Stop(IntEnum):
     """Why a stretch ended; the numbers are those of `core/advance.h`."""
 

@@ -19,6 +19,7 @@ from enum import IntEnum
 from fractions import Fraction
 
 from models.automaton import TIME
+from models.enumeration import plain_members
 from models.expressions.expression import Expression
 from models.expressions.operators import Op
 from models.expressions.table import Interpolation, Table
@@ -26,6 +27,7 @@ from models.expressions.traversal import postorder
 from models.source import Diagnostic, ModelError
 
 
+@plain_members
 class Code(IntEnum):
     """The operations of the core; the numbers are those of `core/tape.h`."""
 
