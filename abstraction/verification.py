@@ -51,6 +51,9 @@ they may have even if that is more; and the largest part. The seconds are those 
 on a busy machine they take longer, so that what is decided depends less on what else goes on."""
 BUSIEST = 8.0
 """How much longer at most."""
+GAVE_UP = 0.5
+"""A method that ends before this part of its time has tried all it can; one that ends later may
+have kept the rest for a check, and is tried again if it was given a short time only."""
 MOST = {"rectangular": 0.7, "flowpipe": 0.7, "nonlinear": 0.7}
 """The part of the time that is left which methods may have that often decide alone."""
 LONG_SEARCHES = {
@@ -101,11 +104,12 @@ def verify(task: Task, method: str = "auto") -> Verdict:
         verdict = _attempt(strategy(name), _seeded(share, name, rounds))
         if not isinstance(verdict, Unknown):
             return _with_earlier(verdict, sum(spent.values()))
-        spent[name] = spent.get(name, 0.0) + time.monotonic() - begun
-        if not share.expired and name != "simulation":
+        used = time.monotonic() - begun
+        spent[name] = spent.get(name, 0.0) + used
+        if used < GAVE_UP * given and name != "simulation":
             coming = [other for other in coming if other[0] != name]
         undecided.pop(name, None)
-        undecided[name] = _with_share(verdict, given) if share.expired else verdict
+        undecided[name] = _with_share(verdict, given) if used >= GAVE_UP * given else verdict
     return _summary(task, list(undecided.values()), spent)
 
 

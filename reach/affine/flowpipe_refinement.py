@@ -56,6 +56,11 @@ MARGIN = Fraction(1, 1 << 12)
 ROUNDS, SHORTER = 4, 4
 """Explorations with the same usual steps, and how much shorter each makes those that fail."""
 
+ATTEMPTS = (
+    (0, None), (0, 1), (2, None), (2, 4), (4, None), (2, 1), (4, 16), (4, 4), (6, None), (4, 1),
+)  # fmt: skip
+"""Levels, and how many steps share a successor (None: all), after the first level."""
+
 UNCERTAIN = ((0, 4), (0, 16), (2, 16), (2, 64))
 """Levels and numbers of cells that are tried where parameters multiply variables."""
 
@@ -94,7 +99,8 @@ def search_flowpipe(
     total = attempts = 0
     flows: dict[str, AffineFlow] = {}
     outcome = NotFound("the time limit was reached")
-    for attempt in _attempts(method, flows):
+    failed: list[Exploration] = []
+    for attempt in _attempts(method, flows, failed):
         plans: dict[Path, Plan] = {}
         planned = False
         for number in range(ROUNDS):
@@ -118,6 +124,7 @@ def search_flowpipe(
             if planned or expired() or not any(e.unsafe for e in tried.nodes):
                 break
             outcome = _at_first_crossing(tried)
+            failed[:] = [tried]
             if is_real(tried):
                 return replace(outcome, steps=total, attempts=attempts)
             if number >= 2 and any(flow.corners for flow in flows.values()):
@@ -143,18 +150,32 @@ def _shorter(tried: Exploration) -> dict[Path, Plan]:
     return plans
 
 
-def _attempts(method: FlowpipeMethod, flows: Mapping[str, AffineFlow]) -> Iterator[FlowpipeMethod]:
-    """Ever shorter steps, and in the end fewer of them taken together; more and more cells
-    of uncertain parameters, if the first attempt met any."""
+def _attempts(
+    method: FlowpipeMethod, flows: Mapping[str, AffineFlow], tried: list[Exploration]
+) -> Iterator[FlowpipeMethod]:
+    """Ever shorter steps, and fewer of them taken together at jumps if the last attempt failed
+    where many were; more and more cells of uncertain parameters, if the first attempt met any.
+    `tried` are the explorations that met bad states."""
     yield replace(method, level=method.level + FIRST_LEVEL)
     if any(flow.corners for flow in flows.values()):
         for level, cells in UNCERTAIN:
             yield replace(method, level=method.level + level, cells=cells)
         return
-    for level in range(FIRST_LEVEL + 2, 8, 2):
-        yield replace(method, level=method.level + level)
-    for cluster in (16, 4, 1):
-        yield replace(method, level=method.level + 4, cluster=cluster)
+    for level, cluster in ATTEMPTS:
+        if cluster is None or (tried and _meets_after_shared_jumps(tried[-1])):
+            yield replace(method, level=method.level + level, cluster=cluster)
+
+
+def _meets_after_shared_jumps(tried: Exploration) -> bool:
+    """Whether bad states are met after a jump whose entry set is shared by many moments."""
+    unsafe = [e.path for e in tried.nodes if e.unsafe]
+    for explored in tried.nodes:
+        for lead in explored.leads:
+            if lead.window[1] - lead.window[0] > explored.fineness.length:
+                entered = tried.nodes[lead.target].path
+                if any(path[: len(entered)] == entered for path in unsafe):
+                    return True
+    return False
 
 
 def _at_first_crossing(plain: Exploration) -> NotFound:

@@ -8,7 +8,8 @@ does not have. A run is *clear* if small errors cannot undo it:
 - on the way of a stay the invariant holds, and no urgent guard does, by more than the error; it
   may begin or end on a boundary, or move along one, but not come, touch and go;
 - where an edge leaves a stay, an invariant on its boundary is not strict, and the run does not
-  approach it, or the guard is the other side of that very boundary (x <= 1 and x >= 1);
+  approach it, or the guard (or the target's invariant, in terms of the state before) is the other
+  side of that very boundary (x <= 1 and x >= 1);
 - the invariant of the target, on its boundary, follows from what guard and invariant say of the
   state before (h >= 0 is kept by a jump that leaves h alone), or is about numbers alone;
 - at the start an invariant on its boundary is not strict, and holds.
@@ -28,7 +29,7 @@ from models.automaton import Edge, primed
 from models.expressions.expression import TRUE, Expression, compare, conjunction, negation, variable
 from models.expressions.normal_form import negation_normal_form
 from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, substitute
+from models.expressions.traversal import conjuncts, free_variables, substitute
 from models.proof.linear import Form, affine
 from models.trace import Event, Segment, Trace
 from simulate.inputs.signals import Signal
@@ -124,14 +125,40 @@ class ClearRuns(ClearJumps):
             new = self._values(after, after.start, trace, inputs)
             for event in events:
                 edges = self._edges(before, event, after)
-                taken = [e for e in edges if self.clear(e.guard, before, moments)]
-                left = [e for e in taken if self._leaves(e, moments)]
-                if not taken:
-                    yield f"`{event.name}` at t = {event.time:.6g} may only touch its guard"
-                elif not left:
-                    yield f"the invariant may not hold where `{event.name}` is taken"
-                elif not any(self._arrives(e, moments[0][1], new) for e in left):
-                    yield f"the invariant may not hold after `{event.name}`"
+                found = [self._unclear_edge(e, event, before, moments, new) for e in edges]
+                doubts = [doubt for doubt in found if doubt is not None]
+                if len(doubts) == len(edges):
+                    yield doubts[0] if doubts else f"`{event.name}` is no edge of the model"
+
+    def _unclear_edge(
+        self,
+        edge: Edge,
+        event: Event,
+        before: Segment,
+        moments: tuple[Moment, ...],
+        new: Mapping[str, float],
+    ) -> str | None:
+        """Why an edge may not have been taken. Its guard may be clear as it is, or with what the
+        target's invariant says of the state before (two invariants may share a boundary)."""
+        doubts = []
+        for guard in (edge.guard, self._entering(edge)):
+            if not self.clear(guard, before, moments):
+                doubts.append(f"`{event.name}` at t = {event.time:.6g} may only touch its guard")
+            elif not self._leaves(edge, guard, moments):
+                doubts.append(f"the invariant may not hold where `{event.name}` is taken")
+            elif not self._arrives(edge, guard, moments[0][1], new):
+                doubts.append(f"the invariant may not hold after `{event.name}`")
+            else:
+                return None
+        return doubts[0]
+
+    def _entering(self, edge: Edge) -> Expression:
+        """The guard, and what the target's invariant says of the state before."""
+        changes = updates(edge.resets)
+        exact = {name: r.exact for name, r in changes.items() if r.exact is not None}
+        told = conjuncts(self.view.location(edge.target).invariant)
+        known = (p for p in told if not free_variables(p) & (changes.keys() - exact.keys()))
+        return conjunction(edge.guard, *(substitute(part, exact) for part in known))
 
     def _edges(self, before: Segment, event: Event, after: Segment) -> list[Edge]:
         return [
@@ -140,13 +167,13 @@ class ClearRuns(ClearJumps):
             if edge_name(e) == event.name and e.target == after.location
         ]
 
-    def _leaves(self, edge: Edge, moments: tuple[Moment, ...]) -> bool:
+    def _leaves(self, edge: Edge, guard: Expression, moments: tuple[Moment, ...]) -> bool:
         """Whether the invariant holds clearly at the end of a stay; one without duration ends
         where it began."""
         if len(moments) < 3:
             return True
         values = moments[0][1]
-        sides = [a for case in self._holding(edge.guard, values) for a in case]
+        sides = [a for case in self._holding(guard, values) for a in case]
 
         def on_boundary(atom: Expression) -> bool:
             last, before, _ = (self._margin(atom, known) or 0.0 for _, known in moments)
@@ -157,7 +184,9 @@ class ClearRuns(ClearJumps):
 
         return any(self._kept(c, values, on_boundary) for c in self._invariant_cases(edge.source))
 
-    def _arrives(self, edge: Edge, old: Mapping[str, float], new: Mapping[str, float]) -> bool:
+    def _arrives(
+        self, edge: Edge, guard: Expression, old: Mapping[str, float], new: Mapping[str, float]
+    ) -> bool:
         """Whether the target's invariant holds clearly after an edge."""
         changes = updates(edge.resets)
         chosen = {name for name, range_ in changes.items() if range_.exact is None}
@@ -166,7 +195,7 @@ class ClearRuns(ClearJumps):
             for name, range_ in changes.items()
         }
         invariant = self.view.location(edge.source).invariant
-        known = [a for case in self._holding(conjunction(invariant, edge.guard), old) for a in case]
+        known = [a for case in self._holding(conjunction(invariant, guard), old) for a in case]
 
         def on_boundary(atom: Expression) -> bool:
             margin = self._margin(atom, new) or 0.0
