@@ -58,8 +58,9 @@ ENTRY_BITS = 40
 OVERTIME = Fraction(1, 1 << 20)
 """How much longer than necessary steps go on, relative to the stay."""
 
-MET_ENOUGH = 12
-"""Stays that meet bad states before a lenient exploration ends."""
+MET_ENOUGH, SEEN_ENOUGH = 12, 24
+"""Stays that meet bad states before a lenient exploration ends, and stays altogether once one
+does: steps that are too long make more and more stays that do not exist."""
 
 
 class _Stop(Exception):  # noqa: N818 - control flow inside this module, not an error
@@ -109,7 +110,8 @@ class Exploration:
             for number, explored in enumerate(self.nodes):  # it grows meanwhile
                 self._expand(number)
                 unsafe += bool(explored.unsafe)
-                if explored.unsafe_at_first or unsafe >= MET_ENOUGH:
+                enough = unsafe >= MET_ENOUGH or (unsafe and number >= SEEN_ENOUGH)
+                if explored.unsafe_at_first or enough:
                     break
         except _Stop as stop:
             return stop.outcome
