@@ -29,7 +29,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
-from models.enumeration import plain_members
 from models.expressions.expression import FALSE, TRUE, Expression, boolean, negation, variable
 from models.expressions.operators import Op
 from models.expressions.traversal import rebuild, substitute, with_arguments
@@ -44,7 +43,6 @@ def primed(name: str) -> str:
     return f"{name}'"
 
 
-@plain_members
 class Kind(StrEnum):
     """Analog variables may change while time passes, discrete ones only by resets."""
 
@@ -52,7 +50,6 @@ class Kind(StrEnum):
     DISCRETE = "discrete"
 
 
-@plain_members
 class EventKind(StrEnum):
     """How closely a simulator must approach a guard (see docs/simulation.md).
 
@@ -230,7 +227,6 @@ class Initial:
     resets: tuple[Constraint, ...] = ()
 
 
-@plain_members
 class PropertyKind(StrEnum):
     """How the author wrote the property: an assertion or a forbidden set."""
 

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+
+from models.record import record
 
 LIBRARY = Path(__file__).resolve().parent / "library"
 
@@ -39,7 +40,7 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Expectation:
     """The verdict on one property: up to time `horizon`, or `for_all_time`, or (neither, of
     an unsafe one) at some time."""
@@ -60,7 +61,7 @@ class Expectation:
         return f'"{self.name}": {self.verdict} {self.scope}'.rstrip()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """A model of the library; `twin` is the name of a like model with another verdict."""
 

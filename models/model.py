@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from models.agents.hierarchy import Access, Agent
 from models.automaton import Automaton
+from models.record import record
 from models.source import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Model:
     """What `models.load.load` returns.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -21,6 +21,7 @@ from typing import NamedTuple
 from models.enumeration import plain_members
 from models.expressions.evaluation import EvaluationError, evaluate
 from models.expressions.expression import Expression
+from models.record import record
 
 Scalar = float | bool | str
 
@@ -91,7 +92,7 @@ class Ending(StrEnum):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """How a run ended, as a sentence for people; `name` is the guard, property or function
     concerned, `accumulation` the time at which infinitely many events accumulate."""
@@ -129,7 +130,7 @@ class Event(NamedTuple):
     together: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counts:
     """Work done: accepted and rejected steps, evaluations of the right-hand side (a Taylor
     coefficient counts as one), evaluations of the guards alone, right-hand sides evaluated
@@ -153,7 +154,7 @@ class Counts:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Segment:
     """A stretch of time in one location.
 
@@ -247,7 +248,7 @@ class Segment:
         return values
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trace:
     """A run: its segments, events, outcome, and everything needed to repeat it.
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from models.record import record
+
 STEADY = 3
 """So many successive intervals must shrink by the same ratio to be taken for geometric."""
 
@@ -36,7 +38,7 @@ CHATTER_TIME = 1e-6
 """So many jumps within this part of the run's length are chattering."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limit:
     """Where jumps lead whose intervals shrink by a ratio: a time, known up to an error (an
     estimate), and a state."""

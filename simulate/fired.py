@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from models.expressions.printing import to_text
 from simulate.place import Place, Role
 from simulate.stepping.program import EQUALITY, FROZEN
-from simulate.stepping.reference.point import formula_truth
 from simulate.stepping.stretch import Stretch
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ def exactly_bad(place: Place, result: Stretch, number: int) -> bool:
     watch = place.program.watches[number]
     if all(result.values[k] == result.values[k] for k in watch.tokens if k >= 0):
         return True
+    from simulate.stepping.reference.point import formula_truth
+
     truth = []
     for value, tolerance, (_, sign, _, flags) in zip(
         result.values, result.tolerances, place.program.atoms, strict=True

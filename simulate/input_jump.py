@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from models.expressions.traversal import free_variables
+from models.record import record
 from models.trace import Ending, EventType
 from simulate.place import Place
 from simulate.reaction import arrive, passed_by, rewind
@@ -27,7 +27,7 @@ WIDEST_SEARCH = 100
 """So many states before the step are looked at for one way on."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Passage:
     """An edge to be taken, by its number in its location, and the state after it."""
 

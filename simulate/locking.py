@@ -32,6 +32,7 @@ from models.expressions.expression import (
 )
 from models.expressions.operators import Op
 from models.expressions.traversal import free_variables, rebuild, with_arguments
+from models.record import record
 from simulate.stepping.calculator import Calculator, Externals
 from simulate.table_pieces import table_piece
 
@@ -51,7 +52,7 @@ def piece_name(index: int) -> str:
     return f"piece {index}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Locked:
     """Flows whose branches and pieces are held, the conditions that the branches stand for
     (which may read pieces), and the numbers that the pieces are."""

@@ -11,10 +11,11 @@ import json
 import math
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from models.automaton import Automaton
+from models.record import record
 from models.trace import Ending, EventType, Scalar, Trace
 from simulate.policy import Switching
 from simulate.recipe import Recipe, recipe_in, recipe_out, repeat
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # what few commands need is imported where they need it
 LARGEST_CHUNK = 250
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Judgement:
     """What a run says about a formula: how clearly it satisfies it (negative: it does not), when
     it is decided that it does not, and whether what comes after its end may still decide."""
@@ -50,7 +51,7 @@ class Judgement:
         return cls(robustness, None, not monitor.holds(trace, future=False))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Summary:
     """One run in a few words; `formula` is what it says about the formula, if there is one;
     `grazes` counts guards and boundaries that the run touched. `agents` has, for each group of

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,6 +30,7 @@ from models.expressions.expression import (
 )
 from models.expressions.printing import to_text
 from models.expressions.traversal import conjuncts, free_variables, substitute
+from models.record import record
 from models.trace import Scalar
 from simulate.holding import inclusion_share as inclusion_share
 from simulate.holding import inward, joint_rates, may_hold, resolved
@@ -74,7 +74,7 @@ def slope_of(name: str) -> str:
     return f"{name}.slope"
 
 
-@dataclass(frozen=True)
+@record
 class Place:
     """A location compiled under given holds; see the module's docstring."""
 

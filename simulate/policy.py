@@ -13,6 +13,7 @@ from enum import StrEnum
 from random import Random
 
 from models.enumeration import plain_members
+from models.record import record
 
 
 @plain_members
@@ -42,7 +43,7 @@ class Level(StrEnum):
     RANDOM = "random"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Policy:
     """How a run resolves what the model leaves open.
 

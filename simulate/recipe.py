@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any
 
 from models.automaton import Automaton
+from models.record import record
 from models.source import Diagnostic, ModelError
 from models.trace import Trace
 from simulate.inputs.signals import Formula, Lines, Signal, Steps
@@ -25,7 +26,7 @@ RECIPE = "recipe"
 """The key of the recipe in a trace's document."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recipe:
     """What a run is made from; `policy.script` holds the decisions of a recorded run.
 

@@ -17,7 +17,6 @@ exact, the way along the surface is as accurate as the integration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from models.automaton import TIME, EventKind, primed
@@ -39,6 +38,7 @@ from models.expressions.operators import COMPARISONS, Op
 from models.expressions.printing import to_text
 from models.expressions.simplify import simplify
 from models.expressions.traversal import conjuncts, free_variables, substitute
+from models.record import record
 from simulate.holding import inward
 from simulate.locking import fix, held_branches, lock
 from simulate.place import UNDEFINED_HOLDS, Place, Role
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 Flows = dict[str, Expression]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Surface:
     """g = 0 between two sides.
 

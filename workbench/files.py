@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 import click
@@ -25,6 +24,8 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _write(path: Path, text: str) -> None:
+    import tempfile  # slow to import, and few commands write
+
     mode: int | None = None
     if path.exists():
         if path.is_dir():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 
@@ -42,6 +41,8 @@ class Progress:
         if not self._shown or now - self._last < 0.05:
             return
         self._last = now
+        import shutil  # slow to import, and only terminals need it
+
         width = shutil.get_terminal_size().columns - 1
         line = f"{now - self._begun:5.1f} s  {harmless(text)}"[:width]
         click.echo(f"\r\033[K{line}", nl=False, err=True)

@@ -8,7 +8,6 @@ modes limited to the locations in which their mode is active.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from models.agents.hierarchy import Agent, Claim
 from models.agents.mode_tree import Path, flat_constraint, flat_expression, flat_range
@@ -34,9 +33,10 @@ from models.expressions.expression import (
 )
 from models.expressions.ranges import bounds, merge_constraints, value_in
 from models.expressions.traversal import free_variables
+from models.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Component:
     """An atomic agent's automaton, and the claims of its modes with the modes' paths."""
 

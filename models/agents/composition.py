@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -53,6 +53,7 @@ from models.expressions.expression import (
 from models.expressions.operators import Op
 from models.expressions.ranges import bounds, merge_constraints
 from models.expressions.traversal import rebuild, with_arguments
+from models.record import record
 from models.source import Diagnostic, ModelError, Span
 
 __all__ = ["Interaction", "Product", "compose", "explicit", "hide", "rename"]
@@ -61,7 +62,7 @@ SEPARATOR = "|"
 """Between the local names in the name of a product location."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interaction:
     """An event between components, possible wherever they are: guard, and resets in primed
     form. `participants` are the paths of the agents concerned, for reports and simulation."""
@@ -93,7 +94,7 @@ class Interaction:
         )
 
 
-@dataclass(frozen=True)
+@record
 class Product:
     """The parallel composition of component automata, its locations built on demand.
 

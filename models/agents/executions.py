@@ -15,7 +15,6 @@ interrupted is visible.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from models.agents.flatten import placed_agents
@@ -25,9 +24,10 @@ from models.agents.semantics import Candidates, MacroStep, ModeSemantics, Valuat
 from models.automaton import Kind
 from models.expressions.evaluation import Scalar, holds
 from models.expressions.polynomial_flow import Polynomial, value_at
+from models.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Flow:
     """A continuous step: how long, and the variables that change as polynomials in time."""
 
@@ -35,7 +35,7 @@ class Flow:
     paths: Mapping[str, Polynomial]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Discrete:
     """A discrete step and the values after it; `mode` names the mode that moves, and is
     None for the environment."""
@@ -44,7 +44,7 @@ class Discrete:
     values: Valuation
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Execution:
     """A run so far: its steps, the values now, and which modes have started."""
 

@@ -8,13 +8,13 @@ sequence of all events of an agent or a composition, families and single ones, i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, islice, product
 from typing import Generic, Protocol, TypeVar, overload
 
 from models.automaton import primed
 from models.expressions.expression import Expression, variable
 from models.expressions.pattern import Pattern
+from models.record import record
 
 MAX_PAIRS = 1_000_000
 """How many events one family may stand for."""
@@ -39,7 +39,7 @@ class Event(Protocol):
 Shape = TypeVar("Shape", bound=Event)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Partner:
     """One who may take part: its path, and its variables in the order of the slots."""
 
@@ -47,7 +47,7 @@ class Partner:
     variables: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Family(Generic[Shape]):
     """The events of all pairs: of every unordered pair of `first`, or, with `second`, of each
     of `first` with each of `second`.

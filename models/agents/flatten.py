@@ -57,12 +57,13 @@ from models.expressions.expression import ONE, TRUE, ZERO, Expression, conjuncti
 from models.expressions.operators import Op
 from models.expressions.ranges import bounds, value_in
 from models.expressions.traversal import conjuncts, free_variables
+from models.record import record
 from models.source import Diagnostic, ModelError
 
 MAX_AGENT_DEPTH = 400
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Placed:
     """An agent of the tree with its instance path and its names in the flat automaton."""
 

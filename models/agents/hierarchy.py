@@ -11,13 +11,14 @@ mode) or composed of agents that run in parallel and share variables by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from models.automaton import Constraint, EventKind, Kind, Parameter, PropertyKind, Range, ValueType
 from models.enumeration import plain_members
 from models.expressions.expression import TRUE, Expression
 from models.expressions.ranges import bounds
+from models.record import record
 from models.source import Span
 
 DEFAULT_ENTRY = "de"
@@ -42,7 +43,7 @@ class Access(StrEnum):
         return self is not Access.READ
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declaration:
     """A variable of an agent or a mode; `initial` is the range of its first value."""
 
@@ -54,7 +55,7 @@ class Declaration:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ControlPoint:
     """A point of the mode itself (`submode` is None) or of one of its submodes."""
 
@@ -65,7 +66,7 @@ class ControlPoint:
         return self.point if self.submode is None else f"{self.submode}.{self.point}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Transition:
     """A guarded action from one control point to another, inside one mode."""
 
@@ -79,7 +80,7 @@ class Transition:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Claim:
     """An assertion, or a forbidden set, of a mode (while it is active) or an agent."""
 
@@ -89,7 +90,7 @@ class Claim:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModeInstance:
     """A mode used inside another under a name; `renaming` maps the mode's own names of
     global variables to those of the mode around it (same name where absent)."""
@@ -100,7 +101,7 @@ class ModeInstance:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mode:
     """A mode with its parameters replaced by values; `definition` is its name in the text."""
 
@@ -126,7 +127,7 @@ class Mode:
         return next(s for s in self.submodes if s.name == name)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentInstance:
     """An agent used inside another; `name` may carry an index (`car[3]`), and `renaming`
     maps the agent's own names to those of the agent around it."""
@@ -137,7 +138,7 @@ class AgentInstance:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interaction:
     """An event between two sub-agents: a guard over the variables of both and resets on
     both. Those declared once for many pairs are kept as a family (see `models.agents.families`).
@@ -172,7 +173,7 @@ class Interaction:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Agent:
     """An agent with its parameters replaced by values.
 

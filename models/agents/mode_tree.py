@@ -7,13 +7,14 @@ the mode around it calls it, renaming included.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from models.agents.hierarchy import Access, ControlPoint, Declaration, Mode, Transition, renamed
 from models.automaton import Constraint, Range
 from models.expressions.expression import Expression, variable
 from models.expressions.traversal import free_variables, substitute
+from models.record import record
 from models.source import Diagnostic, ModelError
 
 Path: TypeAlias = tuple[str, ...]
@@ -22,7 +23,7 @@ Path: TypeAlias = tuple[str, ...]
 MAX_DEPTH = 400
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Node:
     """A mode instance with everything said in the names of the flat automaton.
 

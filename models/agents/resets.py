@@ -16,7 +16,6 @@ empty range means that the jump cannot happen.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -26,6 +25,7 @@ from models.expressions.expression import Expression, variable
 from models.expressions.operators import Op
 from models.expressions.ranges import bounds, merge_constraints
 from models.expressions.traversal import free_variables, postorder, substitute
+from models.record import record
 from models.source import Diagnostic, ModelError, Span
 
 MAX_TERMS = 1_000_000
@@ -46,7 +46,7 @@ class ReadsChoiceError(ValueError):
         self.names = names
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Choice:
     """A non-deterministic value: drawn for `variable`, known to later reads as `token`."""
 

@@ -23,7 +23,7 @@ candidates that the caller names (by default both ends): an under-approximation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeAlias
@@ -46,6 +46,7 @@ from models.expressions.expression import Expression, conjunction, variable
 from models.expressions.polynomial_flow import Polynomial, along, always, derivative, held, value_at
 from models.expressions.ranges import value_in
 from models.expressions.traversal import free_variables, substitute
+from models.record import record
 from models.source import Diagnostic, ModelError
 
 MAX_DEPTH = 100
@@ -64,7 +65,7 @@ def both_ends(name: str, low: Fraction, high: Fraction) -> Iterable[Scalar]:
     return dict.fromkeys((low, high))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class State:
     """A control point and a value for every variable."""
 
@@ -77,7 +78,7 @@ class State:
         return self.point, frozenset(self.values.items())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MacroStep:
     """A micro-execution from an entry point (its first state) to an exit point (its last)."""
 
@@ -94,7 +95,7 @@ class MacroStep:
         return self.states[-1].values
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MacroSteps:
     """The macro-steps found from a state, one for each pair of exit point and values.
 
@@ -106,7 +107,7 @@ class MacroSteps:
     livelock: tuple[State, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ActiveConstraints:
     """The constraints that bind a flow: those of every mode on the active path, and that
     local variables of other modes do not change."""

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -34,6 +33,7 @@ from models.agents.mode_tree import Node, Path, mode_nodes
 from models.agents.resets import Execution, ReadsChoiceError
 from models.automaton import Constraint, Kind
 from models.expressions.expression import FALSE, Expression, conjunction
+from models.record import record
 from models.source import Diagnostic, ModelError, Span
 
 _Remembered: TypeAlias = frozenset[tuple[Path, str]]
@@ -42,7 +42,7 @@ MAX_PLACES = 20_000
 MAX_STEPS = 200_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where control rests: the active atomic mode, and what inactive modes remember."""
 
@@ -54,7 +54,7 @@ class Place:
         return self.leaf[: len(path)] == path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """A way from a place, or from the start, to a place; `first` is the transition that
     sets out, `labels` are those of all transitions on the way."""
@@ -233,7 +233,7 @@ class Unfolding:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Control:
     """A point of a mode where control is on its way in (`entering`) or out."""
 
@@ -242,7 +242,7 @@ class _Control:
     entering: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Journey:
     """A step under way: what was required and done so far, and the points passed."""
 

@@ -8,7 +8,6 @@ multiplied out only to cancel, the polynomial form decides.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from models.expressions.polynomial import (
     polynomial_form,
 )
 from models.expressions.traversal import postorder
+from models.record import record
 
 
 class AffineForm(NamedTuple):
@@ -126,7 +126,7 @@ def _by_cancellation(root: Expression) -> AffineForm | None:
 # Comparisons
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LinearConstraint:
     """`a1*x1 + ... + an*xn  relation  bound`; coefficients are sorted by name, none is zero.
 

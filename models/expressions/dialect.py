@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from models.expressions.operators import FUNCTIONS_OF_ONE, Op
+from models.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dialect:
     """The spellings of the operators; the first of each is used for printing."""
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from models.enumeration import plain_members
 
-
-@plain_members
 class Op(StrEnum):
     """What a node does. The groups below say which sort of value it yields."""
 

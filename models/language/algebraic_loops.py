@@ -8,18 +8,18 @@ has one location that contains all of its equations on the loop.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from models.automaton import Automaton, Constraint
 from models.expressions.traversal import free_variables
 from models.language.findings import Findings
+from models.record import record
 from models.source import Span
 
 MAX_STEPS = 20_000
 """How long to look for a loop that is real before settling for a warning."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Equation:
     """In some locations of a component, `variable` is computed from `needed`."""
 

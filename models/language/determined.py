@@ -3,15 +3,14 @@ active modes: by one line of `diff` or `alge`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from models.agents.hierarchy import Access, Agent, Declaration, Mode
 from models.automaton import REAL, Kind
 from models.language.findings import Findings
+from models.record import record
 from models.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Count:
     """How often a variable is determined, at least and at most, and where."""
 

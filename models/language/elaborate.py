@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from models.agents.hierarchy import Agent
@@ -20,10 +20,11 @@ from models.language.instantiate_modes import instantiate_mode
 from models.language.resolve import Resolver, value_type
 from models.language.syntax import AgentDefinition, SourceFile
 from models.language.wellposed import check_structure
+from models.record import record
 from models.source import Diagnostic, Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Elaborated:
     """The hierarchical model of a text, and the time bound of its claims, if it sets one."""
 

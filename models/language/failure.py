@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from models.language.expected import readable
 from models.language.grammar import grammar
 from models.language.lexical import NAME, SIGNS, STRING, Token
 from models.language.vocabulary import ITEM_WORDS
+from models.record import record
 from models.source import Span
 
 OPENERS = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
@@ -17,7 +17,7 @@ OPENERS = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 _CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Opener:
     """An open bracket, the keyword it belongs to, and that in words: `mode Track`."""
 
@@ -31,7 +31,7 @@ class Opener:
         return OPENERS[self.bracket.kind]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failure:
     """A token that does not fit: the next ones, the one before, what could have come, and
     what the parser has open."""
@@ -136,7 +136,7 @@ def _opener(values: Sequence[Any], i: int) -> Opener:
     return Opener(values[i], keyword, keyword or values[i].text)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Explanation:
     """What is wrong, and what to read instead (`repair`), if that is clear enough."""
 

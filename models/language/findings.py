@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from models.source import Diagnostic, ModelError, Severity, Span
 
@@ -96,6 +95,8 @@ def closest(name: str, candidates: Iterable[str]) -> str | None:
         pool.append(candidate)
         if len(pool) >= MAX_CANDIDATES:
             break
+    from difflib import get_close_matches  # slow to import, and only mistakes need it
+
     found = get_close_matches(name, pool, n=1, cutoff=0.6)
     return found[0] if found else None
 

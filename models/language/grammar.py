@@ -7,18 +7,18 @@ made from. A grammar that has been edited since is turned into its table afresh.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import dataclass
+import zlib
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-_PACKAGE = "models.language"
+from models.record import record
+
+_FOLDER = Path(__file__).resolve().parent
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """`origin: symbols`, which `maker` turns into a value.
 
@@ -33,7 +33,7 @@ class Rule:
     spliced: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grammar:
     """An LALR(1) table. `actions[state]` maps a terminal to the state entered by reading it,
     or, as `~i`, to the rule i to be reduced; `gotos[state]` maps an origin to the state
@@ -50,10 +50,9 @@ class Grammar:
 @cache
 def grammar() -> Grammar:
     """The table, read from its file or, if that is out of date, made by Lark."""
-    folder = resources.files(_PACKAGE)
-    text = folder.joinpath("grammar.lark").read_text(encoding="utf-8")
+    text = (_FOLDER / "grammar.lark").read_text(encoding="utf-8")
     try:
-        data = json.loads(folder.joinpath("grammar.json").read_text(encoding="utf-8"))
+        data = json.loads((_FOLDER / "grammar.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         data = {}
     if data.get("digest") != digest(text):
@@ -62,8 +61,8 @@ def grammar() -> Grammar:
 
 
 def digest(text: str) -> str:
-    """What ties a table to the grammar it was made from."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    """What ties a table to the grammar it was made from: enough to notice an edit."""
+    return f"{zlib.crc32(text.encode()):08x} {len(text)}"
 
 
 def make_table(text: str) -> dict[str, Any]:
@@ -121,10 +120,9 @@ def _from_json(data: dict[str, Any]) -> Grammar:
 
 def write_table() -> None:
     """Bring `grammar.json` up to date with the grammar (`python -m models.language.grammar`)."""
-    folder = Path(__file__).parent
-    data = make_table((folder / "grammar.lark").read_text(encoding="utf-8"))
+    data = make_table((_FOLDER / "grammar.lark").read_text(encoding="utf-8"))
     text = json.dumps(data, separators=(",", ":"), sort_keys=True)
-    (folder / "grammar.json").write_text(text + "\n", encoding="utf-8")
+    (_FOLDER / "grammar.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

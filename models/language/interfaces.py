@@ -7,7 +7,6 @@ with the same type; what the part writes, the surroundings may write.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from models.agents.hierarchy import Access, Declaration
 from models.automaton import Kind
@@ -16,10 +15,11 @@ from models.language.context import Context
 from models.language.findings import closest
 from models.language.renaming import Renaming
 from models.language.scope import Binding, Role, Scope
+from models.record import record
 from models.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """A submode or sub-agent as its surroundings see it; `label` is how messages call it."""
 

@@ -18,13 +18,14 @@ from models.expressions.affine import linear_constraint
 from models.expressions.expression import Expression, compare
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.simplify import OPPOSITE
+from models.record import record
 from models.smt.solver import Unsatisfiable, Witness
 
 MAX_ROWS = 60
 """More inequalities than this are left to the solver."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Row:
     """The sum of coefficient * name is at most the bound, or less where `strict`."""
 

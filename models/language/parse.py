@@ -11,7 +11,6 @@ statement, an item or a definition, so that one run finds several errors.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from models.language import syntax
@@ -22,6 +21,7 @@ from models.language.grammar import Grammar, grammar
 from models.language.hints import explain
 from models.language.lexical import END, NAME, UNCLOSED, Token, tokens
 from models.language.reading import check_size, decode_source
+from models.record import record
 from models.source import Diagnostic, ModelError
 
 __all__ = [
@@ -44,7 +44,7 @@ _CALM = 3
 """How many tokens must be read after an error before the next one is believed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parsed:
     """What could be read of a text, and everything that is wrong with it."""
 

@@ -7,15 +7,14 @@ composed top-level mode it is the point where the agent starts, the same as `ini
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from models.agents.hierarchy import DEFAULT_ENTRY, DEFAULT_EXIT, INIT, ControlPoint, Mode
 from models.language.findings import Findings, did_you_mean, listed
 from models.language.syntax import PointReference
+from models.record import record
 from models.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PointTable:
     """The control points that a mode's transitions can name."""
 

@@ -8,7 +8,6 @@ refused.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PureWindowsPath
 from typing import TypeAlias
@@ -17,6 +16,7 @@ from models.language.findings import Findings, closest
 from models.language.parse import parse_leniently
 from models.language.reading import decode_source
 from models.language.syntax import ImportDeclaration, SourceFile
+from models.record import record
 from models.source import Diagnostic, ModelError, Span
 
 MAX_FILES = 200
@@ -28,7 +28,7 @@ Imports: TypeAlias = dict[Path, dict[Path, Span]]
 """For each file those that it imports, and where."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Project:
     """The parsed files of a model, the named one first, and their texts by display name."""
 

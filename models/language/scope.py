@@ -18,6 +18,7 @@ from models.expressions.expression import Expression
 from models.expressions.table import Table
 from models.language.findings import Findings
 from models.language.syntax import ExternDeclaration
+from models.record import record
 from models.source import Span
 
 
@@ -37,7 +38,7 @@ class Role(StrEnum):
 CONSTANT_ROLES = frozenset({Role.CONSTANT, Role.UNCERTAIN, Role.PARAMETER, Role.INDEX})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binding:
     """The meaning of a name: what replaces it, its type, and where it was introduced."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from models.automaton import TIME
 from models.expressions.dialect import FUNCTIONS
@@ -17,10 +16,11 @@ from models.language.expected import OPERATORS, acceptable, spelling
 from models.language.grammar import grammar
 from models.language.lexical import NAME
 from models.language.parse import open_states, parse_leniently
+from models.record import record
 from models.source import Diagnostic, ModelError, Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Suggestion:
     """Something that can be written at a place: the text to insert, how to show it, and
     its kind (`keyword`, `sign`, `template`, or the kind of a name)."""
@@ -30,7 +30,7 @@ class Suggestion:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScopeName:
     """A name that can be used at a place: what it is, and where it was introduced."""
 
@@ -40,7 +40,7 @@ class ScopeName:
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OutlineItem:
     """A definition or a part of one, for a tree view."""
 

@@ -7,17 +7,18 @@ of them. Every node carries its span; `name_span` is the place of the name alone
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from models.agents.hierarchy import Access
 from models.automaton import EventKind, Kind, PropertyKind
 from models.expressions.expression import Expression
 from models.expressions.table import Interpolation
+from models.record import record
 from models.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TypeName:
     """`real`, `int`, `bool`, or `enum { a, b }`."""
 
@@ -26,7 +27,7 @@ class TypeName:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interval:
     """`[low, high]`."""
 
@@ -35,7 +36,7 @@ class Interval:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexRange:
     """`i in low .. high`, as in `agent car[i in 1..n] = Car();`, or, for an array of
     variables, `low .. high` with no index name."""
@@ -46,7 +47,7 @@ class IndexRange:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Identifier:
     """A name at a place."""
 
@@ -57,7 +58,7 @@ class Identifier:
 # Declarations
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FormalParameter:
     """`real k1` or `real k1 = 2` in the head of an agent or mode."""
 
@@ -66,7 +67,7 @@ class FormalParameter:
     default: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeclaredName:
     """One name of a variable declaration, with its first value and array range, if any."""
 
@@ -75,7 +76,7 @@ class DeclaredName:
     initial: Expression | Interval | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VariableDeclaration:
     """`write analog real x = 1, y;`; `kind` is None where it is left out."""
 
@@ -86,7 +87,7 @@ class VariableDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConstantDeclaration:
     """`const real k = 2;`, or `const real k in [1, 2];` for an uncertain constant."""
 
@@ -96,7 +97,7 @@ class ConstantDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExternDeclaration:
     """`extern real f(real, real) from "where.it.lives";`: the text after `from` is a note
     for the reader and is never imported."""
@@ -108,7 +109,7 @@ class ExternDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TableDeclaration:
     """`table f(real x) linear { 0: 1, 2: 5 }`; with two arguments, a first row `: y1, y2`
     gives the second axis and every further row `x: v1, v2` its values.
@@ -124,7 +125,7 @@ class TableDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportDeclaration:
     """`import "other.charon";`"""
 
@@ -132,7 +133,7 @@ class ImportDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SystemDeclaration:
     """`system Highway(-5, 3) until 20;`: which agent is the whole model, and, optionally,
     the horizon of its claims."""
@@ -146,7 +147,7 @@ class SystemDeclaration:
 # Items of agents and modes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setting:
     """`x = e` or `x in [l, u]`, in `init` and in actions; `target` is a VARIABLE or SELECT."""
 
@@ -155,7 +156,7 @@ class Setting:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Let:
     """`let name = e` in an action: a name for a value computed at that point."""
 
@@ -164,7 +165,7 @@ class Let:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InitBlock:
     """`init { x in [0, 1]; y = 2; where x + y <= 2; }`"""
 
@@ -173,7 +174,7 @@ class InitBlock:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instance:
     """`agent f = Front(-5) [ vel := velFirst ];` or `mode m = Track(1);`, by its `keyword`;
     `replicated` for `agent car[i in 1..n] = ...`. Left names of the renaming are the
@@ -188,7 +189,7 @@ class Instance:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hide:
     """`hide x, y;`"""
 
@@ -196,7 +197,7 @@ class Hide:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClaimBlock:
     """`assert "name" { p }` or `forbid "name" { p }`."""
 
@@ -206,7 +207,7 @@ class ClaimBlock:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assume:
     """`assume { p }`: what the environment guarantees about the inputs."""
 
@@ -214,7 +215,7 @@ class Assume:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Predicates:
     """`predicate { dist >= 10; dist >= 20 }`: hints for predicate abstraction."""
 
@@ -222,7 +223,7 @@ class Predicates:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InteractionBlock:
     """`interaction bump between a, b in car when g do { ... }`: an event for every unordered
     pair of the replicated agents `car`; or `between a in car, b in wall` for every pair of
@@ -240,7 +241,7 @@ class InteractionBlock:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PointReference:
     """A control point as written: `default`, `init`, `a`, `a.b`, `a.default`."""
 
@@ -249,7 +250,7 @@ class PointReference:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Points:
     """`entry a, b;` or `exit c;`"""
 
@@ -258,7 +259,7 @@ class Points:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TransitionBlock:
     """`urgent crossing trans #label from a, b to c when g do { ... }`"""
 
@@ -272,7 +273,7 @@ class TransitionBlock:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Relation:
     """One line of `diff` or `alge`: `operator` is `==`, `<=`, `>=` or `in`."""
 
@@ -282,7 +283,7 @@ class Relation:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Flows:
     """`diff { d(x) == e; d(y) in [l, u]; }`"""
 
@@ -290,7 +291,7 @@ class Flows:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Algebra:
     """`alge { y == e; }`"""
 
@@ -298,7 +299,7 @@ class Algebra:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Invariant:
     """`inv { p; q }`"""
 
@@ -328,7 +329,7 @@ ModeItem: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentDefinition:
     """`agent Name(parameters) { items }`; `agents` are its sub-agents, `tops` its
     `mode top = ...` items (exactly one in an atomic agent, none in a composed one)."""
@@ -341,7 +342,7 @@ class AgentDefinition:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModeDefinition:
     """`mode Name(parameters) { items }`"""
 
@@ -362,7 +363,7 @@ TopLevel: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceFile:
     """A parsed file, its definitions in source order."""
 

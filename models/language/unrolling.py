@@ -8,7 +8,6 @@ slots in place of what is selected; the other cases are made by filling the slot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from models.automaton import INT, ValueType
@@ -17,6 +16,7 @@ from models.expressions.operators import Op
 from models.expressions.pattern import Pattern
 from models.expressions.traversal import free_variables, postorder, rebuild, with_arguments
 from models.language.scope import Binding, Role, Scope
+from models.record import record
 
 Typed: TypeAlias = tuple[Expression, ValueType | None]
 """An expression and its type; no type where a mistake was already reported."""
@@ -56,7 +56,7 @@ def cases(
         yield found if found is not None else resolve(body, inner)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slotted:
     """A body with slots for what its index selects."""
 
@@ -94,7 +94,7 @@ class Slotted:
         return _Resolved(expression, kind, kinds, fixed, Pattern([expression], list(slots)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Resolved:
     """A resolved body with slots, of these types, besides variables that are always there."""
 

@@ -14,7 +14,6 @@ z3; `Witness.exact` says that this succeeded. (It cannot where z3's value is irr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,6 +22,7 @@ from models.automaton import BOOL, REAL, ValueType
 from models.expressions.expression import TRUE, Expression, conjunction, variable
 from models.expressions.operators import Op
 from models.expressions.traversal import free_variables, postorder
+from models.record import record
 
 if TYPE_CHECKING:
     from models.smt.terms import Translation
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Scalar: TypeAlias = Fraction | bool | str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """How hard to try: z3's resource units (deterministic) and wall time (a safety net)."""
 
@@ -38,7 +38,7 @@ class Limits:
     milliseconds: int = 5_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Witness:
     """A state that satisfies the condition; `exact` if checked in exact arithmetic."""
 
@@ -49,12 +49,12 @@ class Witness:
         return ", ".join(f"{name} = {_shown(value)}" for name, value in self.values.items())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unsatisfiable:
     """No state satisfies the condition."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unknown:
     """The question was not decided, and why."""
 

@@ -11,7 +11,6 @@ Bad states of more groups are watched only at jumps, if they mention discrete va
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from models.agents.composition import Interaction, Product
@@ -23,6 +22,7 @@ from models.expressions.operators import Op
 from models.expressions.pairwise import Pairwise
 from models.expressions.ranges import bounds
 from models.expressions.traversal import conjuncts, free_variables, postorder
+from models.record import record
 from simulate.agents.encounters import Encounter, Group, Grouping, Side
 
 
@@ -49,7 +49,7 @@ class _Partition:
         return sorted({self.find(i) for i in members})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Claim:
     """Bad states of a property; `places` are the components whose locations it mentions."""
 

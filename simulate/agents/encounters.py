@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from models.agents.composition import Product
 from models.automaton import Constraint, EventKind
 from models.expressions.expression import Expression
+from models.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """Components that share a clock, as a product of their own."""
 
@@ -17,7 +16,7 @@ class Group:
     automaton: Product
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Side:
     """A group that may take part in an encounter, with its variables in the order of slots."""
 
@@ -25,7 +24,7 @@ class Side:
     variables: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Encounter:
     """A condition on two groups: an interaction with resets, or bad states of a property.
 
@@ -44,7 +43,7 @@ class Encounter:
     claim: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grouping:
     """A composition as groups, what happens between two of them, and the bad states (by the
     property's name) that are looked for at jumps only."""

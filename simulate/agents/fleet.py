@@ -21,6 +21,7 @@ from models.automaton import TIME, Constraint, Range, primed
 from models.expressions.expression import ZERO, Expression, variable
 from models.expressions.operators import Op
 from models.expressions.traversal import free_variables, rebuild, with_arguments
+from models.record import record
 from simulate.agents.distances import FIRST, SECOND, distance_bounds
 from simulate.agents.encounters import Encounter, Side
 from simulate.jump import Jump
@@ -61,7 +62,7 @@ class Layer:
     jump: Jump | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Kind:
     """Agents alike: the numbers of the slots' variables, and which of these are discrete."""
 

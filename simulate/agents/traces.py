@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from models.record import record
 from models.trace import Counts, EventType, Outcome, Scalar, Trace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentEvent:
     """A jump (or a violation): when, what, and the groups concerned."""
 
@@ -19,7 +19,7 @@ class AgentEvent:
     type: EventType = EventType.JUMP
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StepRecord:
     """One accepted step of one group: from its clock before to its clock after, and how far
     the clocks of all groups lay apart then. It was agreed with another group where a meeting
@@ -32,7 +32,7 @@ class StepRecord:
     agreed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentTraces:
     """What `simulate_agents` returns.
 

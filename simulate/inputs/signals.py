@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
@@ -15,10 +13,11 @@ from models.automaton import TIME
 from models.expressions.expression import Expression, constant, function, variable
 from models.expressions.operators import Op
 from models.expressions.traversal import free_variables
+from models.record import record
 from models.source import Diagnostic, ModelError
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Steps:
     """Piecewise constant: `values[i]` from `times[i]` on (the first also before)."""
 
@@ -29,7 +28,7 @@ class Steps:
         _check_grid(self.times, self.values)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lines:
     """Piecewise linear through the given points, constant outside them."""
 
@@ -40,7 +39,7 @@ class Lines:
         _check_grid(self.times, self.values)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Formula:
     """An expression of `time`."""
 
@@ -74,6 +73,8 @@ def sine(mean: float, amplitude: float, frequency: float, phase: float = 0.0) ->
 
 def from_csv(lines: Iterable[str], column: str, *, linear: bool = True) -> Signal:
     """A signal from CSV text with a header: the first column is the time, which grows."""
+    import csv
+
     rows = [
         (number, [cell.strip() for cell in row])
         for number, row in enumerate(csv.reader(lines), start=1)

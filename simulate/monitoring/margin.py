@@ -24,12 +24,13 @@ from models.expressions.expression import (
 )
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.traversal import postorder, rebuild, with_arguments
+from models.record import record
 
 MAX_LEAVES = 400
 """Beyond this, `min` and `max` stay inside leaves."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leaf:
     """A numeric margin, or (`truth`) a proposition that is true or false; a `strict` one
     does not hold where it is zero."""
@@ -39,14 +40,14 @@ class Leaf:
     strict: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Least:
     """The least of the last `count` margins."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Greatest:
     """The greatest of the last `count` margins."""
 

@@ -24,6 +24,7 @@ from itertools import pairwise
 from models.automaton import Automaton, specialise
 from models.condition_check import types_by_name, with_symbols
 from models.expressions.expression import Expression
+from models.record import record
 from models.trace import Segment, Trace
 from simulate.inputs.signals import Signal
 from simulate.monitoring.dense_values import DenseValues
@@ -43,7 +44,7 @@ from simulate.monitoring.unit_polynomial import critical_points, value
 PRECISION = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Monotone:
     """A piece of time on which a margin is monotone: p(u), u = (t - start) / length."""
 
@@ -56,7 +57,7 @@ class Monotone:
     last: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operator:
     """A temporal operator of a formula without negations."""
 

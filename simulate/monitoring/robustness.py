@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from models.automaton import Automaton, Property, specialise
 from models.expressions.expression import TRUE, Expression, negation
+from models.record import record
 from models.trace import Segment, Trace
 from simulate.inputs.signals import Signal
 from simulate.monitoring.dense_values import Arc, DenseValues
@@ -25,7 +25,7 @@ MAX_PAIRS = 200
 """Crossings of so many pairs of leaves are looked for in one piece."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Closest:
     """The least margin, when it occurs and in which segment; infinite if nothing can be
     violated."""

@@ -22,6 +22,7 @@ from enum import StrEnum
 
 from models.expressions.expression import Expression
 from models.expressions.text import parse_expression
+from models.record import record
 from models.source import Diagnostic, ModelError, Span
 
 MAX_LENGTH = 100_000
@@ -40,7 +41,7 @@ class Temporal(StrEnum):
     UNTIL = "until"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Node:
     """One step of a formula in postfix form; `low` and `high` bound the interval."""
 

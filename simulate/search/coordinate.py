@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from models.automaton import Input, Parameter
+from models.record import record
 from simulate.stepping.tape import number
 
 FREE_WIDTH = 10.0
 """How far beyond zero, or beyond its one bound, a value without bounds is searched."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Coordinate:
     """One number between bounds; `whole` for integers and truth values."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from models.record import record
 
 
 class Cause(StrEnum):
@@ -16,7 +17,7 @@ class Cause(StrEnum):
     NO_RUN = "violated the claim, but could not be shown to be a run of the model"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Doubt:
     """The cause, and what it is in this run."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from models.agents.composition import Product
 from models.automaton import TIME, Automaton, HybridAutomaton, Property
 from models.expressions.expression import TRUE
+from models.record import record
 from models.trace import Ending, EventType, Trace
 from simulate.inputs.signals import Lines
 from simulate.monitoring.clear_runs import ClearRuns
@@ -43,7 +44,7 @@ def focused(automaton: Automaton, claim: Property | None) -> Automaton:
     return replace(automaton, properties=claims)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Score:
     """The robustness of a run, and when it was least."""
 

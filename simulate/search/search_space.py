@@ -10,9 +10,10 @@ reach the ends of ranges.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from models.automaton import Initial
+from models.record import record
 from simulate.inputs.signals import Lines, Signal, Steps, line_at
 from simulate.place import Prepared, inclusion_share
 from simulate.policy import Level, Policy, Switching
@@ -24,7 +25,7 @@ from simulate.stepping.methods import Adams
 MAX_STEPS = 50_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shape:
     """The choices that are not numbers: how long, how many control points, when to switch,
     from which initial set, and how many decisions are coordinates."""

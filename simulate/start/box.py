@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from models.expressions.expression import Expression, boolean, conjunction, equal, variable
 from models.expressions.operators import Op
 from models.expressions.traversal import conjuncts, free_variables
+from models.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Box:
     """Bounds of single variables, definitions `x == e`, and the rest of a condition."""
 

@@ -10,7 +10,6 @@ start, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
@@ -18,6 +17,7 @@ from models.automaton import Initial, ValueType
 from models.expressions.expression import conjunction
 from models.expressions.expression import constant as literal
 from models.expressions.traversal import substitute
+from models.record import record
 from simulate.jump import Jump
 from simulate.place import Prepared
 from simulate.policy import Decisions, Level
@@ -34,7 +34,7 @@ LINEAR_TRIES = 50
 """Points of the polytope that are tried before the solver is asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoStart:
     """Why no state was found."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from random import Random
@@ -17,6 +17,7 @@ from random import Random
 from models.expressions.affine import LinearConstraint
 from models.expressions.expression import Expression, add, conjunction, multiply, variable
 from models.expressions.operators import Op
+from models.record import record
 from simulate.stepping.tape import number
 
 SWEEPS = 12
@@ -33,7 +34,7 @@ WIDEST, NARROWEST = 10, -40
 Vector = list[float]
 
 
-@dataclass(frozen=True)
+@record
 class Polytope:
     """`directions` are orthonormal and span the hull; `rows` are (c, d) with c.x <= d."""
 

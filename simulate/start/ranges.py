@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from models.expressions.affine import linear_constraint
 from models.expressions.expression import Expression, add, constant, multiply, variable
 from models.expressions.operators import Op
 from models.expressions.traversal import conjuncts, free_variables
+from models.record import record
 from simulate.place import Prepared
 from simulate.start.box import MIRRORED, Box
 from simulate.stepping.calculator import Calculator
@@ -25,7 +25,7 @@ UPPER = (Op.LESS, Op.LESS_EQUAL)
 LOWER = (Op.GREATER, Op.GREATER_EQUAL)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ends:
     """The ends of a range: of each side the innermost, or None if it is open. `low` lies above
     `high` where the range is empty."""
@@ -152,7 +152,7 @@ class Ranges:
                 del pending[name]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Layer:
     """Variables whose definitions and ends are calculated together."""
 

@@ -13,7 +13,7 @@ atom is smooth; beyond `MAX_CASES` they are left inside the atom.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from models.automaton import TIME, EventKind
@@ -28,6 +28,7 @@ from models.expressions.expression import (
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.table import Interpolation
 from models.expressions.traversal import free_variables, postorder, rebuild, with_arguments
+from models.record import record
 
 MAX_CASES = 32
 """At most this many smooth cases are made of one comparison."""
@@ -36,7 +37,7 @@ AND, OR, TRUE, FALSE = -1, -2, -3, -4
 """Tokens of a formula in postfix form, beside the atoms 0, 1, 2, ... (AND and OR take two)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Atom:
     """`sign * g >= 0`, or `g == 0` (`g != 0` if negative) for an equality.
 

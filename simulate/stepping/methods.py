@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 
+from models.record import record
 from models.source import Diagnostic, ModelError
 
 
@@ -26,7 +26,7 @@ CoreOptions = tuple[bool, int, int, int, float, float, float]
 """A method as the extensions know it."""
 
 
-@dataclass(frozen=True)
+@record
 class Adams:
     """Variable-step, variable-order Adams predictor-corrector (PECE), started from a Taylor
     series. A step's error estimate (Milne) is kept below `atol + rtol*|x|` in every variable.
@@ -45,7 +45,7 @@ class Adams:
         return _options(self, False, self.max_order)
 
 
-@dataclass(frozen=True)
+@record
 class Taylor:
     """Taylor series of the given order by automatic differentiation of the tape: one point
     suffices, so there is no history and no restart cost."""
@@ -63,7 +63,7 @@ class Taylor:
         return _options(self, True, self.order)
 
 
-@dataclass(frozen=True)
+@record
 class Multirate(Adams):
     """Adams at two rates where that pays: large steps of the slow variables, small ones of the
     fast; see `simulate.stepping.multirate`."""

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from models.record import record
 from simulate.stepping.engine import Stepper
 from simulate.stepping.methods import Multirate
 from simulate.stepping.program import Program
@@ -72,7 +73,7 @@ def advance_multirate(
         patience = min(4 * patience, 1024)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Sample:
     """Times and states at the ends of windows of small steps, the newest last."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from models.automaton import TIME, EventKind
 from models.expressions.expression import Expression
 from models.expressions.operators import Op
 from models.expressions.traversal import free_variables, postorder
+from models.record import record
 from models.source import Diagnostic, ModelError
 from simulate.stepping.condition import ConditionBuilder
 from simulate.stepping.tape import Code, FloatTable, Instruction, Tape, TapeBuilder
@@ -32,7 +33,7 @@ STRICT, FROZEN, EQUALITY, UNDEFINED_HOLDS, STEPWISE = 1, 2, 4, 8, 16
 """Flags of an atom."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Watch:
     """A formula whose becoming true is an event: its kind and its tokens over atoms. With
     `touch`, coming within tolerance and leaving again is an event, too."""
@@ -52,7 +53,7 @@ class Watched(NamedTuple):
     touch: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Program:
     """A compiled location; see `simulate.stepping.tape` for the layout of the registers.
 
@@ -92,7 +93,7 @@ class Program:
         return load_program(self)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lipschitz:
     """An external function that changes by at most `constant * sum |a_i - b_i|` between two
     points a and b: with this promise of the caller guards on it are located exactly."""

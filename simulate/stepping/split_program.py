@@ -10,8 +10,9 @@ of all fast variables.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from models.record import record
 from simulate.stepping.program import Program
 from simulate.stepping.tape import Code, Instruction
 
@@ -19,7 +20,7 @@ _AUXILIARY = range(Code.SIN, Code.ATAN2 + 1)
 """Operations that name a second result in `c`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Split:
     """Two programs; the numbers of their variables in the whole, and of the shared ones (slow
     ones that the fast program reads) among the slow. `degree` is the number of coefficients

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
 
@@ -24,6 +23,7 @@ from models.expressions.expression import Expression
 from models.expressions.operators import Op
 from models.expressions.table import Interpolation, Table
 from models.expressions.traversal import postorder
+from models.record import record
 from models.source import Diagnostic, ModelError
 
 
@@ -104,7 +104,7 @@ _CHAINS: Mapping[Op, Code] = {
 Instruction = tuple[int, int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FloatTable:
     """A lookup table in floating point: axes and row-major values."""
 
@@ -113,7 +113,7 @@ class FloatTable:
     linear: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tape:
     """A straight-line program; `outputs` are the registers of the compiled expressions."""
 

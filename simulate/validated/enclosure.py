@@ -33,6 +33,7 @@ from models.expressions.expression import Expression
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.table import Interpolation
 from models.expressions.traversal import postorder
+from models.record import record
 from simulate.validated.balls import BallEvaluator, GaveUp, Undecided, ball
 from simulate.validated.branches import Branches, smooth_on
 from simulate.validated.known_state import difference
@@ -51,7 +52,7 @@ TRUNCATION = 1e-18
 """The width that a step may add, relative to 1 + |x|: beyond it the step is shortened."""
 
 
-@dataclass(frozen=True)
+@record
 class StateSet:
     """c + Q r, in the given variables."""
 
@@ -101,7 +102,7 @@ class StateSet:
         )
 
 
-@dataclass(frozen=True)
+@record
 class SmoothStep:
     """A proved step: the set at its start, its length, the enclosure of the whole way, and the
     Taylor coefficients (`series[i]` on the hull, `last` on the way)."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from random import Random
 
 from models.automaton import Automaton
 from models.expressions.expression import Expression
+from models.record import record
 from models.trace import Segment, Trace
 from simulate.execution import Execution
 from simulate.place import Place, Prepared
@@ -23,7 +24,7 @@ from simulate.recorder import WholeRun
 from simulate.stepping.methods import Method
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choices:
     """What a segment's run chose: levels of inputs and places in inclusions by name, and the
     variables whose derivative keeps a part of the invariant, each with that part."""
@@ -32,7 +33,7 @@ class Choices:
     holds: tuple[tuple[str, Expression], ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class ObservedRun:
     """A trace, and the choices in its segments, each with its segment."""
 

@@ -35,6 +35,7 @@ from models.expressions.normal_form import negation_normal_form
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.polynomial import polynomial_form
 from models.expressions.traversal import conjuncts, postorder, substitute
+from models.record import record
 from simulate.holding import inclusion_share, joint_rates
 from simulate.jump import edge_name
 from simulate.validated.balls import BallEvaluator, GaveUp, Truth, shortened, sign_test
@@ -45,7 +46,7 @@ from simulate.validated.known_state import KnownState, difference, key_of, orien
 from simulate.validated.observed_run import Choices
 
 
-@dataclass(frozen=True)
+@record
 class Requirement:
     """A condition that must hold while time passes: `closed` if also at the end; `says` tells
     what could not be shown if it is not decided."""

@@ -21,7 +21,7 @@ singular equation, an enclosure that grows too wide) it says so; what was proved
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from math import inf, nextafter
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from models.automaton import Automaton, Property
 from models.counting import counted
+from models.record import record
 from models.source import ModelError
 from models.trace import Ending, Trace
 from models.trace_boxes import Box
@@ -52,7 +53,7 @@ SHORT = 12
 """The digits of the enclosures in plain data."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Enclosed:
     """All states of the run in a stretch of time; for a point of time both ends are its
     bounds."""
@@ -63,7 +64,7 @@ class Enclosed:
     bounds: Mapping[str, Interval]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProvedJump:
     """An edge that was taken, and bounds of the time."""
 
@@ -72,7 +73,7 @@ class ProvedJump:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ValidatedRun:
     """What was proved: enclosures that cover the time from 0 to `reached`, the jumps, the
     final state, and the reason if it ended before the trace did.
