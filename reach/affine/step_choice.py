@@ -50,6 +50,17 @@ def matrix_of(flow: AffineFlow) -> NDArray[np.float64]:
     return matrix
 
 
+def _largest_entries(flow: AffineFlow) -> NDArray[np.float64]:
+    """The matrix; where parameters multiply variables, each entry at the corner at which it is
+    largest: at the centre of the parameters, entries that matter may vanish."""
+    matrix = matrix_of(flow)
+    for corner in flow.corners:
+        for (i, source), value in corner.entries.items():
+            if isinstance(source, int) and abs(value) > abs(matrix[i, source]):
+                matrix[i, source] = float(value)
+    return matrix
+
+
 def balanced(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     """Weights w, powers of two, that make rows and columns of diag(1/w) A diag(w) alike, and
     its norm (the iteration of Osborne)."""
@@ -82,7 +93,7 @@ def choose(
 ) -> Fineness:
     """Parameters for stays up to `stay`. Each `level` halves the steps; those of the user
     (`length`) are taken as they are at the first level that is tried."""
-    weights, norm = balanced(matrix_of(flow))
+    weights, norm = balanced(_largest_entries(flow))
     scale = {n: round(log2(w)) for n, w in zip(flow.names, weights, strict=True) if w != 1}
     if length is None:
         length = stay / 16
