@@ -39,6 +39,8 @@ from reach.programs.semidefinite import Array, SemidefiniteProgram
 
 MAX_LOCATIONS = 64
 MAX_CORNERS = 256
+MAX_VARIABLES = 32
+"""The memory of a program grows with the fourth power of the number of variables."""
 RATES = (0.3, 0.6, 0.85, 1.0, 1.3, 1.6, 2.0, 2.6, 3.5, 5.0)
 """Candidate rates alpha, in units of the slowest decay of the system."""
 STRICTNESS = 1e-5
@@ -121,6 +123,8 @@ def _system(problem: LinearProblem) -> _System | NotQuadratic:
     variables = _relevant(problem, locations)
     if not variables:
         return NotQuadratic("the property does not depend on a variable that flows")
+    if len(variables) > MAX_VARIABLES:
+        return NotQuadratic(f"there are more than {MAX_VARIABLES} variables for an ellipsoid")
     flows: list[tuple[Array, Array]] = []
     bad: dict[str, Form] = {}
     for location in locations:
