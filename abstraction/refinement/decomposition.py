@@ -7,6 +7,8 @@
   which changes variables without asking the part that they belong to. First values that the
   whole or another part asks for are those before the first transitions: where they concern what
   a part's first transitions assign or its equations define, the part is not compared alone.
+  Nor where an urgent guard reads what another part's equation defines, and so has other limits
+  in the whole (`limits_across`).
 - *submode*: modes that differ only in submodes refine each other if these do. An atomic mode is
   compared alone only if it has the same algebraic equations, without private variables (what
   they define jumps with what they read, also where the mode is only entered), the same urgent
@@ -26,6 +28,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from abstraction.refinement.first_values import starts_alone
+from abstraction.refinement.limits_across import have_limits_of_their_own
 from abstraction.refinement.outcome import Rule
 from models.agents.flatten import placed_agents
 from models.agents.hierarchy import (
@@ -127,6 +130,8 @@ def _parallel(
     path: str,
     whole: frozenset[str],
 ) -> Plan:
+    if not have_limits_of_their_own(part for pair in pairs for part in pair):
+        return AgentPair(path, detailed, abstract)
     below: list[Plan] = []
     for own, other in pairs:
         inner = plan_of(own.agent, other.agent, _inner(path, own.name), whole)

@@ -8,9 +8,11 @@ that nothing outside that part (joints and properties of S) speaks about the par
 variables or locations, that S has no interactions, which might change what the part shows, that
 the renaming of the part keeps variables apart, and such that neither makes assumptions about
 inputs. Where S asks for first values of what the part shows, S itself does not set them when it
-starts (`first_values`). Let P(0) be any agent that refines C, and that does not do so either,
-and P(n+1) the step with P(n) in the place of C. Then every P(n) refines C, and every property
-of S holds of every P(n+1).
+starts (`first_values`). No urgent guard of the other parts of S reads what the part shows, and
+none of them has an equation for what the part reads, so that urgent guards have the same limits
+whatever stands in the place of C (`limits_across`). Let P(0) be any agent that refines C, and
+that does not do so either, and P(n+1) the step with P(n) in the place of C. Then every P(n)
+refines C, and every property of S holds of every P(n+1).
 Proof by induction on n. P(0) refines C. If P(n) refines C, then P(n+1) refines S (parallel
 composition, renaming and hiding keep refinement, since P(n) and C show the same variables),
 which refines C. And every run of P(n+1), seen without the inside of P(n), is one of S, so that
@@ -26,11 +28,13 @@ from fractions import Fraction
 from abstraction.refinement.decomposition import assumes, behave_alike, joints, tells_apart
 from abstraction.refinement.first_values import starts_alone
 from abstraction.refinement.flat import Settings
+from abstraction.refinement.limits_across import defined_by, read_urgently
 from abstraction.refinement.outcome import Rule, Step
 from abstraction.refinement.proof_tree import Proof, prove_refinement
 from abstraction.refinement.surroundings import changed_by_others
 from abstraction.strategies.strategy import Task
 from abstraction.verification import deadline, verify
+from models.agents.hierarchy import Access, Agent, AgentInstance, renamed
 from models.expressions.operators import Op
 from models.expressions.traversal import free_variables, postorder
 from models.model import Model
@@ -107,10 +111,27 @@ def place_of(step: Model, contract: Model) -> str:
         raise _refusal(f"two variables of {place} have one name in {step.name}")
     if not starts_alone(whole, replace(part, agent=whole), part):
         raise _refusal(f"{step.name} sets, as it starts, what it asks {place} to start with")
+    _refuse_other_limits(whole, part)
     for name in sorted(joints(whole) | _spoken_of(step)):
         if name.startswith(f"{place}."):
             raise _refusal(f"{name} is inside {place}, which may be any system")
     return place
+
+
+def _refuse_other_limits(whole: Agent, part: AgentInstance) -> None:
+    """Refuse a step where the limits of urgent guards depend on what stands in the part's place."""
+    declared = part.agent.variables
+    shown = {renamed(part.renaming, d.name) for d in declared if d.access is Access.WRITE}
+    read = {renamed(part.renaming, d.name) for d in declared if d.access is Access.READ}
+    for sibling in whole.agents:
+        if sibling.name == part.name:
+            continue
+        if found := read_urgently(sibling) & shown:
+            what = f"an urgent guard of {sibling.name} reads {min(found)}"
+            raise _refusal(f"{what}, which {part.name} may define by an equation")
+        if found := defined_by(sibling) & read:
+            what = f"{sibling.name} defines {min(found)} by an equation"
+            raise _refusal(f"{what}, which urgent guards in the place of {part.name} may read")
 
 
 def _spoken_of(step: Model) -> set[str]:
