@@ -4,14 +4,24 @@ Conditions speak of `x'` after a jump, of the derivative `d(x)`, of auxiliary na
 `@`, and of a signal 1; so no name of the automaton may look like one of these. The reserved name
 `time` is the time since the start: 0 at first, with slope 1 everywhere, and never assigned. And in
 one location, or in the resets of one jump, a variable has one constraint: of several, engines
-would have to say which one counts. Properties are told apart by their names.
+would have to say which one counts: an equation is for an analog variable (a discrete one does not
+change while time passes) without a flow there. Properties are told apart by their names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
-from models.automaton import REAL, TIME, Automaton, Constraint, HybridAutomaton, Kind, Range
+from models.automaton import (
+    REAL,
+    TIME,
+    Automaton,
+    Constraint,
+    HybridAutomaton,
+    Kind,
+    Location,
+    Range,
+)
 from models.expressions.expression import ONE, ZERO, equal, variable
 from models.expressions.traversal import conjuncts
 
@@ -36,10 +46,12 @@ def _faults(automaton: Automaton) -> Iterator[str]:
     claims = [p.name for p in automaton.properties]
     for name in sorted({name for name in claims if claims.count(name) > 1}):
         yield f"two properties are called {name!r}: a proof of one would count for both"
+    discrete = {v.name for v in automaton.variables if v.kind is Kind.DISCRETE}
     for component in automaton.components:
         for location in component.locations:
             for group in (location.flows, location.algebraic):
                 yield from _twice(group, f"in {location.name}")
+            yield from _equation_faults(location, discrete)
         jumps = [e.resets for e in component.edges] + [i.resets for i in component.initial]
         yield from filter(None, map(reset_fault, jumps))
         if any(v.name == TIME for v in component.variables):
@@ -63,6 +75,16 @@ def _twice(constraints: Iterable[Constraint], where: str) -> Iterator[str]:
         if given.variable in seen:
             yield f"{given.variable} has two constraints {where}; give it one"
         seen.add(given.variable)
+
+
+def _equation_faults(location: Location, discrete: Set[str]) -> Iterator[str]:
+    flowing = {c.variable for c in location.flows}
+    for given in location.algebraic:
+        if given.variable in discrete:
+            why = "it is discrete, and does not change while time passes"
+            yield f"{given.variable} has an equation in {location.name}, but {why}"
+        if given.variable in flowing:
+            yield f"{given.variable} has a flow and an equation in {location.name}; give it one"
 
 
 def _clock_faults(component: HybridAutomaton) -> Iterator[str]:

@@ -200,6 +200,8 @@ class _Reader:
         name = self.constrained(cursor)
         if name not in own:
             cursor.fail(f"{shortened(name)} is no variable of the automaton")
+        if own[name].kind is not Kind.ANALOG:
+            cursor.fail(f"{shortened(name)} is discrete: an equation would change it in time")
         return self.constraint(cursor, self.sorts[name], self.sort_of_name)
 
     def edge(self, cursor: Cursor, places: frozenset[str]) -> Edge:

@@ -364,11 +364,11 @@ class Relation:
         """What is known of `d(x)` in a detailed location."""
         if self._clocked:
             yield equal(variable(derivative_of(TIME)), 1)
-        flowing = {c.variable for c in place.flows}
+        moving = {c.variable for c in (*place.flows, *place.algebraic)}
         for flow in place.flows:
             yield within(variable(derivative_of(flow.variable)), flow.range)
         for v in self.detailed.variables:
-            if v.kind is Kind.DISCRETE and v.name != TIME and v.name not in flowing:
+            if v.kind is Kind.DISCRETE and v.name != TIME and v.name not in moving:
                 yield equal(variable(derivative_of(v.name)), 0)
         for p in self.detailed.parameters:
             yield equal(variable(derivative_of(p.name)), 0)

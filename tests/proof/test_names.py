@@ -77,6 +77,14 @@ MEANINGLESS = {
     "time does not flow": replace(CLOCK, variables=(Variable(TIME, kind=Kind.DISCRETE),)),
     "time is fast": replace(CLOCK, locations=(Location("a", (exactly(TIME, 2),)),)),
     "time is an equation": replace(CLOCK, locations=(Location("a", (), (exactly(TIME, 2),)),)),
+    "something discrete has an equation": replace(
+        PLAIN,
+        variables=(*PLAIN.variables, Variable("n", kind=Kind.DISCRETE)),
+        locations=(Location("a", (exactly("x", 1),), (Constraint("n", Range.exactly(X + X)),)),),
+    ),
+    "a flow and an equation": replace(
+        PLAIN, locations=(Location("a", (exactly("x", 1),), (exactly("x", 2),)),)
+    ),
     "a jump sets the time": replace(CLOCK, edges=(Edge("a", "a", resets=(exactly(TIME, 99),)),)),
     "a start sets the time": replace(CLOCK, initial=(Initial("a", TRUE, (exactly(TIME, 99),)),)),
 }
