@@ -63,6 +63,9 @@ FURTHER_JUMPS = 2
 """So many jumps more than the detailed automaton makes are followed exactly; for what comes
 after them, any values are granted to what jumps assign."""
 
+MAX_SEGMENTS = 200
+"""So much of a run is looked at: one that rests on a boundary has pieces without end."""
+
 MAX_REMEMBERED = 200
 """So many conditions on what is not observed are carried along a run."""
 
@@ -102,7 +105,7 @@ class Matcher:
         """Where no abstract run follows any more; None if one may follow to the end."""
         segments = [
             list(samples_of(s, self._detailed.location(s.location), self._observed))
-            for s in trace.segments
+            for s in trace.segments[:MAX_SEGMENTS]
         ]
         try:
             if not segments or self._followed(trace, segments, 0) is None:

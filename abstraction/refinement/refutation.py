@@ -3,7 +3,11 @@
 Runs are simulated under extreme and random choices, also from the states at which obligations
 fail; each is matched against the abstract automaton. A mismatch counts only if it is found
 again on a repetition of the run by another method of integration, and if nothing speaks against
-the repetition being a run of the detailed automaton (`simulate.monitoring.run_check`).
+the repetition being a run of the detailed automaton (`simulate.monitoring.run_check`). And the run
+must be clear up to the mismatch (`simulate.monitoring.clear_runs`): a simulator takes guards and
+invariants within its tolerance, so that it may take an edge that the automaton cannot take.
+What is not clear is followed by enclosures (`simulate.validated`), which prove every stay and
+jump of a run, up to the mismatch. A run that is neither counts for nothing.
 """
 
 from __future__ import annotations
@@ -20,14 +24,28 @@ from models.proof.conditions import names_of
 from models.smt.solver import Scalar
 from models.source import ModelError
 from models.trace import Trace
+from reach.time_limit import current_deadline
 from simulate.inputs.signals import Signal, constant_signal
-from simulate.monitoring.run_check import RunCheck
+from simulate.monitoring.clear_runs import ClearRuns
 from simulate.place import Prepared
 from simulate.policy import Level, Policy, Switching
 from simulate.run import prepare, simulate
 from simulate.stepping.methods import Adams, Method, Taylor
+from simulate.validated.allowance import Allowance
+from simulate.validated.validated_run import validate
 
 RANDOM_RUNS = 5
+
+FIRST = Adams(rtol=1e-9, atol=1e-12, max_steps=5_000)
+SECOND = Taylor(rtol=1e-10, atol=1e-12, max_steps=5_000)
+"""The methods of integration; a run that rests on a boundary might take steps without end."""
+
+SHORTLY = 1e-3
+"""So long after a mismatch, relative to 1 + t, a run must still be clear."""
+
+FEW_JUMPS, FEW_VARIABLES, STEPS = 4, 8, 2000
+"""A run within these limits is enclosed in seconds."""
+
 SHARES = {Level.LOW: 0.0, Level.MID: 0.5, Level.HIGH: 1.0}
 
 
@@ -61,25 +79,47 @@ def find_unmatched_run(
         prepared = prepare(detailed)
     except ModelError:
         return None
-    check = RunCheck(prepared)
+    check = ClearRuns(prepared)
+    allowance = Allowance(STEPS, current_deadline())
     for number, attempt in enumerate(_attempts(detailed, states, thorough)):
         if is_over():
             return None
         random_seed = seed * 1_000 + number
         try:
-            trace = attempt.run(prepared, horizon, Adams(rtol=1e-9, atol=1e-12), random_seed)
+            trace = attempt.run(prepared, horizon, FIRST, random_seed)
             if strict.mismatch(trace) is None:
                 continue  # all that both have is matched: a question that is soon answered
             mismatch = matcher.mismatch(trace)
             if mismatch is None:
                 continue
-            second = Taylor(rtol=1e-10, atol=1e-12)
-            again = attempt.run(prepared, horizon, second, random_seed, trace)
+            again = attempt.run(prepared, horizon, SECOND, random_seed, trace)
         except (ModelError, ValueError):
             continue
-        if matcher.mismatch(again) is not None and not check.problems(again, attempt.signals):
+        repeated = matcher.mismatch(again)
+        if repeated is None or check.problems(again, attempt.signals):
+            continue
+        until = max(mismatch.time, repeated.time)
+        until += SHORTLY * (1.0 + until)
+        if check.unclear(again, attempt.signals, until) is None:
             return Refuted(trace, mismatch, "the run repeated by a Taylor method")
+        if _is_enclosed(detailed, again, attempt.signals, until, allowance):
+            return Refuted(trace, mismatch, "the run enclosed by ball arithmetic")
     return None
+
+
+def _is_enclosed(
+    detailed: Automaton,
+    trace: Trace,
+    inputs: Mapping[str, Signal],
+    until: float,
+    allowance: Allowance,
+) -> bool:
+    """Whether all stays and jumps of a run are proved, up to a time or its end."""
+    events = sum(1 for jump in trace.jumps if jump.time <= until)
+    if events > FEW_JUMPS or len(trace.variables) > FEW_VARIABLES:
+        return False
+    found = validate(detailed, trace, inputs=inputs, allowance=allowance)
+    return found.complete or found.reached[0] > until
 
 
 @dataclass(frozen=True)

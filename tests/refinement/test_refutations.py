@@ -90,3 +90,43 @@ def test_a_made_abstraction_can_take_the_place_of_the_model(
     model.write_text(TURNS.replace("PART", "= 2"), encoding="utf-8")
     assert run(["abstract", str(model), "--drop", "t", "-o", made]) == 0
     assert run(["refine", str(model), "--against", made]) == 0
+
+
+TOUCHED = """
+mode Up() { write analog real x; write discrete int n; diff { d(x) == FLOW; } inv { INSIDE } }
+mode Down() { write analog real x; write discrete int n; diff { d(x) == -1; } inv { AFTER } }
+mode Top() {
+  write analog real x; write discrete int n;
+  mode a = Up(); mode b = Down();
+  trans from init to a;
+  PART
+}
+agent System() {
+  write analog real x; write discrete int n; init { x = 0; n = 0; } mode top = Top();
+}
+"""
+BEYOND = "trans from a to b when x >= 1 do { n = 1; }"
+
+
+@pytest.mark.parametrize(
+    ("flow", "inside", "after"),
+    [
+        ("1", "x < 1", "true"),
+        ("1", "x <= 1 - 1e-12", "true"),
+        ("1", "x <= 1", "x > 1"),
+        ("10*(1 - x)", "true", "true"),
+    ],
+)
+@pytest.mark.parametrize("urgent", ["", "urgent "])
+def test_edges_that_are_never_taken_refute_nothing(
+    tmp_path: Path, flow: str, inside: str, after: str, urgent: str
+) -> None:
+    """The simulator takes them within its tolerance."""
+    text = TOUCHED.replace("FLOW", flow).replace("INSIDE", inside).replace("AFTER", after)
+    assert verdict(tmp_path, text, f"{urgent}{BEYOND}", "", "--time-limit", "2") != 10
+
+
+def test_an_edge_that_is_taken_refutes(tmp_path: Path) -> None:
+    text = TOUCHED.replace("FLOW", "1").replace("INSIDE", "x <= 1").replace("AFTER", "true")
+    assert verdict(tmp_path, text, BEYOND, "") == 10
+    assert verdict(tmp_path, text, f"urgent {BEYOND}", "") == 10
