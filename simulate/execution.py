@@ -350,11 +350,11 @@ class Execution:
                 )
         self.t = self.env[TIME] = t
 
-    def keep_instant(self) -> None:
-        """Store the present state, if the run has only just arrived in its location: a stay
-        without duration is one of the run's states."""
+    def keep_instant(self, values: dict[str, float] | None = None) -> None:
+        """Store the present state (or that with other values of inputs), if the run has only
+        just arrived in its location: a stay without duration is one of the run's states."""
         if self.recorder.count == self.stay_from:
-            self.recorder.instant(self.place, self.env)
+            self.recorder.instant(self.place, self.env if values is None else values)
 
     def pass_to(self, t: float, values: dict[str, float], how: str) -> None:
         """Move on to a state that no flow leads to, on a straight line that is marked."""

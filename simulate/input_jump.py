@@ -85,6 +85,7 @@ def _leave(run: Execution, place: Place, new: Mapping[str, float]) -> None:
     parts = run.prepared.broken(place.name, run.env, run.method.rtol, run.method.atol)
     broken = [place.exit_names[i] for i in parts]
     before = {**run.env, **run.former}
+    run.keep_instant(before)  # a stay that only just began did so before the step
     way = _way_on(run, place.name, before, new, {run.key(place.name, before)})
     if way is not None:
         for name in broken:

@@ -92,8 +92,15 @@ class Recorder(ABC):
         return self.segment(place, values, array("d", (t,)), array("i"), array("d"), x)
 
     def fed(self, values: Values) -> dict[str, Scalar]:
-        """The present values of the inputs."""
-        return {i.name: values[i.name] for i in self.prepared.inputs if i.name in values}
+        """The present values of the inputs; those of formulas on the branches that are in force,
+        for at the instant of a jump they have others as well."""
+        fed: dict[str, Scalar] = {
+            i.name: values[i.name] for i in self.prepared.inputs if i.name in values
+        }
+        for name, formula in self.prepared.kinked.items():
+            if all(branch in values for branch in formula.names):
+                fed[name] = formula.value(values)
+        return fed
 
 
 class WholeRun(Recorder):
