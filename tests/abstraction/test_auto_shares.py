@@ -86,6 +86,46 @@ def test_no_method_gets_most_of_the_time_before_the_others_had_a_glance(
     assert all(given < 0.4 * 60 for _, given in told[:5])
 
 
+def test_a_method_that_keeps_time_for_a_check_is_tried_again(
+    counter: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A flowpipe searches in two thirds of its glance. That it ends early does not mean that
+    it could do no more with more time; a method that ends at once has tried all it can."""
+    told: list[tuple[str, float]] = []
+    now = [time.monotonic()]
+
+    @dataclass(frozen=True)
+    class Frugal(Insatiable):
+        def attempt(self, task: Task) -> Verdict:
+            share = 0.65 if self.name == "flowpipe" else 0.01
+            now[0] += share * (task.deadline - now[0])
+            return super().attempt(task)
+
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(verification, "strategy", lambda name: Frugal(name, told))
+    verification.verify(counter)
+    names = [name for name, _ in told]
+    assert names.count("flowpipe") == 2
+    assert names.count("template") == 1
+
+
+def test_without_jumps_a_flowpipe_gets_its_time_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "decay.charon"
+    path.write_text(
+        """
+        mode Decay() { write analog real x; diff { d(x) == -x; } }
+        agent A() { private analog real x; init { x = 1; } mode top = Decay();
+                    assert "low" { x <= 2 } }
+        system A() until 5;
+        """
+    )
+    automaton = load(str(path)).automaton
+    task = Task(automaton, automaton.properties[0], time.monotonic() + 60)
+    planned = [(name, seconds) for name, seconds, _ in verification._order(task)]
+    assert planned.count(("flowpipe", None)) == 1
+    assert [name for name, _ in planned[:3]] == ["simulation", "quadratic", "flowpipe"]
+
+
 def test_what_took_the_time_is_told(counter: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, float]] = []
     monkeypatch.setattr(verification, "strategy", lambda name: Insatiable(name, told))

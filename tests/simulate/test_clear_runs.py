@@ -61,6 +61,21 @@ IMPOSSIBLE = {
     "guard beyond": (RISING, "x <= 1", leave("x >= 1.000000001"), "true", "x <= 2"),
     "strict target": (RISING, "x <= 1", leave("x >= 1"), "x > 3", "x <= 2"),
     "target beyond": (RISING, "x <= 1", leave("x >= 1"), "x >= 3.000000001", "x <= 2"),
+    "two invariants apart": (
+        RISING,
+        "x <= 1",
+        leave("true", "v = 5;"),
+        "x >= 1.000000001",
+        "v <= 2",
+    ),
+    "two invariants, one strict": (RISING, "x < 1", leave("true", "v = 5;"), "x >= 1", "v <= 2"),
+    "two invariants that are touched": (
+        PARABOLA,
+        "x <= 0",
+        leave("true", "v = -5;"),
+        "x >= 0.0000000000001",
+        "v >= -2",
+    ),
     "strict start": (RISING, "x > 0", "", "true", "x <= 2"),
 }
 POSSIBLE = {
@@ -70,6 +85,14 @@ POSSIBLE = {
     "target told by the guard": (RISING, "x <= 1", leave("x >= 1", "v = 5;"), "x >= 1", "v <= 2"),
     "target of numbers": (RISING, "x <= 1", leave("x >= 1", "x = 3;"), "x >= 3", "x <= 2"),
     "target of a choice": (RISING, "x <= 1", leave("x >= 1", "x in [1, 3];"), "x <= 3", "x <= 2"),
+    "two invariants share it": (RISING, "x <= 1", leave("true", "v = 5;"), "x >= 1", "v <= 2"),
+    "two invariants by the reset": (
+        RISING,
+        "x <= 1",
+        leave("true", "x = 3*x;"),
+        "2*x >= 6",
+        "x <= 2",
+    ),
     "start on a boundary": (RISING, "x >= 0", "", "true", "x <= 2"),
     "along a boundary": (RISING, "v >= 0", "", "true", "x <= 2"),
 }
