@@ -123,7 +123,7 @@ def test_without_jumps_a_flowpipe_gets_its_time_at_once(tmp_path: Path) -> None:
     task = Task(automaton, automaton.properties[0], time.monotonic() + 60)
     planned = [(name, seconds) for name, seconds, _ in verification._order(task)]
     assert planned.count(("flowpipe", None)) == 1
-    assert [name for name, _ in planned[:3]] == ["simulation", "quadratic", "flowpipe"]
+    assert planned.index(("flowpipe", None)) < [name for name, _ in planned].index("template")
 
 
 def test_what_took_the_time_is_told(counter: Task, monkeypatch: pytest.MonkeyPatch) -> None:
