@@ -14,7 +14,9 @@ from abstraction.predicates.refinement_history import PathStep, RefinementRound
 from models.automaton import REAL, TIME, Automaton
 from models.expressions.expression import conjunction
 from models.proof.conditions import expression_of
+from models.proof.problem import proved_view
 from models.smt.solver import Limits, Witness, satisfiable
+from models.unfolding import folded
 from simulate.recipe import Recipe
 
 MAX_SEEDS = 6
@@ -39,8 +41,9 @@ def _starts(automaton: Automaton, first: PathStep) -> Iterator[Recipe]:
     numeric = {v.name for v in automaton.variables if v.type.is_numeric and v.name != TIME}
     free = {p.name for p in automaton.parameters}
     cell = conjunction(*(expression_of(form) <= 0 for form in first.cell))
+    place = folded(proved_view(automaton), first.location)
     for start in automaton.initial_sets():
-        if start.location != first.location:
+        if start.location != place:
             continue
         answer = satisfiable(conjunction(start.condition, cell), types, LIMITS)
         if isinstance(answer, Witness):

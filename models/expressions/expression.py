@@ -358,6 +358,9 @@ def compare(op: Op, left: Numeric, right: Numeric, span: Span | None = None) -> 
     left, right = as_expression(left), as_expression(right)
     if left.is_constant and right.is_constant:
         return boolean(COMPARE[op](left.constant, right.constant), span)
+    named = left.op is right.op and left.op in (Op.SYMBOL, Op.BOOLEAN)
+    if named and op in (Op.EQUAL, Op.NOT_EQUAL):
+        return boolean((left.value == right.value) is (op is Op.EQUAL), span)
     return Expression(op, (left, right), None, span)
 
 

@@ -75,6 +75,7 @@ from models.proof.quantities import (
     measured_resets,
     quantities,
 )
+from models.unfolding import unfold
 
 MAX_FLOWING = 64
 
@@ -389,9 +390,15 @@ class LinearProblem:
         return Dynamics(derivative, tuple(rows), known)
 
 
+def proved_view(automaton: Automaton) -> Automaton:
+    """What proofs are about: the automaton, its algebraic variables eliminated first, and discrete
+    values on which derivatives depend made part of the locations."""
+    return unfold(eliminate_algebraic(automaton))
+
+
 def linear_problem(automaton: Automaton, claim: Property) -> LinearProblem:
-    """The linear view of an automaton, its algebraic variables eliminated first."""
-    plain = eliminate_algebraic(automaton)
+    """The linear view of an automaton."""
+    plain = proved_view(automaton)
     found = next(p for p in plain.properties if p.name == claim.name)
     return LinearProblem(plain, found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -12,6 +13,7 @@ from models.proof.affine_flow import AffineFlow
 from models.proof.flowpipe import start_set
 from models.proof.linear import Form, Row, Rows
 from models.proof.uncertain_flow import flow_at, parameter_box
+from models.unfolding import folded
 from reach.affine.flowpipe import Exploration
 from reach.affine.flowpipe_parts import Explored, Lead, start_of
 from reach.affine.witness import Stretch, Witness, witness
@@ -35,7 +37,8 @@ def suggested_runs(tried: Exploration) -> Iterator[Witness]:
     for explored in unsafe[:MAX_NODES]:
         found = [w for w in _of_node(tried, explored) if w is not None]
         if found:
-            yield max(found, key=lambda w: w.depth)
+            deepest = max(found, key=lambda w: w.depth)
+            yield replace(deepest, location=folded(tried.problem.automaton, deepest.location))
 
 
 def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]:

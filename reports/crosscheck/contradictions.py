@@ -19,7 +19,9 @@ from functools import cached_property
 from models.automaton import Automaton, Property
 from models.expressions.expression import FALSE
 from models.expressions.printing import to_text
+from models.proof.problem import proved_view
 from models.trace import Scalar, Trace
+from models.unfolding import case_of
 from reports.claims.claimed_set import ClaimedSet, Stay
 from reports.crosscheck.certain_runs import stays
 from reports.crosscheck.condition_tree import Condition, condition_tree
@@ -85,6 +87,11 @@ class Checker:
         self._bad: dict[tuple[str, str], Condition | None] = {}
 
     @cached_property
+    def _view(self) -> Automaton:
+        """The automaton that the sets are about."""
+        return proved_view(self.automaton)
+
+    @cached_property
     def _symbols(self) -> dict[str, float]:
         """Enumerations as the simulator stores them: by their place in the type."""
         return {
@@ -96,7 +103,7 @@ class Checker:
     def check(self, number: int, trace: Trace) -> RunCheck:
         """The margins of one run."""
         pieces = [pieces_of(s, trace.parameters, self._symbols) for s in trace.segments]
-        whole = list(stays_of(trace, pieces))
+        whole = list(stays_of(trace, pieces, self._view))
         tables = joined(pieces)
         return RunCheck(
             number,
@@ -126,12 +133,14 @@ class Checker:
         return self._bad[key]
 
 
-def stays_of(trace: Trace, pieces: Sequence[Pieces]) -> Iterator[Stay]:
-    """The run's stays with their dense output, one `Pieces` for each segment."""
+def stays_of(trace: Trace, pieces: Sequence[Pieces], view: Automaton) -> Iterator[Stay]:
+    """The run's stays with their dense output, one `Pieces` for each segment, in the locations
+    that a proof speaks about."""
     for first, last in stays(trace):
         segment = trace.segments[first]
         entry = {**trace.parameters, **segment.valuation(segment.start)}
-        yield Stay(segment.location, segment.start, entry, tuple(pieces[first:last]))
+        place = case_of(view, segment.location, entry)
+        yield Stay(place, segment.start, entry, tuple(pieces[first:last]))
 
 
 def stay_times(trace: Trace) -> Iterator[tuple[str, float, float, dict[str, Scalar]]]:

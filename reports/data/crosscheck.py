@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from models.automaton import Property
+from models.dynamics import eliminate_algebraic
 from models.expressions.traversal import free_variables
-from models.proof.problem import linear_problem
+from models.proof.problem import LinearProblem
 from models.verdict import Falsified
 from reports.analysis import Findings
 from reports.claims.claimed_set import at_most_zero
@@ -117,7 +118,8 @@ class _SetWords:
         """The model's own bounds in a location, as faces are written."""
         if location not in self._known:
             automaton = self._findings.automaton
-            cases = linear_problem(automaton, automaton.properties[0]).invariant(location)
+            plain = eliminate_algebraic(automaton)
+            cases = LinearProblem(plain, plain.properties[0]).invariant(location)
             rows = (row for case in cases for row in case)
             self._known[location] = frozenset(readable(at_most_zero(row.form)) for row in rows)
         return self._known[location]

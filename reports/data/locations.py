@@ -11,9 +11,11 @@ from models.agents.hierarchy import Agent
 from models.model import Model
 from models.proof.certificate import PolyhedralProof
 from models.proof.flowpipe import FlowpipeProof
+from models.proof.problem import proved_view
 from models.proof.quadratic import QuadraticInvariant
 from models.proof.quadratic_function import QuadraticFunctions
 from models.source import Span
+from models.unfolding import folded
 from models.verdict import Verified
 from reports.analysis import Findings
 from reports.pictures.diagram import mode_tag
@@ -63,7 +65,8 @@ def location_names(findings: Findings) -> list[str]:
             found += list(proof.locations)
         elif isinstance(proof, FlowpipeProof):
             found += [node.location for node in proof.nodes]
-    return list(dict.fromkeys(found))
+    view = proved_view(findings.automaton)
+    return list(dict.fromkeys(folded(view, name) for name in found))
 
 
 def location_data(findings: Findings) -> dict[str, Any]:

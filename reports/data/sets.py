@@ -9,12 +9,14 @@ from itertools import combinations
 from typing import Any
 
 from models.automaton import Automaton, Property
+from models.expressions.expression import Expression
 from models.proof.certificate import Certificate, PolyhedralProof
 from models.proof.linear import Row, Rows, TooManyCasesError, alternatives
-from models.proof.problem import LinearProblem, linear_problem
+from models.proof.problem import LinearProblem, linear_problem, proved_view
 from models.proof.quadratic import QuadraticInvariant
 from models.proof.quadratic_function import QuadraticFunctions
-from models.trace import Trace
+from models.trace import Scalar, Trace
+from models.unfolding import case_of, folded
 from reports.claims.claimed_set import ClaimedSet
 from reports.claims.ellipsoids import ellipsoid_intervals, ellipsoid_pairs, function_data
 from reports.claims.flowpipe_set import FlowpipeSet, outlasts
@@ -33,11 +35,11 @@ def bad_data(
 ) -> dict[str, Any]:
     """The bad states of a property, by location: for one or two variables that they depend
     on, intervals and polygons; `names` are the variables concerned."""
-    problem = linear_problem(automaton, claim)
     names: set[str] = set()
+    told = next(p for p in proved_view(automaton).properties if p.name == claim.name)
     shapes: dict[str, list[Any]] = {}
     for location in locations:
-        for rows in _cases(problem, location):
+        for rows in _cases(told.bad_states(automaton.occupied(location))):
             used = {n for row in rows for n in row.form.coefficients}
             if not used or not used <= set(box) or len(used) > 2:
                 continue
@@ -54,9 +56,8 @@ def bad_data(
     return {"names": sorted(names), "locations": shapes}
 
 
-def _cases(problem: LinearProblem, location: str) -> Iterator[Rows]:
+def _cases(bad: Expression) -> Iterator[Rows]:
     """The bad states alone, without the location's invariant."""
-    bad = problem.claim.bad_states(problem.automaton.occupied(location))
     try:
         yield from alternatives(bad)
     except TooManyCasesError:
@@ -106,7 +107,8 @@ def _tubes(
             if time.monotonic() < deadline and (found := shadow.interval(name)) is not None:
                 row = [group.node, short(group.begin), short(group.end), *_open_ends(found)]
                 tubes.setdefault(name, []).append(row)
-    drawn = [(group.location, Shadow(rows, box)) for group, rows in groups]
+    view = claimed.problem.automaton
+    drawn = [(folded(view, group.location), Shadow(rows, box)) for group, rows in groups]
     pairs = _pairs(drawn, box, first, deadline + SECONDS)
     stays = [_stays(claimed, trace) for trace in traces]
     return {"intervals": {}, "tubes": tubes, "stays": stays, "pairs": pairs}
@@ -117,13 +119,17 @@ def _stays(claimed: FlowpipeSet, trace: Trace) -> list[list[Any]]:
     found = []
     for location, start, end, entry in stay_times(trace):
         end = min(end, claimed.horizon)
-        while start <= end and (node := claimed.node_of(location, entry)) is not None:
+        while start <= end and (node := _node_of(claimed, location, entry)) is not None:
             over = start + float(claimed.tube(node).end[-1])
             found.append([short(start, 8), short(min(end, over), 8), node, location])
             if not outlasts(end, over) or len(found) >= MOST_STRETCHES:
                 break
             start, entry = over, {**entry, **trace.at(over)}
     return found
+
+
+def _node_of(claimed: FlowpipeSet, location: str, entry: Mapping[str, Scalar]) -> int | None:
+    return claimed.node_of(case_of(claimed.problem.automaton, location, entry), entry)
 
 
 def _known(claimed: FlowpipeSet, location: str) -> Rows:
@@ -139,7 +145,7 @@ def _polyhedral(problem: LinearProblem, proof: PolyhedralProof) -> list[tuple[st
         for number in range(len(region.cells)):
             for invariant in problem.invariant(region.location):
                 rows = (*region.rows(number), *(Row(r.form) for r in invariant))
-                found.append((region.location, rows))
+                found.append((folded(problem.automaton, region.location), rows))
     return found
 
 

@@ -41,9 +41,9 @@ agent Swing() {
 def test_a_seed_lies_in_the_first_cell_and_in_the_initial_set() -> None:
     automaton = load("platoon_saturated").automaton
     rounds: list[RefinementRound] = []
-    task = Task(automaton, automaton.properties[0], deadline(4), options={})
+    task = Task(automaton, automaton.properties[0], deadline(30), options={})
     strategy("abstraction").attempt(
-        Task(automaton, task.claim, deadline(4), options={HISTORY_READER: rounds.extend})
+        Task(automaton, task.claim, deadline(30), options={HISTORY_READER: rounds.extend})
     )
     paths = [r.path for r in rounds if r.path]
     assert paths

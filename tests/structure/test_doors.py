@@ -40,6 +40,7 @@ PLAIN_VALUES = {
     "models.automaton",
     "models.expressions.ranges",
     "models.dynamics",
+    "models.unfolding",
     "models.well_formed",
 }
 """What the checker trusts besides itself; these import nothing but each other."""
