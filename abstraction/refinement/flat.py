@@ -141,7 +141,7 @@ class _Attempt:
         places = named_places(plain, simple, self.settings.places)
         if len(places) < len(plain.locations):
             self.settings.progress("searching a location map")
-            places = searched_places(relation, plain, simple, places, self._failing)
+            places = searched_places(relation, plain, simple, places, self._failing, self._expired)
         order = [x.name for x in plain.locations]
         return replace(relation, places={name: places[name] for name in order})
 

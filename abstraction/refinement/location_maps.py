@@ -54,21 +54,25 @@ def searched_places(
     abstract: HybridAutomaton,
     fixed: Mapping[str, str],
     failing: Callable[[Iterable[Obligation]], int],
+    expired: Callable[[], bool] = lambda: False,
 ) -> dict[str, str]:
     """A map under which everything holds, if one is found; else one with few failures.
 
-    `failing` counts the obligations that do not hold.
+    `failing` counts the obligations that do not hold; `expired` says that the time is over: then
+    the first choices that are left are taken.
     """
     order = [x.name for x in detailed.locations]
     domains: dict[str, list[str]] = {}
     for name in order:
         choices = [fixed[name]] if name in fixed else [x.name for x in abstract.locations]
-        cost = {
-            there: failing(replace(relation, places={name: there}).stays(name)) for there in choices
-        }
+        cost: dict[str, int] = {}
+        for there in choices:
+            if cost and expired():
+                break
+            cost[there] = failing(replace(relation, places={name: there}).stays(name))
         least = min(cost.values())
-        domains[name] = [there for there in choices if cost[there] == least]
-    found = _matched(relation, order, domains, failing)
+        domains[name] = [there for there in cost if cost[there] == least]
+    found = None if expired() else _matched(relation, order, domains, failing, expired)
     return found or {name: choices[0] for name, choices in domains.items()}
 
 
@@ -77,6 +81,7 @@ def _matched(
     order: list[str],
     domains: Mapping[str, list[str]],
     failing: Callable[[Iterable[Obligation]], int],
+    expired: Callable[[], bool],
 ) -> dict[str, str] | None:
     """Depth first: a location is given a value, and the jumps between the locations that have
     one are checked."""
@@ -98,7 +103,7 @@ def _matched(
 
     chosen: list[int] = [0]
     steps = 0
-    while chosen and steps < MAX_STEPS:
+    while chosen and steps < MAX_STEPS and not expired():
         steps += 1
         depth = len(chosen) - 1
         if chosen[-1] >= len(domains[order[depth]]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
@@ -10,12 +11,16 @@ from charon_texts import agent_of, automaton_of
 
 from abstraction.refinement import membership, proof_tree, refutation
 from abstraction.refinement.flat import Settings, refine
+from abstraction.refinement.location_maps import searched_places
 from abstraction.refinement.outcome import NotProved, Outcome
 from abstraction.refinement.proof_tree import prove_refinement
 from abstraction.refinement.time_left import moment_after, within_time
+from models.agents.composition import explicit
 from models.agents.flatten import flatten
-from models.automaton import Automaton
+from models.automaton import Automaton, HybridAutomaton
 from models.model import Model
+from models.proof.obligation import Obligation
+from models.proof.simulation_relation import Relation
 from models.smt.solver import Limits
 from reach.time_limit import time_limit
 
@@ -83,3 +88,25 @@ def test_parts_leave_time_for_the_whole(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(ends) >= 2
     assert ends[0] < end - 500
     assert ends[0] < ends[-1]
+
+
+def test_a_search_for_a_location_map_ends_in_time() -> None:
+    """After the end every location is looked at once, and nothing is asked about jumps."""
+
+    def ring(name: str) -> HybridAutomaton:
+        modes = "".join(f"mode {name}{k} = Rest(); " for k in range(8))
+        edges = "".join(f"trans from {name}{k} to {name}{(k + 1) % 8}; " for k in range(8))
+        top = f"mode Top() {{ {modes} trans from init to {name}0; {edges} }}"
+        return explicit(automaton_of(f"mode Rest() {{ }} {top} agent S() {{ mode top = Top(); }}"))
+
+    plain, simple = ring("a"), ring("b")
+    asked: list[object] = []
+
+    def failing(obligations: Iterable[Obligation]) -> int:
+        asked.append(obligations)
+        return 0
+
+    relation = Relation(plain, simple, {})
+    places = searched_places(relation, plain, simple, {}, failing, lambda: True)
+    assert places.keys() == {x.name for x in plain.locations}
+    assert len(asked) == len(plain.locations) == 8
