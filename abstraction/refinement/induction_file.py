@@ -16,8 +16,9 @@ from abstraction.refinement.induction import Induction, place_of
 from abstraction.refinement.outcome import Refines
 from abstraction.refinement.proof_file import check_whole
 from models.model import Model
-from models.proof.certificate import MAX_BYTES, MalformedCertificateError, decode, encode
+from models.proof.certificate import MalformedCertificateError, decode, encode
 from models.proof.checker import Accepted, Rejected, check
+from models.proof.json_reader import parsed
 from models.proof.refinement import Simulated
 from models.proof.refinement_text import decode_refinement, encode_refinement
 from models.source import ModelError
@@ -95,12 +96,7 @@ def _check_properties(
 
 
 def _read(text: str | bytes) -> tuple[str, list[str]]:
-    if len(text) > MAX_BYTES:
-        raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
-    try:
-        raw: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise MalformedCertificateError(f"not JSON: {error}") from None
+    raw: Any = parsed(text)
     if not isinstance(raw, dict) or set(raw) != {"schema", "refinement", "properties"}:
         raise MalformedCertificateError("a proof by induction has a refinement and properties")
     if raw["schema"] != SCHEMA or not isinstance(raw["properties"], list):

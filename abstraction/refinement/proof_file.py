@@ -20,8 +20,9 @@ from abstraction.refinement.proof_tree import Proof, leaf_automata, shown_by
 from abstraction.refinement.surroundings import isolation_fault
 from models.automaton import Automaton
 from models.model import Model
-from models.proof.certificate import MAX_BYTES, MalformedCertificateError
+from models.proof.certificate import MalformedCertificateError
 from models.proof.checker import Rejected
+from models.proof.json_reader import parsed
 from models.proof.refinement import (
     RefinementCertificate,
     RefinementJudgement,
@@ -144,12 +145,7 @@ def _check_parts(detailed: Model, abstract: Model, given: list[_Leaf]) -> Refine
 
 
 def _read(text: str | bytes) -> list[_Leaf]:
-    if len(text) > MAX_BYTES:
-        raise MalformedCertificateError(f"larger than {MAX_BYTES} bytes")
-    try:
-        raw: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise MalformedCertificateError(f"not JSON: {error}") from None
+    raw: Any = parsed(text)
     if not isinstance(raw, dict) or raw.get("schema") != SCHEMA or set(raw) != {"schema", "leaves"}:
         raise MalformedCertificateError(f"not a proof with the schema {SCHEMA}")
     found = []

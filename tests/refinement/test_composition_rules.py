@@ -94,6 +94,9 @@ def test_certificates_of_other_parts_are_rejected(platoon: str, tmp_path: Path) 
     raw = json.loads(text)
     for changed in ({**raw, "leaves": []}, {**raw, "leaves": raw["leaves"] * 2}, {"schema": 1}):
         assert isinstance(check_proof(one, abstract, json.dumps(changed)), Rejected)
+    twice = text.replace('"leaves"', '"leaves": [], "leaves"', 1)
+    for wrong in (twice, "\ufeff" + text, text.encode("utf-16"), "{"):
+        assert isinstance(check_proof(one, abstract, wrong), Rejected)
 
 
 def test_a_part_that_does_more_is_no_refinement(platoon: str, tmp_path: Path) -> None:

@@ -93,7 +93,9 @@ def test_other_models_and_changed_files_are_rejected(
     ]
     for wrong in damaged:
         assert isinstance(check_induction(step, contract, json.dumps(wrong)), Rejected), wrong
-    assert isinstance(check_induction(step, contract, "{"), Rejected)
+    twice = text.replace('"properties"', '"properties": [], "properties"', 1)
+    for wrong_text in ("{", twice, "\ufeff" + text, text.encode("utf-16")):
+        assert isinstance(check_induction(step, contract, wrong_text), Rejected)
 
 
 def test_what_does_not_carry_over_is_not_proved(tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ def test_refines_writes_a_certificate_that_is_accepted(
     assert run(["recheck", pair[0], str(proof), *pair[1:]]) == 0
     assert "ACCEPTED" in capsys.readouterr().out
     assert run(["recheck", f"{WORKED}:Hard", str(proof), *pair[1:]]) == 10
+    capsys.readouterr()
+    assert run(["recheck", pair[0], str(proof)]) == 2
+    assert "--against" in capsys.readouterr().err
     proof.write_text("{}", encoding="utf-8")
     assert run(["recheck", pair[0], str(proof), *pair[1:]]) == 10
 

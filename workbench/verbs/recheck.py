@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from models.proof.checker import Accepted, Rejected
 
 
+REFINEMENTS = tuple(
+    f"charon-workbench/{kind}/".encode() for kind in ("refinement", "refinement-proof", "induction")
+)
+"""The schemas of certificates about two models."""
+
+
 @click.command("recheck")
 @model_argument
 @click.argument("certificate", type=click.Path(path_type=Path))
@@ -86,6 +92,7 @@ def command(
     try:
         with _alarm(time_limit):
             if against is None:
+                _refuse_refinements(text)
                 return _recheck(console, chosen, text, horizon)
             from workbench.refinement_check import recheck_refinement
 
@@ -121,6 +128,14 @@ def _alarm(seconds: float) -> Iterator[None]:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+
+
+def _refuse_refinements(text: bytes) -> None:
+    """Ask for the other model where a certificate is about two."""
+    if not any(schema in text[:100] for schema in REFINEMENTS):
+        return
+    hint = "name the simple system: --against ABSTRACT[:AGENT]"
+    raise click.UsageError(f"the certificate is of a refinement, which is about two models; {hint}")
 
 
 def _recheck(console: Console, chosen: Chosen, text: bytes, horizon: Fraction | None) -> ExitCode:
