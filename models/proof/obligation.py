@@ -11,7 +11,17 @@ from models.automaton import Edge
 from models.expressions.expression import Expression
 from models.expressions.traversal import free_variables
 from models.proof.conditions import without_waves
-from models.proof.linear import Alternatives, Form, Row, Rows, Types, alternatives, of_variable
+from models.proof.linear import (
+    Alternatives,
+    Form,
+    Row,
+    Rows,
+    TooManyCasesError,
+    Types,
+    alternatives,
+    of_variable,
+)
+from models.proof.pieces import without_pieces
 from models.source import Span
 
 
@@ -39,8 +49,13 @@ class Obligation:
     types: Types = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
 
     def cases(self) -> Alternatives:
-        """Row lists, one of which holds wherever the condition does."""
-        found = alternatives(without_waves(self.condition), self.types)
+        """Row lists, one of which holds wherever the condition does. Piecewise linear values are
+        taken apart unless that makes too many cases; then nothing is known of them."""
+        plain = without_waves(self.condition)
+        try:
+            found = alternatives(without_pieces(plain, self.types), self.types)
+        except TooManyCasesError:
+            found = alternatives(plain, self.types)
         domains = self._domains()
         return tuple((*rows, *domains) for rows in found)
 

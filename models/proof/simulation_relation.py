@@ -36,7 +36,8 @@ equations say of the rest of a state (x_n need not satisfy an invariant of C) th
 read; so A may take its edge at W(x), if that is urgent too. Induction over the steps.
 
 A condition is refuted case by case (`models.proof.linear.alternatives`, which only enlarges);
-`sin` and `cos` count as unknown numbers in [-1, 1].
+`sin` and `cos` count as unknown numbers in [-1, 1], and piecewise linear values are taken apart
+(`models.proof.pieces`).
 """
 
 from __future__ import annotations
