@@ -84,8 +84,10 @@ def without_variables(automaton: HybridAutomaton, names: Iterable[str]) -> Hybri
 
 
 def with_wider_guards(automaton: HybridAutomaton, margin: Fraction) -> HybridAutomaton:
-    """Every guard holds also where its comparisons fail by no more than the margin."""
-    edges = tuple(replace(e, guard=_widened(e.guard, margin)) for e in automaton.edges)
+    """Every guard holds also where its comparisons fail by no more than the margin. An edge that
+    is urgent need not be taken any more: so much earlier the original lets time pass."""
+    calm = (_calm(e, automaton) if margin else e for e in automaton.edges)
+    edges = tuple(replace(e, guard=_widened(e.guard, margin)) for e in calm)
     return _bare(automaton, edges=edges)
 
 

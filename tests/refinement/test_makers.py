@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -47,6 +48,15 @@ def test_wider_guards() -> None:
     made = with_wider_guards(heater(), Fraction(1, 2))
     assert proved(heater(), made)
     assert not proved(made, heater())
+
+
+def test_wider_guards_are_not_urgent() -> None:
+    """Where only the wider guard holds the original lets time pass."""
+    urgent = heater()
+    urgent = replace(urgent, edges=tuple(replace(e, urgent=True) for e in urgent.edges))
+    made = with_wider_guards(urgent, Fraction(1, 2))
+    assert not any(e.urgent for e in made.edges)
+    assert proved(urgent, made)
 
 
 def test_merged_locations_are_one() -> None:

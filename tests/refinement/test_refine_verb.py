@@ -139,6 +139,27 @@ def test_abstract_writes_a_model_that_is_refined(tmp_path: Path) -> None:
     assert run(["abstract", "thermostat_timer", "--widen", "-1"]) == 2
 
 
+def test_abstract_writes_json_and_says_how_to_compare(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain, text = str(tmp_path / "made.json"), str(tmp_path / "made.charon")
+    assert run(["abstract", "leaky_tank", "--timed", "level", "-o", plain]) == 0
+    assert "a clock" in capsys.readouterr().out
+    assert json.loads(Path(plain).read_text(encoding="utf-8"))["kind"] == "automaton"
+    assert run(["check", plain]) == 0
+    capsys.readouterr()
+    assert run(["abstract", "bouncing_ball", "--drop", "velocity", "-o", text]) == 0
+    assert "--observe height" in capsys.readouterr().out
+    assert run(["refine", "bouncing_ball", "--against", text, "--observe", "height"]) == 0
+
+
+def test_abstract_claims_no_more_than_refine(tmp_path: Path) -> None:
+    """The equations of the charger follow a load that others choose."""
+    made = tmp_path / "made.charon"
+    assert run(["abstract", "battery_charger", "--interval", "charge", "-o", str(made)]) == 5
+    assert not made.exists()
+
+
 def test_a_platoon_of_any_length(capsys: pytest.CaptureFixture[str]) -> None:
     step, contract = "platoon_any_length:Step", "platoon_any_length:Vehicle"
     assert run(["refine", step, "--against", contract, "--inductive", "--time-limit", "120"]) == 0

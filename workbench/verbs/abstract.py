@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +17,10 @@ from workbench.files import write_whole
 from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from models.automaton import HybridAutomaton
+    from models.model import Model
 
 
 @click.command("abstract")
@@ -50,7 +52,8 @@ def command(
     """Make a simpler system that a model refines.
 
     What is asked for is done in the order timed, interval, drop, widen, merge. The refinement
-    holds by construction; it is proved again before anything is written.
+    holds by construction; it is proved again before anything is written. A FILE that ends in
+    .json gets the automaton as JSON, any other one a CHARON text.
 
     \b
     Example:
@@ -59,9 +62,9 @@ def command(
     """
     from abstraction.refinement.flat import Settings, refine
     from abstraction.refinement.outcome import Refines
+    from abstraction.refinement.surroundings import among_others, changed_by_others
     from abstraction.refinement.timed import durations
     from models.agents.composition import explicit
-    from models.language.unparse import unparse
     from models.proof.conditions import names_of
 
     if not (interval or drop or merge or widen or timed):
@@ -71,15 +74,15 @@ def command(
     original, made, places = _made(original, interval, drop, merge, widen, timed)
     observed = tuple(n for n in names_of(made) if n in names_of(original))
     regions = () if timed is None else durations(original, timed)
-    settings = Settings(places, refute=False, regions=regions)
-    outcome = refine(original, made, observed, settings)
+    alone = not changed_by_others(model.agent)
+    settings = Settings(places, reach=alone, refute=False, regions=regions)
+    outcome = among_others(refine(original, made, observed, settings), model.agent)
     if not isinstance(outcome, Refines):
         why = "; ".join(f"{f.title}: {f.why}" for f in outcome.failures)
         console.result(f"{chosen.label}: NOT PROVED to refine what was made: {why}")
         return ExitCode.UNKNOWN
     access = {} if model.agent is None else {d.name: d.access.value for d in model.agent.variables}
-    text = unparse(made, access)
-    lost = [n for n, how in access.items() if how != "private" and n not in observed]
+    text = _written(made, access, output)
     if output is not None:
         write_whole(output, text)
     judgement = outcome.judgement
@@ -97,10 +100,39 @@ def command(
         console.raw(text)
     else:
         console.result(f"{chosen.label} REFINES {output}: {counted(total, 'obligation')} proved")
-        if lost:
-            rest = " ".join(f"--observe {n}" for n in access if n in observed)
-            console.result(f"  {output} does not show {', '.join(lost)}: compare with {rest}")
+        for line in _advice(model, output, observed, timed):
+            console.result(f"  {line}")
     return ExitCode.OK
+
+
+def _written(made: HybridAutomaton, access: Mapping[str, str], output: Path | None) -> str:
+    """The model as JSON, if the file is to hold that, or as a CHARON text."""
+    from models.interchange.json_model import to_json
+    from models.language.unparse import unparse
+
+    if output is not None and output.suffix == ".json":
+        return json.dumps(to_json(made), indent=1) + "\n"
+    return unparse(made, access)
+
+
+def _advice(
+    model: Model, output: Path, observed: tuple[str, ...], timed: str | None
+) -> Iterator[str]:
+    """How `refine` compares the model with the file, where it does not do so by itself."""
+    from abstraction.refinement.interface import compare_interfaces
+    from models.proof.conditions import names_of
+
+    made = Chosen(str(output), None, {}).load()
+    compared = compare_interfaces(model.automaton, made.automaton, model.agent, made.agent)
+    if compared.failures:
+        known = set(names_of(made.automaton)) & set(names_of(model.automaton))
+        rest = " ".join(f"--observe {n}" for n in observed if n in known)
+        if rest:
+            yield f"{output} does not show the same variables: compare with {rest}"
+        else:
+            yield f"the variables have other names in {output}: `refine` cannot compare them"
+    if timed is not None:
+        yield "proved beside a clock that the model itself does not have: `refine` has none"
 
 
 def _made(
