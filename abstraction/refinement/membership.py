@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import TypeAlias
 
 from abstraction.refinement.outcome import Mismatch
@@ -145,7 +146,8 @@ class Matcher:
     def _described(self, trace: Trace, k: int, sample: Sample, why: str) -> Mismatch:
         shown = {n: v for n, v in sample.values.items() if n in self._observed}
         shown |= {f"d({n})": r for n, r in sample.rates.items() if n in self._observed}
-        return Mismatch(sample.time, trace.segments[k].location, shown, why, k)
+        jumps = sum(len(events) for _, events, _ in islice(trace.transitions(), k))
+        return Mismatch(sample.time, trace.segments[k].location, shown, why, jumps)
 
     # Questions
 

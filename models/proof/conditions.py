@@ -19,7 +19,7 @@ from models.expressions.expression import (
 )
 from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
 from models.expressions.traversal import conjuncts, free_variables, rebuild, with_arguments
-from models.proof.linear import Form
+from models.proof.linear import Form, affine
 from models.proof.quantities import is_continuous
 
 
@@ -142,6 +142,43 @@ def limit_of(guard: Expression, automaton: Automaton, place: Location) -> Expres
     return made[id(guard), True]
 
 
+def in_one_form(condition: Expression) -> Expression:
+    """An equivalent condition in which affine comparisons and disjunctions are written in one
+    way: 2*x > 2 as x > 1, 1 < x as x > 1, and x != 0 as x < 0 || x > 0."""
+
+    def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
+        node = with_arguments(node, args)
+        if node.op in COMPARISONS:
+            return _plain_comparison(node)
+        return disjunction(*sorted(args, key=str)) if node.op is Op.OR else node
+
+    return rebuild(condition, replace)
+
+
+def _plain_comparison(atom: Expression) -> Expression:
+    left, right = map(affine, atom.args)
+    if left is None or right is None:
+        return atom
+    form, op = left - right, atom.op
+    if not form.coefficients:
+        return atom
+    first = form.coefficients[min(form.coefficients)]
+    if first < 0:
+        op = _MIRRORED.get(op, op)
+    form = form.scaled(1 / first)
+    sum_, bound = expression_of(Form(form.coefficients)), -form.constant
+    if op is Op.NOT_EQUAL:
+        both = (compare(strict, sum_, bound) for strict in (Op.LESS, Op.GREATER))
+        return disjunction(*sorted(both, key=str))
+    return compare(op, sum_, bound)
+
+
+_MIRRORED = {
+    Op.LESS: Op.GREATER,
+    Op.LESS_EQUAL: Op.GREATER_EQUAL,
+    Op.GREATER: Op.LESS,
+    Op.GREATER_EQUAL: Op.LESS_EQUAL,
+}
 _NOT_STRICT = {Op.LESS: Op.LESS_EQUAL, Op.GREATER: Op.GREATER_EQUAL}
 _OPPOSITE = {
     Op.LESS: Op.GREATER_EQUAL,

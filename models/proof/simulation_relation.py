@@ -18,9 +18,10 @@ no solution in which every name has a value of its type:
 
 An urgent edge may be taken in the limit of states in which its guard holds (`models.automaton`).
 So G is `limit_of` the guard where the detailed edge is urgent. An abstract guard is read in its
-limit only where that is one: both edges are urgent, every conjunct of the abstract guard at W is,
-as written, one of the detailed guard, and no equation defines what it reads, on either side; such
-a guard asks for nothing more. Time passes where no guard holds as written, on both sides.
+limit only where that is one: both edges are urgent, every conjunct of the abstract guard at W is
+one of the detailed guard (as written, or with affine comparisons in one form), and no equation
+defines what it reads, on either side; such a guard asks for nothing more. Time passes where no
+guard holds as written, on both sides.
 
 Theorem (forward simulation). If no condition has a solution, every run of the detailed
 automaton is, seen through W, a run of the abstract one; so both show the same values of every
@@ -77,6 +78,7 @@ from models.proof.conditions import (
     derivative_of,
     expression_of,
     failing,
+    in_one_form,
     labels_of,
     limit_of,
     names_of,
@@ -316,7 +318,9 @@ class Relation:
         defined = {c.variable for c in here.algebraic} & free_variables(guard)
         defined |= {c.variable for c in there.algebraic} & free_variables(other.guard)
         both = edge.urgent and other.urgent and not defined
-        return both and set(conjuncts(guard)) <= set(conjuncts(edge.guard))
+        return both and set(conjuncts(in_one_form(guard))) <= set(
+            conjuncts(in_one_form(edge.guard))
+        )
 
     # The values of names
 

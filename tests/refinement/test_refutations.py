@@ -130,3 +130,16 @@ def test_an_edge_that_is_taken_refutes(tmp_path: Path) -> None:
     text = TOUCHED.replace("FLOW", "1").replace("INSIDE", "x <= 1").replace("AFTER", "true")
     assert verdict(tmp_path, text, BEYOND, "") == 10
     assert verdict(tmp_path, text, f"urgent {BEYOND}", "") == 10
+
+
+DRIVEN = """
+mode Top() { write analog real x, u; diff { PART d(u) == 5; } inv { u <= 5 } }
+agent System() { write analog real x, u; init { x = 0; u = 0; } mode top = Top(); }
+"""
+
+
+def test_a_run_without_transitions_has_no_jumps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verdict(tmp_path, DRIVEN, "d(x) == u;", "d(x) in [-1, 1];") == 10
+    assert "a run of 0 jumps" in capsys.readouterr().out
