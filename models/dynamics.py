@@ -29,16 +29,15 @@ from models.automaton import (
     Automaton,
     Constraint,
     Edge,
-    HybridAutomaton,
     Initial,
     Input,
     Location,
-    Parameter,
     Property,
     Range,
     Variable,
     primed,
 )
+from models.automaton_view import AutomatonView
 from models.expressions.expression import (
     FALSE,
     ONE,
@@ -87,16 +86,11 @@ def eliminate_algebraic(automaton: Automaton) -> Automaton:
 
 
 @dataclass(frozen=True)
-class Eliminated:
-    """A view of `base` in which no location has algebraic constraints. `components` are
-    those of the base, with their equations, and `sha256` is the base's."""
+class Eliminated(AutomatonView):
+    """A view of `base` in which no location has algebraic constraints; its `components` are
+    those of the base, with their equations."""
 
     base: Automaton
-
-    @property
-    def name(self) -> str:
-        """What the model is called."""
-        return self.base.name
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -107,11 +101,6 @@ class Eliminated:
     def inputs(self) -> tuple[Input, ...]:
         """The base's inputs and the auxiliary ones."""
         return (*self.base.inputs, *self._auxiliary)
-
-    @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """Uncertain constants."""
-        return self.base.parameters
 
     @cached_property
     def assumption(self) -> Expression:
@@ -131,25 +120,6 @@ class Eliminated:
     def predicates(self) -> tuple[Expression, ...]:
         """The author's hints, in the same form as the properties."""
         return tuple(substitute(p, self._anywhere) for p in self.base.predicates)
-
-    @property
-    def horizon(self) -> Fraction | None:
-        """The time bound of the claims, if the author set one."""
-        return self.base.horizon
-
-    @property
-    def components(self) -> tuple[HybridAutomaton, ...]:
-        """The parallel parts, as they are in the base."""
-        return self.base.components
-
-    @property
-    def sha256(self) -> str:
-        """The fingerprint of the base."""
-        return self.base.sha256
-
-    def occupied(self, name: str) -> Mapping[str, str]:
-        """Which location each component is in, by component name."""
-        return self.base.occupied(name)
 
     def initial_sets(self) -> Iterator[Initial]:
         """Where runs may start, one location at a time."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
@@ -22,16 +21,13 @@ from models.automaton import (
     Automaton,
     Constraint,
     Edge,
-    HybridAutomaton,
     Initial,
-    Input,
     Kind,
     Location,
-    Parameter,
-    Property,
     ValueType,
     Variable,
 )
+from models.automaton_view import AutomatonView
 from models.expressions.expression import (
     FALSE,
     TRUE,
@@ -83,62 +79,12 @@ def _values(kind: ValueType) -> tuple[Expression, ...]:
 
 
 @dataclass(frozen=True)
-class Unfolded:
+class Unfolded(AutomatonView):
     """A view of `base` in which the values of some discrete variables are part of the
-    locations. `components` are those of the base, and `sha256` is the base's."""
+    locations."""
 
     base: Automaton
     unfolded: tuple[Variable, ...]
-
-    @property
-    def name(self) -> str:
-        """What the model is called."""
-        return self.base.name
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        """The state variables, those that are unfolded among them."""
-        return self.base.variables
-
-    @property
-    def inputs(self) -> tuple[Input, ...]:
-        """Signals from outside."""
-        return self.base.inputs
-
-    @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """Uncertain constants."""
-        return self.base.parameters
-
-    @property
-    def assumption(self) -> Expression:
-        """What holds of inputs and parameters at all times, beyond their bounds."""
-        return self.base.assumption
-
-    @property
-    def properties(self) -> tuple[Property, ...]:
-        """The claims."""
-        return self.base.properties
-
-    @property
-    def predicates(self) -> tuple[Expression, ...]:
-        """The author's hints."""
-        return self.base.predicates
-
-    @property
-    def horizon(self) -> Fraction | None:
-        """The time bound of the claims, if the author set one."""
-        return self.base.horizon
-
-    @property
-    def components(self) -> tuple[HybridAutomaton, ...]:
-        """The parallel parts, as they are in the base."""
-        return self.base.components
-
-    @property
-    def sha256(self) -> str:
-        """The fingerprint of the base."""
-        return self.base.sha256
 
     def occupied(self, name: str) -> Mapping[str, str]:
         """Which location of the base each component is in, by component name."""

@@ -39,6 +39,7 @@ PLAIN_VALUES = {
     "models.expressions.table",
     "models.automaton",
     "models.expressions.ranges",
+    "models.automaton_view",
     "models.dynamics",
     "models.unfolding",
     "models.well_formed",
