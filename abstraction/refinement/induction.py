@@ -8,11 +8,11 @@ that nothing outside that part (joints and properties of S) speaks about the par
 variables or locations, that S has no interactions, which might change what the part shows, that
 the renaming of the part keeps variables apart, and such that neither makes assumptions about
 inputs. Where S asks for first values of what the part shows, S itself does not set them when it
-starts (`first_values`). No urgent guard of the other parts of S reads what the part shows, and
-none of them has an equation for what the part reads, so that urgent guards have the same limits
-whatever stands in the place of C (`limits_across`). Let P(0) be any agent that refines C, and
-that does not do so either, and P(n+1) the step with P(n) in the place of C. Then every P(n)
-refines C, and every property of S holds of every P(n+1).
+starts (`first_values`). No urgent guard of the other parts of S reads what the part shows, also
+through their equations, and none of them has an equation for what the part reads, so that urgent
+guards have the same limits whatever stands in the place of C (`limits_across`). Let P(0) be any
+agent that refines C, and that does not do so either, and P(n+1) the step with P(n) in the place
+of C. Then every P(n) refines C, and every property of S holds of every P(n+1).
 Proof by induction on n. P(0) refines C. If P(n) refines C, then P(n+1) refines S (parallel
 composition, renaming and hiding keep refinement, since P(n) and C show the same variables),
 which refines C. And every run of P(n+1), seen without the inside of P(n), is one of S, so that
@@ -123,10 +123,9 @@ def _refuse_other_limits(whole: Agent, part: AgentInstance) -> None:
     declared = part.agent.variables
     shown = {renamed(part.renaming, d.name) for d in declared if d.access is Access.WRITE}
     read = {renamed(part.renaming, d.name) for d in declared if d.access is Access.READ}
-    for sibling in whole.agents:
-        if sibling.name == part.name:
-            continue
-        if found := read_urgently(sibling) & shown:
+    siblings = [sibling for sibling in whole.agents if sibling.name != part.name]
+    for sibling in siblings:
+        if found := read_urgently(sibling, siblings) & shown:
             what = f"an urgent guard of {sibling.name} reads {min(found)}"
             raise _refusal(f"{what}, which {part.name} may define by an equation")
         if found := defined_by(sibling) & read:

@@ -64,13 +64,12 @@ def defined_by(part: AgentInstance) -> frozenset[str]:
     return frozenset(e.name for e in _equations(part, _Names(part)))
 
 
-def read_urgently(part: AgentInstance) -> frozenset[str]:
-    """What the urgent guards of a part read, also through its own equations, in the names of
-    the whole."""
-    names = _Names(part)
-    own = list(_equations(part, names))
-    found = (_reached(guard.reads, own) for guard in _urgent_guards(part, names))
-    return frozenset().union(*found)
+def read_urgently(part: AgentInstance, siblings: Iterable[AgentInstance]) -> frozenset[str]:
+    """What the urgent guards of a part read, also through equations of the siblings (itself
+    among them), in the names of the whole."""
+    known = [equation for one in siblings for equation in _equations(one, _Names(one))]
+    guards = _urgent_guards(part, _Names(part))
+    return frozenset().union(*(_reached(guard.reads, known) for guard in guards))
 
 
 def _is_safe(guard: _Guard, equations: list[_Equation]) -> bool:

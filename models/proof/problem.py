@@ -244,9 +244,13 @@ class LinearProblem:
     def _named_quantities(self, location: str) -> Quantities:
         return self.quantities(location) if self.measures else {}
 
+    def _steady_quantities(self, location: str) -> Quantities:
+        """Those that change continuously: only of these the limits of q > 0 satisfy q >= 0."""
+        return {q: n for q, n in self._named_quantities(location).items() if is_continuous(q)}
+
     def _without_urgency(self, location: str, cases: Alternatives) -> Alternatives:
         """The cases, split further into those in which no urgent guard holds."""
-        steady = {q: n for q, n in self._named_quantities(location).items() if is_continuous(q)}
+        steady = self._steady_quantities(location)
         for edge in self.automaton.edges_from(location):
             if not edge.urgent or not free_variables(edge.guard) <= self.names:
                 continue
@@ -290,7 +294,8 @@ class LinearProblem:
 
     def _jump(self, edge: Edge) -> Jump:
         names = self._named_quantities(edge.source)
-        guard = self._alternatives(measured(edge.guard, names))
+        steady = self._steady_quantities(edge.source) if edge.urgent else names
+        guard = self._alternatives(measured(edge.guard, steady))
         here = both(guard, self._invariant_here(edge.source), self._environment)
         resets = self.relation(measured_resets(edge.resets, names))
         cases = both(both(here, self._after(edge.target)), resets)

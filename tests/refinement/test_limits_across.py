@@ -128,3 +128,22 @@ def test_induction_with_urgent_guards(tmp_path: Path, edge: str, code: int) -> N
     path.write_text(INDUCTION.format(edge=edge), encoding="utf-8")
     step, contract = f"{path}:Step", f"{path}:Any"
     assert (run(["refine", step, "--against", contract, "--inductive"]) == 0) is (code == 0)
+
+
+def test_induction_with_urgent_guards_behind_the_equation_of_a_third_part(tmp_path: Path) -> None:
+    """The guard reads w, and w == v: the limits of w > 1 depend on what defines v."""
+    path = tmp_path / "step.charon"
+    text = INDUCTION.format(edge="urgent trans from a to b when v > 1;")
+    text = text.replace(
+        "agent next = Next();", "agent wire = Wire(); agent next = Next() [v := w];"
+    )
+    text = text.replace("private analog real v;", "private analog real v, w;")
+    path.write_text(
+        text
+        + """
+        mode Copy() { read analog real v; write analog real w; alge { w == v; } }
+        agent Wire() { read analog real v; write analog real w; mode top = Copy(); }
+        """,
+        encoding="utf-8",
+    )
+    assert run(["refine", f"{path}:Step", "--against", f"{path}:Any", "--inductive"]) != 0
