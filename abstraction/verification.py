@@ -38,7 +38,7 @@ two where a horizon is given."""
 QUICK_SECONDS = {
     "simulation": 1.5,
     "template": 6.0,
-    "history": 6.0,
+    "history": 12.0,
     "recurrence": 6.0,
     "transient": 9.0,
     "abstraction": 6.0,
