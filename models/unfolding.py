@@ -75,7 +75,11 @@ def _deciding(automaton: Automaton) -> Iterator[Variable]:
 
 
 def _values(kind: ValueType) -> tuple[Expression, ...]:
-    return (FALSE, TRUE) if kind == BOOL else tuple(map(symbol, kind.values))
+    """The values of a type; none where symbols (of a model in JSON) might make two cases have one
+    name."""
+    if kind == BOOL:
+        return FALSE, TRUE
+    return tuple(map(symbol, kind.values)) if all(map(str.isidentifier, kind.values)) else ()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,17 @@ import pytest
 
 from abstraction.strategies.strategy import Task
 from abstraction.verification import deadline, strategy, verify
-from models.automaton import HybridAutomaton
+from models.automaton import (
+    Constraint,
+    HybridAutomaton,
+    Initial,
+    Kind,
+    Location,
+    Range,
+    ValueType,
+    Variable,
+)
+from models.expressions.expression import TRUE, conditional, constant, equal, symbol, variable
 from models.load import load
 from models.model import Model
 from models.proof.certificate import decode, encode
@@ -224,3 +234,15 @@ def test_reports_agree_with_runs(method: str, tmp_path: Path) -> None:
     assert isinstance(findings.verdicts[0], Verified)
     assert findings.check.consistent
     assert any(run.sets for run in findings.check.runs), "runs are compared with the proved set"
+
+
+def test_symbols_that_could_make_two_cases_one_are_left_alone() -> None:
+    """Symbols of JSON models may be any text, also one that looks like the end of a name."""
+    rate = conditional(equal(variable("gear"), symbol("fast")), constant(1), constant(0))
+    flows = (Constraint("x", Range.exactly(rate)),)
+    for strange, is_unfolded in (("slow", True), ("slow} {gear = fast", False)):
+        gear = Variable("gear", ValueType("enum", (strange, "fast")), Kind.DISCRETE)
+        automaton = HybridAutomaton(
+            "hostile", (Variable("x"), gear), (Location("w", flows),), (), (Initial("w", TRUE),)
+        )
+        assert isinstance(unfold(automaton), Unfolded) is is_unfolded
