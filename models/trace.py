@@ -207,10 +207,7 @@ class Segment:
             return list(self.final)
         piece = min(max(bisect_right(self.times, t) - 1, 0), count - 1)
         s, degree = t - self.times[piece], self.degrees[piece]
-        if not self._places:  # where each piece begins among the coefficients
-            n = len(self.flowing)
-            self._places.extend(accumulate((n * (d + 1) for d in self.degrees), initial=0))
-        place = self._places[piece]
+        place = self._beginnings()[piece]
         if s == 0.0:
             return list(self.coefficients[place : self._places[piece + 1] : degree + 1])
         values = []
@@ -221,6 +218,21 @@ class Segment:
             values.append(value)
             place += degree + 1
         return values
+
+    def polynomial(self, piece: int, variable: int) -> array[float]:
+        """A flowing variable, by its number, on one piece; its value where there are none."""
+        if not self.degrees:
+            return self.final[variable : variable + 1]
+        size = self.degrees[piece] + 1
+        place = self._beginnings()[piece] + variable * size
+        return self.coefficients[place : place + size]
+
+    def _beginnings(self) -> list[int]:
+        """Where each piece begins among the coefficients."""
+        if not self._places:
+            n = len(self.flowing)
+            self._places.extend(accumulate((n * (d + 1) for d in self.degrees), initial=0))
+        return self._places
 
     def pieces(self) -> Iterator[tuple[float, float, list[array[float]]]]:
         """Each piece: start, end and the polynomial of every flowing variable."""

@@ -56,16 +56,18 @@ class Along:
 
 class Piece:
     """A start, an end, and the flowing variables between them: polynomials of unit time with
-    enclosures, made for those that somebody asks for."""
+    enclosures, made for those that somebody asks for. `order` numbers the variables."""
 
-    __slots__ = ("_made", "_rows", "end", "start")
+    __slots__ = ("_made", "_number", "_order", "_segment", "end", "start")
 
-    def __init__(self, start: float, end: float, rows: Mapping[str, Sequence[float]]):
-        self.start, self.end, self._rows = start, end, rows
+    def __init__(self, segment: Segment, number: int, order: Mapping[str, int]):
+        self._segment, self._number, self._order = segment, number, order
+        self.start = segment.times[number]
+        self.end = segment.times[number + 1] if segment.degrees else segment.end
         self._made: dict[str, tuple[Polynomial, Range]] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name in self._rows
+        return name in self._order
 
     def polynomial(self, name: str) -> Polynomial:
         """A flowing variable."""
@@ -78,7 +80,8 @@ class Piece:
     def _of(self, name: str) -> tuple[Polynomial, Range]:
         found = self._made.get(name)
         if found is None:
-            p = scaled(self._rows[name], self.end - self.start)
+            row = self._segment.polynomial(self._number, self._order[name])
+            p = scaled(row, self.end - self.start)
             spread = sum(map(abs, p)) - abs(p[0])
             found = self._made[name] = (p, (p[0] - spread, p[0] + spread))
         return found
@@ -189,14 +192,8 @@ class DenseValues:
     def _pieces(self, segment: Segment) -> list[Piece]:
         """The pieces of a segment in unit time; those of the last segment are kept."""
         if self._last is None or self._last[0] is not segment:
-            if segment.degrees:
-                pieces = [
-                    Piece(start, end, dict(zip(segment.flowing, rows, strict=True)))
-                    for start, end, rows in segment.pieces()
-                ]
-            else:
-                final = {n: [x] for n, x in zip(segment.flowing, segment.final, strict=True)}
-                pieces = [Piece(segment.start, segment.end, final)]
+            order = {name: i for i, name in enumerate(segment.flowing)}
+            pieces = [Piece(segment, i, order) for i in range(len(segment.degrees) or 1)]
             self._last = (segment, pieces)
         return self._last[1]
 
