@@ -40,7 +40,7 @@ all time. Where the dynamics is not affine the rows of a node come from Taylor m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, tee
@@ -60,7 +60,7 @@ from models.proof.polyhedral import (
     Region,
 )
 from models.proof.problem import LinearProblem
-from models.proof.start_set import StartSet
+from models.proof.start_set import Measured, StartSet
 from models.proof.stay_conditions import ELAPSED, before, conditions_in, start_time
 from models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
 from models.proof.taylor_node import NotEnclosedError, Stretch, TaylorNode, stretches
@@ -88,11 +88,22 @@ class Direction:
 
 
 @dataclass(frozen=True)
+class Slab:
+    """Two entry rows that bound the same combination from above and from below, and the name
+    in it for which the combination stands (`models.proof.start_set`)."""
+
+    name: str
+    above: int
+    below: int
+
+
+@dataclass(frozen=True)
 class Node:
     """Stays in one location that begin where all `entry` forms are at most 0.
 
     `stages` are the steps, together no longer than `stay`; `degree`, `bits` and `scale`
-    (exponents of weights) say how finely the rows are computed."""
+    (exponents of weights) say how finely the rows are computed, `frame` by which zonotope the
+    entry set is bounded."""
 
     location: str
     entry: tuple[Form, ...]
@@ -102,6 +113,7 @@ class Node:
     bits: int
     stay: Fraction
     scale: Mapping[str, int]
+    frame: tuple[Slab, ...] = ()
 
     @property
     def region(self) -> Region:
@@ -254,7 +266,8 @@ def _curves(bounds: FlowBounds, flow: AffineFlow, node: Node) -> list[_Curve]:
 
 
 def start_set(flow: AffineFlow, node: Node) -> StartSet:
-    """The entry set: a box from the invariant and the rows about one name, and all rows."""
+    """The entry set: a box from the invariant and the rows about one name, the slabs of the
+    frame, and all rows."""
     lows = {n: low for n, (low, _) in flow.limits.items() if low is not None}
     highs = {n: high for n, (_, high) in flow.limits.items() if high is not None}
     rows = []
@@ -269,7 +282,11 @@ def start_set(flow: AffineFlow, node: Node) -> StartSet:
         vector = {flow.index[name]: a for name, a in form.coefficients.items()}
         rows.append((vector, -form.constant))
     spans: tuple[Span, ...] = tuple((lows.get(n), highs.get(n)) for n in flow.names)
-    return StartSet(spans, rows)
+    frame = []
+    for slab in node.frame:
+        (normal, high), (_, low) = rows[slab.above], rows[slab.below]
+        frame.append(Measured(flow.index[slab.name], normal, -low, high))
+    return StartSet(spans, rows, frame)
 
 
 def malformed(problem: LinearProblem, proof: FlowpipeProof) -> str | None:
@@ -316,12 +333,23 @@ def _bad_steps(node: Node, names: int) -> str | None:
         return "the steps are longer than the stay"
     if any(abs(e) > MAX_EXPONENT for e in node.scale.values()):
         return "a weight is out of range"
+    if len(node.frame) > names:
+        return "there are too many slabs"
+    if not all(_is_slab(node.entry, slab) for slab in node.frame):
+        return "two rows are not the sides of a slab"
     for direction in node.directions:
         if any((v * (1 << node.bits)).denominator != 1 for v in direction.normal.values()):
             return "a direction is finer than the bits"
         if any(not -1 <= row < len(node.entry) for row in direction.helpers):
             return "a helper is no entry row"
     return None
+
+
+def _is_slab(entry: Sequence[Form], slab: Slab) -> bool:
+    if not all(0 <= row < len(entry) for row in (slab.above, slab.below)):
+        return False
+    above, below = entry[slab.above].coefficients, entry[slab.below].coefficients
+    return bool(above.get(slab.name)) and above == {name: -a for name, a in below.items()}
 
 
 def _common_bits(denominators: Iterable[int]) -> int:

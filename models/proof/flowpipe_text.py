@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from models.proof.adjoint import Stage
-from models.proof.flowpipe import AnyNode, Direction, FlowpipeProof, Node
+from models.proof.flowpipe import AnyNode, Direction, FlowpipeProof, Node, Slab
 from models.proof.json_reader import (
     MalformedCertificateError,
     Reader,
@@ -30,7 +30,7 @@ def flowpipe_json(proof: FlowpipeProof) -> dict[str, Any]:
 
 
 def _node_json(node: Node) -> dict[str, Any]:
-    return {
+    found: dict[str, Any] = {
         "location": node.location,
         "entry": [form_json(form) for form in node.entry],
         "directions": [
@@ -42,6 +42,11 @@ def _node_json(node: Node) -> dict[str, Any]:
         "stay": str(node.stay),
         "scale": dict(sorted(node.scale.items())),
     }
+    if node.frame:
+        found["frame"] = [
+            {"name": slab.name, "above": slab.above, "below": slab.below} for slab in node.frame
+        ]
+    return found
 
 
 def _taylor_json(node: TaylorNode) -> dict[str, Any]:
@@ -88,9 +93,17 @@ def _flow_node(raw: Any, where: str) -> AnyNode:
         reader.whole("bits"),
         reader.number("stay"),
         reader.mapped("scale", read_whole),
+        reader.each("frame", _slab) if reader.has("frame") else (),
     )
     reader.finish()
     return node
+
+
+def _slab(raw: Any, where: str) -> Slab:
+    reader = Reader(raw, where)
+    slab = Slab(reader.text("name"), reader.whole("above"), reader.whole("below"))
+    reader.finish()
+    return slab
 
 
 def _taylor_node(reader: Reader) -> TaylorNode:

@@ -1,4 +1,14 @@
-"""Boxes with further rows as sets of starting states, and the arithmetic of their supports.
+"""Zonotopes with further rows as sets of starting states, and the arithmetic of their supports.
+
+A box bounds each name on its own. Where names depend on each other (v = -2 x), a *measured*
+combination n x in [low, high] may stand for one of its names, j: from a vector a, a_j/n_j times n
+is taken away, and so on for the next combination, until a = sum of mu_k n_k + r. Then
+
+    a x = sum of mu_k (n_k x) + r x,
+
+where each n_k x is bounded as measured and r x by the box. All mu_k and all entries of r are linear
+in a, so this bound is the support of a zonotope: a * centre + sum of |a * generator|. It holds
+whatever combinations are taken and in whatever order; good ones make r vanish at their names.
 
 Vectors are integers in units of 2^-bits; bounds are added up in *grains*, 2^-16 of a unit, and
 every part of a sum is rounded up.
@@ -79,7 +89,7 @@ class SparseColumns:
 
 @dataclass(frozen=True)
 class Support:
-    """The value of a vector over a box, times the box's denominator: `centre` at its centre,
+    """The value of a vector over a zonotope, times its denominator: `centre` at its centre,
     `radius` the most it varies from there, `rest` its entries at names without two bounds."""
 
     centre: int
@@ -88,43 +98,121 @@ class Support:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """A combination of names that lies between bounds at the start, and the name that it
+    stands for, which must be one of them."""
+
+    name: int
+    normal: Mapping[int, Fraction]
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True)
+class Zonotope:
+    """All centre + sum of t_i * generator_i with |t_i| <= 1, times one denominator. `radii` are
+    the generators along single names."""
+
+    centre: Vector
+    radii: Vector
+    generators: SparseColumns | None
+
+
+@dataclass(frozen=True)
 class StartSet:
-    """Bounds of each name at the start, and rows (entries of a vector, bound) that hold there
-    too."""
+    """Bounds of each name at the start, combinations that stand for names, and rows (entries
+    of a vector, bound) that hold there too."""
 
     spans: tuple[Span, ...]
     rows: Sequence[tuple[Mapping[int, Fraction], Fraction]]
+    frame: Sequence[Measured] = ()
+
+    @cached_property
+    def _open_names(self) -> list[int]:
+        """The names that have no two bounds."""
+        return [j for j, (low, high) in enumerate(self.spans) if low is None or high is None]
+
+    @cached_property
+    def _factors(self) -> tuple[list[dict[int, Fraction]], dict[int, dict[int, Fraction]]]:
+        """The vectors m_k with mu_k = m_k a; and for the names at which r may differ from a those
+        that give its entries. Nothing if they would need bounds that are not there."""
+        factors: list[dict[int, Fraction]] = []
+        entries: dict[int, dict[int, Fraction]] = {}
+        for measured in self.frame:
+            left = entries.get(measured.name, {measured.name: Fraction(1)})
+            own = {i: v / measured.normal[measured.name] for i, v in left.items()}
+            factors.append(own)
+            for j, value in measured.normal.items():
+                entry = dict(entries.get(j, {j: Fraction(1)}))
+                for i, v in own.items():
+                    entry[i] = entry.get(i, Fraction(0)) - value * v
+                entries[j] = {i: v for i, v in entry.items() if v}
+        if any(entries.get(j) for j in self._open_names):
+            return [], {}
+        return factors, entries
+
+    @cached_property
+    def _unmeasured(self) -> list[int]:
+        """The open names for which no combination stands."""
+        return [j for j in self._open_names if j not in self._factors[1]]
+
+    @cached_property
+    def _parts(self) -> tuple[dict[int, Fraction], dict[int, Fraction], list[dict[int, Fraction]]]:
+        """The centre, the generators along single names, and the other ones."""
+        factors, entries = self._factors
+        centre: dict[int, Fraction] = {}
+        radii: dict[int, Fraction] = {}
+        generators: list[dict[int, Fraction]] = []
+
+        def include(low: Fraction, high: Fraction, vector: Mapping[int, Fraction]) -> None:
+            for i, v in vector.items():
+                centre[i] = centre.get(i, Fraction(0)) + (low + high) / 2 * v
+            if high != low:
+                generators.append({i: (high - low) / 2 * v for i, v in vector.items()})
+
+        for j, (low, high) in enumerate(self.spans):
+            if low is not None and high is not None:
+                if j in entries:
+                    include(low, high, entries[j])
+                else:
+                    centre[j] = centre.get(j, Fraction(0)) + (low + high) / 2
+                    radii[j] = (high - low) / 2
+        for measured, factor in zip(self.frame, factors, strict=False):
+            include(measured.low, measured.high, factor)
+        return centre, radii, [g for g in generators if g]
 
     @cached_property
     def denominator(self) -> int:
-        """A common denominator of all bounds, times two."""
+        """A common denominator of the zonotope and of all bounds."""
+        centre, radii, generators = self._parts
         ends = [e.denominator for span in self.spans for e in span if e is not None]
-        return 2 * lcm(*ends)
+        parts = (v.denominator for vector in (centre, radii, *generators) for v in vector.values())
+        return lcm(*ends, *parts)
 
     @cached_property
-    def _box(self) -> tuple[Vector, Vector, list[int]]:
-        """Centres and radii times the denominator, and the names that are not bounded."""
-        centres: Vector = []
-        radii: Vector = []
-        open_names: list[int] = []
-        half = self.denominator // 2
-        for j, (low, high) in enumerate(self.spans):
-            if low is None or high is None:
-                open_names.append(j)
-                centres.append(0)
-                radii.append(0)
-            else:
-                centres.append(int((low + high) * half))
-                radii.append(int((high - low) * half))
-        return centres, radii, open_names
+    def zonotope(self) -> Zonotope:
+        """The start set without its rows, times the denominator; what names without two bounds
+        add to it is left out."""
+        centre, radii, generators = self._parts
+        size, unit = range(len(self.spans)), self.denominator
+        return Zonotope(
+            [int(centre.get(j, Fraction(0)) * unit) for j in size],
+            [int(radii.get(j, Fraction(0)) * unit) for j in size],
+            SparseColumns(1, tuple({i: int(v * unit) for i, v in g.items()} for g in generators))
+            if generators
+            else None,
+        )
 
     def support(self, vector: Vector) -> Support:
-        """What the box says about a vector."""
-        centres, radii, open_names = self._box
+        """What the zonotope says about a vector."""
+        zonotope = self.zonotope
+        radius = sum(map(mul, map(abs, vector), zonotope.radii))
+        if zonotope.generators is not None:
+            radius += sum(map(abs, zonotope.generators(vector)))
         return Support(
-            sum(map(mul, vector, centres)),
-            sum(map(mul, map(abs, vector), radii)),
-            tuple((j, vector[j]) for j in open_names if vector[j]),
+            sum(map(mul, vector, zonotope.centre)),
+            radius,
+            tuple((j, vector[j]) for j in self._unmeasured if vector[j]),
         )
 
     def largest(self, support: Support, sign: int) -> int | None:
@@ -139,7 +227,7 @@ class StartSet:
 
     def by_row(self, vector: Vector, sign: int, row: int, bits: int) -> int | None:
         """At least the largest sign * vector * x, in grains, through one of the rows: its
-        bound plus the box's support of what the vector differs from the row."""
+        bound plus the zonotope's support of what the vector differs from the row."""
         normal, bound = self.rows[row]
         rest = [sign * a for a in vector]
         for j, v in normal.items():

@@ -46,7 +46,7 @@ def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]
     start = _start_rows(tried, explored)
     if chain is None or start is None:
         return
-    bad = tried.conditions(explored.node.location).bad
+    bad = tried.demands.conditions(explored.node.location).bad
     wide = any(lead.window[1] - lead.window[0] > NARROW * lead.window[0] for _, lead in chain)
     shares = SHARES if wide else SHARES[:1]
     for values, share in product(_parameter_values(tried, explored), shares):
@@ -70,7 +70,7 @@ def _parameter_values(tried: Exploration, explored: Explored) -> Iterator[dict[s
     """Choices of the parameters that multiply variables: corners of their box where the run
     begins, and its centre."""
     first = next(e for e in tried.nodes if e.path == explored.path[:1])
-    flow = tried.flow(first.node.location)
+    flow = tried.demands.flow(first.node.location)
     if not flow.corners:
         yield {}
         return
@@ -83,7 +83,7 @@ def _parameter_values(tried: Exploration, explored: Explored) -> Iterator[dict[s
 
 
 def _flow_at(tried: Exploration, values: Mapping[str, Fraction], location: str) -> AffineFlow:
-    flow = tried.flow(location)
+    flow = tried.demands.flow(location)
     if not flow.corners:
         return flow
     return flow_at(flow, {j: values[flow.names[j]] for j in flow.corners[0].values})

@@ -13,18 +13,19 @@ what is checked; only linear programs and the choice of steps use floating point
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn
 
 from models.automaton import TIME, primed
 from models.proof.adjoint import Stage
-from models.proof.affine_flow import AffineFlow, affine_flow
+from models.proof.affine_flow import AffineFlow
 from models.proof.flowpipe import (
     Direction,
     FlowpipeProof,
     Node,
+    Slab,
     Step,
     UnsuitableError,
     at_entry,
@@ -34,7 +35,9 @@ from models.proof.flowpipe import (
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
 from models.proof.problem import LinearProblem
-from models.proof.stay_conditions import BadRows, Conditions, before, conditions_in, start_time
+from models.proof.stay_conditions import BadRows, before, start_time
+from reach.affine.demands import Demands, include
+from reach.affine.entry_frames import combinations_after, combinations_at_start, frame_of
 from reach.affine.flowpipe_parts import (
     NO_PLAN,
     Explored,
@@ -51,7 +54,7 @@ from reach.affine.flowpipe_parts import (
 from reach.affine.parameter_cells import Cells, Leaf, cells_of
 from reach.affine.reduced_rows import Bounded, ReducedRows
 from reach.affine.step_choice import choose, rounded_up
-from reach.affine.step_evidence import Key, ending, key_of, keyed, quick_refutation, scaled_to_grid
+from reach.affine.step_evidence import Key, ending, key_of, keyed, negated, quick_refutation
 from reach.affine.step_source import StepSource
 
 ENTRY_BITS = 40
@@ -91,10 +94,7 @@ class Exploration:
         self.nodes: list[Explored] = []
         self.starts: list[Evidence] = []
         self.step_count = 0
-        self._flows = {} if flows is None else flows
-        self._conditions: dict[str, Conditions] = {}
-        self._cases: dict[str, list[JumpCase]] = {}
-        self._templates: dict[str, tuple[Normal, ...]] = {}
+        self.demands = Demands(problem, {} if flows is None else flows)
 
     def run(self) -> FlowpipeProof | NotFound:
         """Explore; the proof, or why there is none.
@@ -133,76 +133,11 @@ class Exploration:
                 yield from safety
             yield from explored.end
 
-    # What the locations ask for
-
-    def flow(self, location: str) -> AffineFlow:
-        """The flow of a location."""
-        found = self._flows.get(location)
-        if found is None:
-            found = self._flows[location] = affine_flow(self.problem, location)
-        return found
-
-    def conditions(self, location: str) -> Conditions:
-        """What the conditions of a location say in rows."""
-        found = self._conditions.get(location)
-        if found is None:
-            found = self._conditions[location] = conditions_in(self.problem, location)
-        return found
-
-    def cases(self, location: str) -> list[JumpCase]:
-        """The cases of the edges that leave a location, in the order of the obligations: those
-        that are possible on the first step only are the last."""
-        found = self._cases.get(location)
-        if found is None:
-            found = [
-                JumpCase(number, jump.name, jump.target, jump.rows, jump.at_entry)
-                for number, jump in enumerate(self.conditions(location).jumps)
-            ]
-            self._cases[location] = found
-        return found
-
-    def template(self, location: str) -> tuple[Normal, ...]:
-        """Normals of entry rows of a location: axes, and what its conditions speak about."""
-        found = self._templates.get(location)
-        if found is None:
-            names = self.problem.names
-            chosen: dict[Key, Normal] = {}
-            for name in sorted(names - {TIME}):
-                for sign in (1, -1):
-                    _include(chosen, {name: Fraction(sign)})
-            _include(chosen, {TIME: Fraction(-1)})
-            if TIME in names:
-                _include(chosen, {TIME: Fraction(1)})
-            for normal in self._condition_normals(location):
-                _include(chosen, normal)
-            found = self._templates[location] = tuple(chosen.values())
-        return found
-
-    def _condition_normals(self, location: str) -> Iterator[Normal]:
-        """Directions that refute guards, invariants and bad sets of a location."""
-        names = self.problem.names
-        conditions = self.conditions(location)
-        cases = [*(bad.rows for bad in conditions.bad), *conditions.staying]
-        cases += [jump.rows for jump in conditions.jumps]
-        for rows in cases:
-            for row in rows:
-                if row.form.coefficients and row.form.coefficients.keys() <= names:
-                    yield {n: -a for n, a in row.form.coefficients.items()}
-
-    def _directions(self, location: str) -> tuple[Normal, ...]:
-        if self.cases(location):
-            return self.template(location)
-        chosen: dict[Key, Normal] = {}
-        _include(chosen, {TIME: Fraction(-1)})
-        for normal in self._condition_normals(location):
-            _include(chosen, normal)
-        return tuple(chosen.values())
-
     # Entry sets
 
     def _begin(self) -> None:
         for number, (location, cases) in enumerate(self.problem.starts()):
-            cells = cells_of(self.flow(location), self.method.cells)
+            cells = cells_of(self.demands.flow(location), self.method.cells)
             for case, rows in enumerate(cases):
                 start = (location, number, case)
                 self.starts.append(self._cover_start(start, rows + start_time(), cells))
@@ -216,7 +151,8 @@ class Exploration:
             if refuted is not None:
                 return Impossible(refuted)
             path = start_path(number, case, cells.number)
-            return self._enter(location, path, [reduced.largest])[0][0]
+            combinations = combinations_at_start(reduced, self.problem.names)
+            return self._enter(location, path, [reduced.largest], combinations)[0][0]
         after = Form({primed(cells.name): Fraction(1)}, -cells.at)
         below = self._cover_start(start, (*rows, Row(after)), cells.below)
         above = self._cover_start(start, (*rows, Row(-after, True)), cells.above)
@@ -232,11 +168,18 @@ class Exploration:
         location: str,
         path: Path,
         sources: Sequence[Callable[[Form], Bounded | None]],
+        combinations: Iterable[Normal],
     ) -> tuple[list[Cover], int, bool]:
         """Evidence that what the sources bound lies in the entry set of a node, for each
-        source; the node's number, and whether it is new."""
+        source; the node's number, and whether it is new. `combinations` may have narrow
+        ranges."""
+        slabs = [normal for found in combinations for normal in (found, negated(found))]
         wanted: dict[Key, Normal] = {}
-        for normal in (*self.template(location), *self.plans.get(path, NO_PLAN).rows):
+        for normal in (
+            *self.demands.template(location),
+            *slabs,
+            *self.plans.get(path, NO_PLAN).rows,
+        ):
             wanted.setdefault(key_of(normal), normal)
         normals = list(wanted.values())
         bounds: list[list[Bounded | None]] = []
@@ -255,7 +198,7 @@ class Exploration:
         number = self._known(location, entry)
         fresh = number is None
         if number is None:
-            number = self._add(location, path, entry)
+            number = self._add(location, path, entry, frame_of(entry, slabs[::2]))
         region = sum(1 for e in self.nodes[:number] if e.node.location == location)
         order = {key_of(form.coefficients): i for i, form in zip(kept, entry, strict=True)}
         rows = [order[key_of(form.coefficients)] for form in self.nodes[number].node.entry]
@@ -276,10 +219,12 @@ class Exploration:
                 return number
         return None
 
-    def _add(self, location: str, path: Path, entry: tuple[Form, ...]) -> int:
+    def _add(
+        self, location: str, path: Path, entry: tuple[Form, ...], frame: tuple[Slab, ...]
+    ) -> int:
         if len(self.nodes) >= self.method.max_nodes:
             self._fail(f"more than {self.method.max_nodes} stays are needed")
-        flow = self.flow(location)
+        flow = self.demands.flow(location)
         plan = self.plans.get(path, NO_PLAN)
         node = Node(location, entry, (), (), 1, 1, Fraction(1), {})
         spans = dict(zip(flow.names, start_set(flow, node).spans, strict=True))
@@ -297,8 +242,8 @@ class Exploration:
         stages = split_steps(stages, plan.marks)
         total = sum((s.length * s.count for s in stages), Fraction(0))
         chosen: dict[Key, Normal] = {}
-        for normal in (*plan.directions, *self._directions(location)):
-            _include(chosen, normal)
+        for normal in (*plan.directions, *self.demands.directions(location)):
+            include(chosen, normal)
         rows = {key_of(form.coefficients): i for i, form in enumerate(entry)}
         directions = []
         for key, normal in chosen.items():
@@ -316,6 +261,7 @@ class Exploration:
             fineness.bits,
             max(total, fineness.stay),
             fineness.scale,
+            frame,
         )
         self.nodes.append(Explored(node, path, fineness))
         return len(self.nodes) - 1
@@ -333,14 +279,15 @@ class Exploration:
         explored = self.nodes[number]
         node = explored.node
         until = before(self.horizon, strict=False)
-        conditions, cases = self.conditions(node.location), self.cases(node.location)
+        conditions = self.demands.conditions(node.location)
+        cases = self.demands.cases(node.location)
         jump_rows = [(case, keyed(until + case.rows)) for case in cases]
         bad_rows = [(bad, keyed(until + bad.rows)) for bad in conditions.bad]
         numbers = {key_of(d.normal): i for i, d in enumerate(node.directions)}
         final = [before(self.horizon, strict=True) + rows for rows in conditions.staying]
         final_rows = [keyed(rows) for rows in final]
         feasible: list[list[ReducedRows | None]] = []
-        for k, step in enumerate(steps(self.flow(node.location), node)):
+        for k, step in enumerate(steps(self.demands.flow(node.location), node)):
             self._in_time()
             self.step_count += 1
             if k % 64 == 0:
@@ -469,7 +416,10 @@ class Exploration:
             reduced = feasible[k][case.number]
             assert reduced is not None
             sources.append(StepSource(explored.steps[k], reduced, numbers, planned))
-        proofs, number, fresh = self._enter(case.target, path, sources)
+        first = feasible[cluster[0]][case.number]
+        assert first is not None
+        combinations = combinations_after(first, self.problem.names)
+        proofs, number, fresh = self._enter(case.target, path, sources, combinations)
         for k, proof in zip(cluster, proofs, strict=True):
             explored.jumps[k][case.number] = proof
         early, late = sources[0].elapsed(late=False), sources[-1].elapsed(late=True)
@@ -477,9 +427,7 @@ class Exploration:
             explored.steps[cluster[0]].begin if early is None else -early.value,
             explored.steps[cluster[-1]].end if late is None else late.value,
         )
-        rows = feasible[cluster[0]][case.number]
-        assert rows is not None
-        explored.leads.append(Lead(case, window, rows, number, fresh))
+        explored.leads.append(Lead(case, window, first, number, fresh))
 
     def _in_time(self) -> None:
         if self.expired():
@@ -492,11 +440,6 @@ class Exploration:
 def _short(bound: Fraction) -> Fraction:
     """A bound as it is if it is simple, else rounded up."""
     return bound if bound.denominator <= 1 << ENTRY_BITS else rounded_up(bound, ENTRY_BITS)
-
-
-def _include(chosen: dict[Key, Normal], normal: Normal) -> None:
-    dyadic = all(a.denominator & (a.denominator - 1) == 0 for a in normal.values())
-    chosen.setdefault(key_of(normal), normal if dyadic else scaled_to_grid(normal))
 
 
 def _bounded(step: Step) -> bool:

@@ -231,7 +231,7 @@ class _Planner:
 
     def __init__(self, plain: Exploration, explored: Explored):
         self._plain, self._explored = plain, explored
-        self._flow = plain.flow(explored.node.location)
+        self._flow = plain.demands.flow(explored.node.location)
         self._matrix = matrix_of(self._flow)
         self.stages = self._steps()
         node = replace(explored.node, stages=self.stages)
@@ -268,7 +268,7 @@ class _Planner:
         """Directions that touch bad states, to be helped at the ends of those steps."""
         directions = {key_of(d.normal): d.normal for d in self._explored.node.directions}
         touched: dict[Key, set[int]] = {}
-        bad = self._plain.conditions(self._explored.node.location).bad
+        bad = self._plain.demands.conditions(self._explored.node.location).bad
         for number, case in self._explored.unsafe:
             step = self._explored.steps[number]
             for row in bad[case].rows:

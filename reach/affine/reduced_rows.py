@@ -108,6 +108,11 @@ class ReducedRows:
         self._solved[name] = _Solved(rest, below, above)
         return True
 
+    def value_of(self, name: str) -> Form | None:
+        """The form that a primed name equals, if an equation says so."""
+        solved = self._solved.get(name)
+        return None if solved is None else solved.value
+
     def without_primes(self, form: Form) -> tuple[Form, Weights]:
         """The form plus a non-negative combination of rows, with primed names gone where an
         equation determines them; and the weights of that combination."""

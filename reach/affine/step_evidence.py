@@ -34,6 +34,11 @@ def opposite(key: Key) -> Key:
     return tuple((name, -a) for name, a in key)
 
 
+def negated(normal: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
+    """The normal that points the other way."""
+    return {name: -a for name, a in normal.items()}
+
+
 def quick_refutation(
     step: Step, numbers: Mapping[Key, int], others: Sequence[tuple[int, Row, Key]], offset: int
 ) -> Multipliers | None:

@@ -131,6 +131,23 @@ def fading() -> HybridAutomaton:
     )
 
 
+def saddle() -> HybridAutomaton:
+    """x' = y, y' = 2 x - y on its stable line y = -2 x, from x in [9/10, 1]: x(t) = x(0) e^-2t. From
+    the box of these starts x would grow like e^t."""
+    on_line = equal(Y, -2 * X)
+    return HybridAutomaton(
+        "saddle",
+        (Variable("x"), Variable("y")),
+        (Location("run", (exactly("x", Y), exactly("y", 2 * X - Y))),),
+        (),
+        (Initial("run", conjunction(X >= Fraction(9, 10), X <= 1, on_line)),),
+        properties=(
+            Property("holds", conjunction(X >= -Fraction(1, 10), X <= Fraction(11, 10))),
+            Property("broken", conjunction(X >= Fraction(1, 2), X <= Fraction(11, 10))),
+        ),
+    )
+
+
 def certificate(model: HybridAutomaton, method: str, horizon: Fraction | None) -> Certificate:
     options = {} if horizon is None else {"horizon": horizon}
     verdict = verify(Task(model, model.properties[0], options=options), method)
@@ -145,6 +162,7 @@ KINDS: dict[str, tuple[Callable[[], HybridAutomaton], str, Fraction | None]] = {
     "quadratic": (spiral, "quadratic", None),
     "quadratic function": (circle, "quadratic", None),
     "flowpipe": (spiral, "flowpipe", Fraction(2)),
+    "flowpipe from a zonotope": (saddle, "flowpipe", Fraction(3)),
     "recurrence": (spiral, "recurrence", None),
     "nonlinear": (growth, "nonlinear", Fraction(2)),
 }

@@ -14,12 +14,13 @@ from models.expressions.operators import Op
 from models.proof import curve_steps
 from models.proof.certificate import Certificate
 from models.proof.checker import Accepted, check
+from models.proof.flowpipe import Node
 from models.proof.problem import linear_problem
 from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
 from reach.affine.flowpipe_refinement import Found, search_flowpipe
 from simulate.policy import Policy
 from simulate.run import simulate
-from tests.support.affine_automata import Membership, random_automaton
+from tests.support.affine_automata import Membership, random_automaton, slanted
 
 HORIZON = Fraction(2)
 ROUNDING = 1e-6
@@ -42,8 +43,10 @@ def states(automaton: HybridAutomaton, seed: int) -> list[tuple[str, dict[str, f
     return found
 
 
-def contained(seed: int, runs: int) -> int:
+def contained(seed: int, runs: int, *, slant: bool = False) -> int:
     automaton = random_automaton(seed)
+    if slant:
+        automaton = slanted(automaton, seed)
     found = flowpipe(automaton)
     if isinstance(found, NotFound):
         return 0
@@ -51,6 +54,7 @@ def contained(seed: int, runs: int) -> int:
     judgement = check(automaton, "far", certificate)
     assert isinstance(judgement, Accepted), judgement
     assert judgement.horizon == HORIZON
+    assert not slant or any(isinstance(n, Node) and n.frame for n in found.proof.nodes)
     inside = Membership(linear_problem(automaton, automaton.properties[0]), found.proof)
     count = 0
     for run in range(runs):
@@ -66,6 +70,11 @@ def test_simulated_runs_stay_inside() -> None:
     assert sum(1 for count in counts if count) >= 10, "most flowpipes must be found"
 
 
+def test_runs_from_slabs_and_planes_stay_inside() -> None:
+    counts = [contained(seed, 4, slant=True) for seed in range(40, 54)]
+    assert sum(1 for count in counts if count) >= 10
+
+
 def test_curves_moved_by_the_series(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is meant for large sparse matrices, on small ones."""
     monkeypatch.setattr(curve_steps, "SPARSE", 0)
@@ -77,6 +86,13 @@ def test_curves_moved_by_the_series(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("block", range(8))
 def test_many_simulated_runs_stay_inside(block: int) -> None:
     counts = [contained(seed, 8) for seed in range(100 + 25 * block, 125 + 25 * block)]
+    assert sum(1 for count in counts if count) >= 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(4))
+def test_many_runs_from_slabs_and_planes_stay_inside(block: int) -> None:
+    counts = [contained(seed, 8, slant=True) for seed in range(400 + 25 * block, 425 + 25 * block)]
     assert sum(1 for count in counts if count) >= 15
 
 

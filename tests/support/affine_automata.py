@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -80,6 +81,25 @@ def random_automaton(seed: int) -> HybridAutomaton:
         inputs,
         properties=(Property("far", compare(Op.LESS_EQUAL, variable("x"), 10**6)),),
     )
+
+
+def slanted(automaton: HybridAutomaton, seed: int) -> HybridAutomaton:
+    """The automaton started in a slab across the box, or on a plane, around its centre."""
+    random = Random(seed)
+    (start,) = automaton.initial
+    names = [v.name for v in automaton.variables if v.name != "c"]
+    centre = {name: decimal(random, -1, 1) for name in names}
+    factors = {name: decimal(random, 0.5, 2) * random.choice((1, -1)) for name in names}
+    level = sum((factors[name] * centre[name] for name in names), Fraction(0))
+    sum_of = add(*(multiply(constant(factors[name]), variable(name)) for name in names))
+    half = random.choice((Fraction(0), Fraction(1, 50)))
+    parts = [compare(Op.EQUAL, variable("c"), 0)]
+    for name in names:
+        parts.append(compare(Op.GREATER_EQUAL, variable(name), centre[name] - Fraction(1, 2)))
+        parts.append(compare(Op.LESS_EQUAL, variable(name), centre[name] + Fraction(1, 2)))
+    parts.append(compare(Op.GREATER_EQUAL, sum_of, level - half))
+    parts.append(compare(Op.LESS_EQUAL, sum_of, level + half))
+    return replace(automaton, initial=(Initial(start.location, conjunction(*parts)),))
 
 
 def _flow(random: Random, name: str, names: tuple[str, ...], has_input: bool) -> Constraint:
