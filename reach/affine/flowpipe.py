@@ -51,6 +51,7 @@ from reach.affine.flowpipe_parts import (
     split_steps,
     start_path,
 )
+from reach.affine.forecast import steps_to_shorten
 from reach.affine.parameter_cells import Cells, Leaf, cells_of
 from reach.affine.reduced_rows import Bounded, ReducedRows
 from reach.affine.step_choice import choose, rounded_up
@@ -226,20 +227,23 @@ class Exploration:
             self._fail(f"more than {self.method.max_nodes} stays are needed")
         flow = self.demands.flow(location)
         plan = self.plans.get(path, NO_PLAN)
-        node = Node(location, entry, (), (), 1, 1, Fraction(1), {})
-        spans = dict(zip(flow.names, start_set(flow, node).spans, strict=True))
+        start = start_set(flow, Node(location, entry, (), (), 1, 1, Fraction(1), {}, frame))
+        spans = dict(zip(flow.names, start.spans, strict=True))
         stay = self._longest(spans[TIME][0])
         if plan.fineness is not None:
             fineness = plan.fineness
         else:
             fineness = choose(flow, spans, stay, self.method.step, self.method.level)
-        stages = plan.stages
+        stages, marks = plan.stages, plan.marks
         if not stages:
             count = -(-stay // fineness.length)
             if count > self.method.max_steps:
                 self._fail(f"a stay in {location} would need {count} steps")
             stages = (Stage(fineness.length, int(count)),)
-        stages = split_steps(stages, plan.marks)
+            if len(path) == 1:
+                bad = [case.rows for case in self.demands.conditions(location).bad]
+                marks += steps_to_shorten(flow, start, stages, fineness.degree, bad)
+        stages = split_steps(stages, marks)
         total = sum((s.length * s.count for s in stages), Fraction(0))
         chosen: dict[Key, Normal] = {}
         for normal in (*plan.directions, *self.demands.directions(location)):
@@ -263,7 +267,7 @@ class Exploration:
             fineness.scale,
             frame,
         )
-        self.nodes.append(Explored(node, path, fineness))
+        self.nodes.append(Explored(node, path, fineness, marks))
         return len(self.nodes) - 1
 
     def _longest(self, earliest: Fraction | None) -> Fraction:

@@ -23,6 +23,9 @@ each jump the number of its case and of the cluster."""
 
 MAX_CELLS = 1 << 16
 
+SHORTER = 4
+"""How much shorter steps that meet bad states are made."""
+
 
 def start_path(number: int, case: int, cell: int) -> Path:
     """The path of a node that a run can begin in."""
@@ -140,6 +143,7 @@ class Explored:
     node: Node
     path: Path
     fineness: Fineness
+    marks: tuple[Mark, ...] = ()
     steps: list[Step] = field(default_factory=list)
     jumps: list[list[Evidence | None]] = field(default_factory=list)
     safety: list[list[Evidence]] = field(default_factory=list)

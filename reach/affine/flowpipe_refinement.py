@@ -31,6 +31,7 @@ from models.proof.problem import LinearProblem
 from reach.affine.flowpipe import Exploration
 from reach.affine.flowpipe_parts import (
     NO_PLAN,
+    SHORTER,
     Explored,
     FlowpipeMethod,
     Lead,
@@ -53,8 +54,8 @@ NORMAL_BITS = 36
 MARGIN = Fraction(1, 1 << 12)
 """How much longer than the window of a jump its own step is, relative to a usual step."""
 
-ROUNDS, SHORTER = 4, 4
-"""Explorations with the same usual steps, and how much shorter each makes those that fail."""
+ROUNDS = 4
+"""Explorations with the same usual steps."""
 
 ATTEMPTS = (
     (0, None), (0, 1), (2, None), (2, 4), (4, None), (2, 1), (4, 16), (4, 4), (6, None), (4, 1),
@@ -255,7 +256,7 @@ class _Planner:
         if end > now:
             count = ceil((end - now) / usual)
             stages.append(Stage((end - now) / count, count))
-        return split_steps(stages, self._plain.plans.get(self._explored.path, NO_PLAN).marks)
+        return split_steps(stages, self._explored.marks)
 
     def fineness(self) -> Fineness:
         """Like that of the first exploration, for stays of the length that is now known."""
