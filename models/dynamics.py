@@ -57,10 +57,7 @@ from models.expressions.operators import Op
 from models.expressions.ranges import bounds, value_in
 from models.expressions.traversal import free_variables, substitute
 from models.source import Diagnostic, ModelError, Span
-
-SHARE, EXCESS, FREE, ASSIGNED = "share", "excess", "free", "assigned"
-"""What an auxiliary input stands for: the place between two bounds, the distance from one
-bound, or the value itself; and, inside resets, what was assigned to a defined variable."""
+from models.well_formed import ASSIGNED, EXCESS, FREE, SHARE, STANDING_FOR
 
 
 def eliminate_algebraic(automaton: Automaton) -> Automaton:
@@ -72,7 +69,7 @@ def eliminate_algebraic(automaton: Automaton) -> Automaton:
     names = {v.name for v in automaton.variables} | {p.name for p in automaton.parameters}
     names |= {i.name for i in automaton.inputs}
     for name in sorted(defined):
-        for word in (SHARE, EXCESS, FREE, ASSIGNED):
+        for word in STANDING_FOR:
             if f"{name}.{word}" in names:
                 raise ModelError(
                     Diagnostic(

@@ -9,8 +9,8 @@ gives the weakest precondition of a condition. All of it is exact, by symbolic e
 
 Deterministic assignments are substituted into what reads them. A non-deterministic choice
 (`x in [l, u]`) is read as `x'`; if x is overwritten before the jump is complete, the choice
-lives on under an auxiliary name (`x.chosen1`), also where nobody reads it, because an
-empty range means that the jump cannot happen.
+lives on under an auxiliary name (`x@chosen1`; no variable can have such a name), also where
+nobody reads it, because an empty range means that the jump cannot happen.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Execution:
                 public[choice.token] = choice.variable if choice.variable in holding else holding[0]
             elif primed(choice.token) in read or not _surely_inhabited(choice.range):
                 count = 1
-                while (name := f"{choice.variable}.chosen{count}") in taken:
+                while (name := f"{choice.variable}@chosen{count}") in taken:
                     count += 1
                 taken.add(name)
                 public[choice.token] = name

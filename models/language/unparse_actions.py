@@ -74,7 +74,7 @@ class _Sequence:
             for v in self.variables.values()
             if v.type.name == "real" and v.name not in earlier
         ]
-        stem = reset.variable.partition(".chosen")[0]
+        stem = reset.variable.partition("@chosen")[0]
         if stem in free:
             return stem
         if not free:

@@ -83,11 +83,13 @@ def affine_flow(problem: LinearProblem, location: str) -> AffineFlow:
     invariants = problem.invariant(location)
     bounds = common_bounds([case + rows for (_, rows), _ in resolved for case in invariants])
     bounds[ONE] = (Fraction(1), Fraction(1))
+    # What ranges of derivatives imply holds while time passes, not where none does.
+    known = common_bounds(list(invariants))
     corners = tuple(
         Corner({index[n]: value for n, value in corner.items()}, _entries(index, derivative))
         for (derivative, _), corner in resolved
     )
-    limits = {name: bounds[name] for name in names if name in bounds}
+    limits = {name: known[name] for name in names if name in known}
     mean = mean_entries([(Fraction(1, len(corners)), c.entries) for c in corners])
     sources = {n for corner in corners for _, n in corner.entries if isinstance(n, str)}
     spans = {str(n): _ordered(bounds.get(n, (None, None))) for n in sources}

@@ -177,14 +177,20 @@ class LinearProblem:
 
     def starts(self) -> Iterator[tuple[str, Alternatives]]:
         """The initial states of each location, over primed names (values after the resets
-        of entry transitions) and plain ones (before)."""
+        of entry transitions) and plain ones (before). What is assumed of variables is assumed
+        of states, so of the values after."""
+        variables = {v.name: primed(v.name) for v in self.automaton.variables}
+        after = variables | {u.name: primed(u.name) for u in self.automaton.inputs}
+        constant = tuple(
+            row for row in self._environment if variables.keys().isdisjoint(row.form.coefficients)
+        )
+        entered = tuple(row.renamed(after) for row in self._environment)
         for start in self.automaton.initial_sets():
             condition = conjunction(
                 start.condition, *self._clock_starts(), *self._any_values(start)
             )
-            before = both(self._alternatives(condition), ((),), self._environment)
-            entered = both(before, self.relation(start.resets))
-            yield start.location, both(entered, self._after(start.location))
+            before = both(self._alternatives(condition), self.relation(start.resets), constant)
+            yield start.location, both(before, self._after(start.location), entered)
 
     def invariant(self, location: str) -> Alternatives:
         """The invariant's disjuncts, each with the bounds of inputs and parameters."""

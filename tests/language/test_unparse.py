@@ -92,7 +92,7 @@ def terms(names: tuple[str, ...]) -> st.SearchStrategy[Expression]:
 @st.composite
 def reset_lists(draw: st.DrawFn) -> tuple[Constraint, ...]:
     """Resets in primed form, of variables and auxiliary names, in any order."""
-    order = draw(st.permutations([*NAMES, "x.chosen1", "helper"]))
+    order = draw(st.permutations([*NAMES, "x@chosen1", "helper"]))
     readable = list(NAMES)
     found = []
     for name in order[: draw(st.integers(0, 5))]:

@@ -47,16 +47,16 @@ def test_a_choice_is_read_in_primed_form() -> None:
 def test_an_overwritten_choice_lives_on_under_an_auxiliary_name() -> None:
     found = simultaneous(actions(("x", "[0, 1]"), ("y", "2*x"), ("x", "7")))
     assert text(found) == [
-        ("x.chosen1", "0", "1"),
+        ("x@chosen1", "0", "1"),
         ("x", "7", "7"),
-        ("y", "2*x.chosen1'", "2*x.chosen1'"),
+        ("y", "2*`x@chosen1'`", "2*`x@chosen1'`"),
     ]
 
 
 def test_an_unread_choice_disappears_only_if_its_range_cannot_be_empty() -> None:
     assert text(simultaneous(actions(("x", "[0, 1]"), ("x", "7")))) == [("x", "7", "7")]
     kept = simultaneous(actions(("x", "[0, y]"), ("x", "7")))
-    assert [r.variable for r in kept] == ["x.chosen1", "x"]
+    assert [r.variable for r in kept] == ["x@chosen1", "x"]
     assert apply(kept, {"x": Fraction(0), "y": Fraction(-1)}, lambda n, low, high: low) is None
 
 
