@@ -8,16 +8,18 @@ locations of a parallel composition only when they are asked for.
 Semantics. A state is a location and a value of its type for every variable: an `int` is a
 whole number, also where it is chosen from a range. Time may pass in a location while its
 invariant holds on the whole closed interval and every flow and algebraic constraint is
-satisfied; discrete variables and parameters do not change. An edge may be taken where its
-guard holds, and the target's invariant must hold afterwards. Its resets happen at once: in a
-reset a plain name is the value before the jump, and a primed name (`x'`, see `primed`) the
-value after it of something reset earlier in the list; variables that are not mentioned keep
-their values (one with an equation in the target takes the value that the equation gives,
-whatever was assigned to it). A reset may also bind an auxiliary name, which is no variable of
-the automaton, for later resets to read in primed form. (The language's sequential actions are
-brought into this form by `models.agents.resets`.) An `urgent` edge lets no time pass while its
-guard holds, and may be taken in the limit of states in which it holds: where x > 1 is about to
-hold. Where several things are possible, all of them are behaviours of the automaton.
+satisfied; discrete variables and parameters do not change, and an analog variable changes
+continuously, also where nothing is said of its derivative, unless an equation defines it.
+An edge may be taken where its guard holds, and the target's invariant must hold afterwards.
+Its resets happen at once: in a reset a plain name is the value before the jump, and a
+primed name (`x'`, see `primed`) the value after it of something reset earlier in the list;
+variables that are not mentioned keep their values (one with an equation in the target takes
+the value that the equation gives, whatever was assigned to it). A reset may also bind an
+auxiliary name, which is no variable of the automaton, for later resets to read in primed
+form. (The language's sequential actions are brought into this form by
+`models.agents.resets`.) An `urgent` edge lets no time pass while its guard holds, and may
+be taken in the limit of states in which it holds: where x > 1 is about to hold. Where
+several things are possible, all of them are behaviours of the automaton.
 """
 
 from __future__ import annotations

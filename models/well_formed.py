@@ -7,15 +7,18 @@ one location, or in the resets of one jump, a variable has one constraint: of se
 would have to say which one counts: an equation is for an analog variable (a discrete one does not
 change while time passes) without a flow there. A jump may also bind a name that is no variable, for
 a value that its other resets read; that is no signal, and none of the names that stand for values
-of equations. Components agree on what a variable is, and only one of them has equations for it.
+of equations. A whole number is assigned whole numbers. Components agree on what a variable is, and
+only one of them has equations for it.
 Properties are told apart by their names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import TypeAlias
 
 from models.automaton import (
+    INT,
     REAL,
     TIME,
     Automaton,
@@ -24,9 +27,11 @@ from models.automaton import (
     Kind,
     Location,
     Range,
+    ValueType,
     Variable,
 )
-from models.expressions.expression import ONE, ZERO, equal, variable
+from models.expressions.expression import ONE, ZERO, Expression, equal, variable
+from models.expressions.operators import Op
 from models.expressions.traversal import conjuncts
 
 _RESERVED = frozenset("'()@ \0")
@@ -34,6 +39,10 @@ _RESERVED = frozenset("'()@ \0")
 SHARE, EXCESS, FREE, ASSIGNED = "share", "excess", "free", "assigned"
 """What an auxiliary input stands for: the place between two bounds, the distance from one
 bound, or the value itself; and, inside resets, what was assigned to a defined variable."""
+
+_WHOLE_FROM_WHOLE = (Op.ADD, Op.MULTIPLY, Op.POWER, Op.MINIMUM, Op.MAXIMUM, Op.ABSOLUTE)
+
+Types: TypeAlias = Mapping[str, ValueType]
 
 STANDING_FOR = (SHARE, EXCESS, FREE, ASSIGNED)
 
@@ -44,14 +53,16 @@ def fault_of(automaton: Automaton) -> str | None:
 
 
 def _faults(automaton: Automaton) -> Iterator[str]:
-    variables = {v.name for v in automaton.variables}
-    signals = {i.name for i in automaton.inputs} | {p.name for p in automaton.parameters}
-    for name in sorted(variables | signals):
+    types = {v.name: v.type for v in automaton.variables}
+    inputs = {i.name: i.type for i in automaton.inputs}
+    parameters = {p.name: p.type for p in automaton.parameters}
+    signals = inputs | parameters
+    for name in sorted(types | signals):
         if not _RESERVED.isdisjoint(name) or not name or name[0].isdigit():
             yield f"the name {name!r} has a character that conditions use for other things"
-    for name in sorted(variables & signals):
+    for name in sorted(types.keys() & signals.keys()):
         yield f"the name {name!r} is both a variable and a signal"
-    for name in sorted({i.name for i in automaton.inputs} & {p.name for p in automaton.parameters}):
+    for name in sorted(inputs.keys() & parameters.keys()):
         yield f"the name {name!r} is both an input, which may change, and a parameter"
     if TIME in signals:
         yield f"{TIME} is the time since the start, and no input or parameter"
@@ -67,11 +78,11 @@ def _faults(automaton: Automaton) -> Iterator[str]:
             yield from _equation_faults(location, discrete)
         jumps = [e.resets for e in component.edges] + [i.resets for i in component.initial]
         for resets in jumps:
-            yield from _reset_faults(resets, variables, signals)
+            yield from _reset_faults(resets, types, signals)
         if any(v.name == TIME for v in component.variables):
             yield from _clock_faults(component)
     for event in getattr(automaton, "interactions", ()):  # those of a product
-        yield from _reset_faults(event.resets, variables, signals)
+        yield from _reset_faults(event.resets, types, signals)
 
 
 def _disagreements(components: Sequence[HybridAutomaton]) -> Iterator[str]:
@@ -95,17 +106,43 @@ def _disagreements(components: Sequence[HybridAutomaton]) -> Iterator[str]:
                 yield f"{name} has a flow in {component.name} and an equation in {defining[name]}"
 
 
-def _reset_faults(
-    resets: tuple[Constraint, ...], variables: Set[str], signals: Set[str]
-) -> Iterator[str]:
+def _reset_faults(resets: tuple[Constraint, ...], types: Types, signals: Types) -> Iterator[str]:
+    """What is wrong with the resets of a jump, given the types of variables and signals."""
     if why := reset_fault(resets):
         yield why
     for given in resets:
         if given.variable in signals:
             yield f"a jump assigns {given.variable}, which is no variable but a signal"
         stem, _, word = given.variable.rpartition(".")
-        if given.variable not in variables and stem in variables and word in STANDING_FOR:
+        if given.variable not in types and stem in types and word in STANDING_FOR:
             yield f"a jump binds {given.variable}, a name that stands for a value of {stem}"
+        exact = given.range.exact
+        whole = types.get(given.variable) == INT
+        if whole and exact is not None and _may_be_fraction(exact, {**types, **signals}):
+            yield f"{given.variable} is a whole number, but a jump assigns it {exact}"
+
+
+def _may_be_fraction(value: Expression, types: Types) -> bool:
+    """Whether a value is computed from numbers that need not be whole; names without a type are
+    auxiliary ones, whose values were chosen for a variable."""
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        if node.op is Op.IF:
+            pending.extend(node.args[1:])
+        elif node.op is Op.CONSTANT:
+            if node.constant.denominator != 1:
+                return True
+        elif node.op is Op.VARIABLE:
+            if types.get(node.name.removesuffix("'"), INT) != INT:
+                return True
+        elif node.op is Op.POWER and not (node.args[1].is_constant and node.args[1].constant >= 0):
+            return True
+        elif node.op in _WHOLE_FROM_WHOLE:
+            pending.extend(node.args)
+        elif node.op not in (Op.FLOOR, Op.SIGN):
+            return True
+    return False
 
 
 def reset_fault(resets: Iterable[Constraint]) -> str | None:

@@ -172,8 +172,12 @@ class FlatCheck:
             )
 
     def _start_conditions(self) -> Iterator[Expression]:
-        """What holds in every initial state, whatever modes are entered."""
-        yield from self._known
+        """What holds before every initial state is entered, whatever modes are; of what is
+        assumed, which holds of states, that about values which entering does not change."""
+        parts = self._automaton.components
+        assigned = {r.variable for part in parts for start in part.initial for r in start.resets}
+        for whole in self._known:
+            yield from (p for p in conjuncts(whole) if assigned.isdisjoint(free_variables(p)))
         joint = getattr(self._automaton, "initial_condition", TRUE)
         yield joint
         for component in self._automaton.components:

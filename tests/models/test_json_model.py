@@ -102,7 +102,10 @@ def ball(name: str = "ball") -> HybridAutomaton:
                 (
                     Constraint("v", Range(v * F(-4, 5), v * F(-1, 2))),
                     Constraint("q.chosen1", Range(constant(0), None)),
-                    Constraint("n", Range.exactly(variable("q.chosen1'") + variable("v'"))),
+                    Constraint(
+                        "n",
+                        Range.exactly(function(Op.FLOOR, variable("q.chosen1'") + variable("v'"))),
+                    ),
                     Constraint("m", Range.exactly(symbol("red"))),
                     Constraint("b", Range.exactly(boolean(True))),
                 ),
