@@ -377,11 +377,12 @@ def obligations(
         for number, rows in enumerate(cases):
             title = f"initial states of {location}, case {number + 1}"
             yield CoverObligation(title, rows + start_time(), regions.get(location, ()))
+    same = {location: unchanged(problem.names, own) for location, own in regions.items()}
     flows: dict[str, AffineFlow] = {}
     for number, node in enumerate(nodes):
         where = f"node {number + 1} ({node.location})"
         made = steps_in(problem, node, flows)
-        yield from _of_node(problem, horizon, node, made, where, regions)
+        yield from _of_node(problem, horizon, node, made, where, regions, same[node.location])
 
 
 def steps_in(problem: LinearProblem, node: AnyNode, flows: dict[str, AffineFlow]) -> Iterator[Step]:
@@ -411,6 +412,7 @@ def _of_node(
     made: Iterator[Step],
     where: str,
     regions: Mapping[str, tuple[Region, ...]],
+    same: Rows,
 ) -> Iterator[Obligation]:
     region = node.region
     until = before(horizon, strict=False)
@@ -433,7 +435,6 @@ def _of_node(
         last = step
     assert last is not None, "a node has steps"
     own = regions[node.location]
-    same = unchanged(problem.names, own)
     for case, rows in enumerate(conditions.staying):
         title = f"{where}: end, case {case + 1}"
         rows = at_end(last) + before(horizon, strict=True) + rows

@@ -55,7 +55,15 @@ from reach.affine.forecast import steps_to_shorten
 from reach.affine.parameter_cells import Cells, Leaf, cells_of
 from reach.affine.reduced_rows import Bounded, ReducedRows
 from reach.affine.step_choice import choose, rounded_up
-from reach.affine.step_evidence import Key, ending, key_of, keyed, negated, quick_refutation
+from reach.affine.step_evidence import (
+    Key,
+    bounds_by_key,
+    ending,
+    key_of,
+    keyed,
+    opposite,
+    quick_refutation,
+)
 from reach.affine.step_source import StepSource
 
 ENTRY_BITS = 40
@@ -174,7 +182,8 @@ class Exploration:
         """Evidence that what the sources bound lies in the entry set of a node, for each
         source; the node's number, and whether it is new. `combinations` may have narrow
         ranges."""
-        slabs = [normal for found in combinations for normal in (found, negated(found))]
+        keys = [key_of(found) for found in combinations]
+        slabs = [dict(side) for key in keys for side in (key, opposite(key))]
         wanted: dict[Key, Normal] = {}
         for normal in (
             *self.demands.template(location),
@@ -211,11 +220,10 @@ class Exploration:
 
     def _known(self, location: str, entry: tuple[Form, ...]) -> int | None:
         """A node whose entry set contains the rows."""
-        offered = {key_of(form.coefficients): form.constant for form in entry}
+        offered = bounds_by_key(entry)
         for number, explored in enumerate(self.nodes):
             if explored.node.location == location and all(
-                offered.get(key_of(form.coefficients), form.constant - 1) >= form.constant
-                for form in explored.node.entry
+                key in offered and offered[key] >= bound for key, bound in explored.bounds.items()
             ):
                 return number
         return None
@@ -267,7 +275,7 @@ class Exploration:
             fineness.scale,
             frame,
         )
-        self.nodes.append(Explored(node, path, fineness, marks))
+        self.nodes.append(Explored(node, path, fineness, bounds_by_key(entry), marks))
         return len(self.nodes) - 1
 
     def _longest(self, earliest: Fraction | None) -> Fraction:

@@ -45,7 +45,7 @@ class FlowpipeMethod:
 
     step: Fraction | None = None
     level: int = 0
-    max_nodes: int = 200
+    max_nodes: int = 5000
     max_steps: int = 20_000
     cluster: int | None = None
     cells: int = 1
@@ -81,6 +81,8 @@ class Mark:
 def split_steps(stages: Sequence[Stage], marks: Sequence[Mark]) -> tuple[Stage, ...]:
     """The steps, those that meet marks split into 2, 4, 8, ... equal parts. (Few different
     lengths are good: what steps of one length have in common is computed once.)"""
+    if not marks:
+        return tuple(stages)
     found: list[Stage] = []
     pending = deque(sorted(marks, key=lambda mark: (mark.begin, mark.end)))
     now = Fraction(0)
@@ -143,6 +145,8 @@ class Explored:
     node: Node
     path: Path
     fineness: Fineness
+    bounds: Mapping[Key, Fraction]
+    """The constant of each entry row, by its direction."""
     marks: tuple[Mark, ...] = ()
     steps: list[Step] = field(default_factory=list)
     jumps: list[list[Evidence | None]] = field(default_factory=list)

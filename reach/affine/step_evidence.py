@@ -7,7 +7,7 @@ fails a linear program is solved.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -29,14 +29,14 @@ def key_of(coefficients: Mapping[str, Fraction]) -> Key:
     return tuple(sorted((name, a / size) for name, a in coefficients.items()))
 
 
+def bounds_by_key(forms: Iterable[Form]) -> dict[Key, Fraction]:
+    """The constant of each form, by its direction."""
+    return {key_of(form.coefficients): form.constant for form in forms}
+
+
 def opposite(key: Key) -> Key:
     """The direction that points the other way."""
     return tuple((name, -a) for name, a in key)
-
-
-def negated(normal: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
-    """The normal that points the other way."""
-    return {name: -a for name, a in normal.items()}
 
 
 def quick_refutation(
