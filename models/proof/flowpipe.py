@@ -89,12 +89,12 @@ class Direction:
 
 @dataclass(frozen=True)
 class Slab:
-    """Two entry rows that bound the same combination from above and from below, and the name
-    in it for which the combination stands (`models.proof.start_set`)."""
+    """Two entry rows that bound the same combination from above and from below, and the vector
+    by which it takes part in the bounds of other ones (`models.proof.start_set`)."""
 
-    name: str
     above: int
     below: int
+    factor: Mapping[str, Fraction]
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,8 @@ def start_set(flow: AffineFlow, node: Node) -> StartSet:
     frame = []
     for slab in node.frame:
         (normal, high), (_, low) = rows[slab.above], rows[slab.below]
-        frame.append(Measured(flow.index[slab.name], normal, -low, high))
+        own = {flow.index[name]: a for name, a in slab.factor.items()}
+        frame.append(Measured(normal, -low, high, own))
     return StartSet(spans, rows, frame)
 
 
@@ -301,7 +302,10 @@ def malformed(problem: LinearProblem, proof: FlowpipeProof) -> str | None:
         measured: set[str] = set()
         if isinstance(node, TaylorNode):
             measured |= set(problem.quantities(node.location).values())
-        for form in (*(f.coefficients for f in node.entry), *node.normals):
+        forms = [*(f.coefficients for f in node.entry), *node.normals]
+        if isinstance(node, Node):
+            forms += [slab.factor for slab in node.frame]
+        for form in forms:
             if not form:
                 return f"{where}: a row is constant"
             if unknown := form.keys() - names - measured:
@@ -349,7 +353,7 @@ def _is_slab(entry: Sequence[Form], slab: Slab) -> bool:
     if not all(0 <= row < len(entry) for row in (slab.above, slab.below)):
         return False
     above, below = entry[slab.above].coefficients, entry[slab.below].coefficients
-    return bool(above.get(slab.name)) and above == {name: -a for name, a in below.items()}
+    return above == {name: -a for name, a in below.items()}
 
 
 def _common_bits(denominators: Iterable[int]) -> int:

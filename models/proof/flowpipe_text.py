@@ -44,7 +44,8 @@ def _node_json(node: Node) -> dict[str, Any]:
     }
     if node.frame:
         found["frame"] = [
-            {"name": slab.name, "above": slab.above, "below": slab.below} for slab in node.frame
+            {"above": slab.above, "below": slab.below, "factor": _numbers_json(slab.factor)}
+            for slab in node.frame
         ]
     return found
 
@@ -101,7 +102,8 @@ def _flow_node(raw: Any, where: str) -> AnyNode:
 
 def _slab(raw: Any, where: str) -> Slab:
     reader = Reader(raw, where)
-    slab = Slab(reader.text("name"), reader.whole("above"), reader.whole("below"))
+    factor = {name: a for name, a in reader.mapped("factor", read_number).items() if a}
+    slab = Slab(reader.whole("above"), reader.whole("below"), factor)
     reader.finish()
     return slab
 

@@ -1,14 +1,14 @@
 """Zonotopes with further rows as sets of starting states, and the arithmetic of their supports.
 
-A box bounds each name on its own. Where names depend on each other (v = -2 x), a *measured*
-combination n x in [low, high] may stand for one of its names, j: from a vector a, a_j/n_j times n
-is taken away, and so on for the next combination, until a = sum of mu_k n_k + r. Then
+A box bounds each name on its own. Where names depend on each other (v = -2 x), combinations n_k x
+of them are *measured*: they lie in ranges. With any vectors m_k, let mu_k = m_k a for a vector a,
+and r = a - sum of mu_k n_k. Then
 
     a x = sum of mu_k (n_k x) + r x,
 
 where each n_k x is bounded as measured and r x by the box. All mu_k and all entries of r are linear
 in a, so this bound is the support of a zonotope: a * centre + sum of |a * generator|. It holds
-whatever combinations are taken and in whatever order; good ones make r vanish at their names.
+whatever the m_k are; good ones make r small.
 
 Vectors are integers in units of 2^-bits; bounds are added up in *grains*, 2^-16 of a unit, and
 every part of a sum is rounded up.
@@ -99,13 +99,13 @@ class Support:
 
 @dataclass(frozen=True)
 class Measured:
-    """A combination of names that lies between bounds at the start, and the name that it
-    stands for, which must be one of them."""
+    """A combination n of names that lies between bounds at the start, and the vector m by which
+    it takes part in the bounds of others."""
 
-    name: int
     normal: Mapping[int, Fraction]
     low: Fraction
     high: Fraction
+    factor: Mapping[int, Fraction]
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ class Zonotope:
 
 @dataclass(frozen=True)
 class StartSet:
-    """Bounds of each name at the start, combinations that stand for names, and rows (entries
-    of a vector, bound) that hold there too."""
+    """Bounds of each name at the start, measured combinations of them, and rows (entries of a
+    vector, bound) that hold there too."""
 
     spans: tuple[Span, ...]
     rows: Sequence[tuple[Mapping[int, Fraction], Fraction]]
@@ -133,33 +133,31 @@ class StartSet:
         return [j for j, (low, high) in enumerate(self.spans) if low is None or high is None]
 
     @cached_property
-    def _factors(self) -> tuple[list[dict[int, Fraction]], dict[int, dict[int, Fraction]]]:
-        """The vectors m_k with mu_k = m_k a; and for the names at which r may differ from a those
-        that give its entries. Nothing if they would need bounds that are not there."""
-        factors: list[dict[int, Fraction]] = []
-        entries: dict[int, dict[int, Fraction]] = {}
+    def _residues(self) -> dict[int, dict[int, Fraction]]:
+        """For the names at which r may differ from a, the vectors that give its entries."""
+        found: dict[int, dict[int, Fraction]] = {}
         for measured in self.frame:
-            left = entries.get(measured.name, {measured.name: Fraction(1)})
-            own = {i: v / measured.normal[measured.name] for i, v in left.items()}
-            factors.append(own)
             for j, value in measured.normal.items():
-                entry = dict(entries.get(j, {j: Fraction(1)}))
-                for i, v in own.items():
+                entry = found.setdefault(j, {j: Fraction(1)})
+                for i, v in measured.factor.items():
                     entry[i] = entry.get(i, Fraction(0)) - value * v
-                entries[j] = {i: v for i, v in entry.items() if v}
-        if any(entries.get(j) for j in self._open_names):
-            return [], {}
-        return factors, entries
+        return {j: {i: v for i, v in entry.items() if v} for j, entry in found.items()}
+
+    @cached_property
+    def _is_framed(self) -> bool:
+        """Whether the combinations can be used: where r is not zero it must be bounded."""
+        return not any(self._residues.get(j) for j in self._open_names)
 
     @cached_property
     def _unmeasured(self) -> list[int]:
-        """The open names for which no combination stands."""
-        return [j for j in self._open_names if j not in self._factors[1]]
+        """The open names at which r is as a."""
+        framed = self._residues if self._is_framed else {}
+        return [j for j in self._open_names if j not in framed]
 
     @cached_property
     def _parts(self) -> tuple[dict[int, Fraction], dict[int, Fraction], list[dict[int, Fraction]]]:
         """The centre, the generators along single names, and the other ones."""
-        factors, entries = self._factors
+        entries = self._residues if self._is_framed else {}
         centre: dict[int, Fraction] = {}
         radii: dict[int, Fraction] = {}
         generators: list[dict[int, Fraction]] = []
@@ -177,8 +175,8 @@ class StartSet:
                 else:
                     centre[j] = centre.get(j, Fraction(0)) + (low + high) / 2
                     radii[j] = (high - low) / 2
-        for measured, factor in zip(self.frame, factors, strict=False):
-            include(measured.low, measured.high, factor)
+        for measured in self.frame if self._is_framed else ():
+            include(measured.low, measured.high, measured.factor)
         return centre, radii, [g for g in generators if g]
 
     @cached_property

@@ -2,8 +2,9 @@
 
 A box forgets how names depend on each other: that a run starts on the line v = -2 x, or that a
 sampled controller has just set u := -3 x. Such combinations are known from the conditions
-on initial states and from resets. Where one of them has a narrow range it may stand for one of
-its names (`models.proof.start_set`): the entry set is then bounded by an affine image of a box.
+on initial states and from resets. Where one of them has a narrow range it stands for one of its
+names: from a vector a, as much of the combination is taken away as makes the entry of that name
+vanish (`models.proof.start_set`). So the entry set is bounded by an affine image of a box.
 """
 
 from __future__ import annotations
@@ -58,37 +59,56 @@ def _equations(kept: set[str], changed: Mapping[str, Normal]) -> Iterator[Normal
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A slab, how wide it is compared with its name, and the names of its combination."""
+    """Two entry rows that are the sides of a slab, the name for which their combination may
+    stand, and how wide the slab is compared with it."""
 
-    slab: Slab
+    above: int
+    below: int
+    name: str
     ratio: Fraction
-    names: frozenset[str]
+    normal: Normal
 
 
 def frame_of(entry: Sequence[Form], combinations: Iterable[Normal]) -> tuple[Slab, ...]:
-    """The slabs among entry rows that bound the entry set best, in the order in which they are
-    to be taken: none mentions a name for which an earlier one stands."""
+    """The slabs among entry rows that bound the entry set best."""
     rows = {key_of(form.coefficients): i for i, form in enumerate(entry)}
     chosen: dict[str, _Candidate] = {}
     for candidate in sorted(_candidates(entry, rows, combinations), key=lambda c: c.ratio):
-        if candidate.slab.name not in chosen and all(
-            candidate.slab.above != other.slab.above for other in chosen.values()
+        if candidate.name not in chosen and all(
+            candidate.above != other.above for other in chosen.values()
         ):
-            chosen[candidate.slab.name] = candidate
-    ordered: list[Slab] = []
+            chosen[candidate.name] = candidate
+    return tuple(_with_factors(_ordered(chosen)))
+
+
+def _ordered(chosen: dict[str, _Candidate]) -> Iterator[_Candidate]:
+    """The slabs so that none mentions a name for which an earlier one stands: what was taken
+    away would come back."""
     while chosen:
         free = [
-            candidate
-            for name, candidate in chosen.items()
-            if not any(name in other.names for n, other in chosen.items() if n != name)
+            name
+            for name in chosen
+            if not any(name in other.normal for n, other in chosen.items() if n != name)
         ]
         if not free:  # they stand for each other in a circle: do without the widest
-            del chosen[max(chosen.values(), key=lambda c: c.ratio).slab.name]
+            del chosen[max(chosen.values(), key=lambda c: c.ratio).name]
             continue
-        ordered += [candidate.slab for candidate in free]
-        for candidate in free:
-            del chosen[candidate.slab.name]
-    return tuple(ordered)
+        for name in free:
+            yield chosen.pop(name)
+
+
+def _with_factors(ordered: Iterable[_Candidate]) -> Iterator[Slab]:
+    """Each slab with the vector that says how much of it is to be taken away."""
+    left: dict[str, dict[str, Fraction]] = {}  # what is left of an entry, by the entries of a
+    for candidate in ordered:
+        name = candidate.name
+        entry = left.get(name, {name: Fraction(1)})
+        factor = {n: v / candidate.normal[name] for n, v in entry.items()}
+        yield Slab(candidate.above, candidate.below, factor)
+        for other, value in candidate.normal.items():
+            entry = left.setdefault(other, {other: Fraction(1)})
+            for n, v in factor.items():
+                entry[n] = entry.get(n, Fraction(0)) - value * v
 
 
 def _candidates(
@@ -116,4 +136,4 @@ def _candidates(
             own = extent(rows.get(axis), rows.get(opposite(axis)))
             if own is None or width <= WORTHWHILE * own * abs(factor):
                 ratio = width / (own * abs(factor)) if own else Fraction(0)
-                yield _Candidate(Slab(name, above, below), ratio, frozenset(factors))
+                yield _Candidate(above, below, name, ratio, factors)

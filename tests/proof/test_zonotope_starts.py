@@ -1,4 +1,4 @@
-"""Entry sets as zonotopes: combinations of names that stand for names."""
+"""Entry sets as zonotopes: measured combinations of names take part in bounds."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def starts_with_a_state(draw: st.DrawFn) -> tuple[StartSet, list[Fraction]]:
     frame = []
     for _ in range(draw(st.integers(0, 3))):
         normal = {j: a for j in range(NAMES) if (a := draw(small))}
+        factor = {j: a for j in range(NAMES) if (a := draw(small))}
         if normal:
-            name = draw(st.sampled_from(sorted(normal)))
             value = sum((a * state[j] for j, a in normal.items()), F(0))
-            frame.append(Measured(name, normal, value - draw(room), value + draw(room)))
+            frame.append(Measured(normal, value - draw(room), value + draw(room), factor))
     return StartSet(tuple(spans), (), tuple(frame)), state
 
 
@@ -70,7 +70,7 @@ def test_without_combinations_it_is_the_box(
 
 def test_a_line_is_bounded_exactly() -> None:
     """v = -2 x: what counts of a vector (a, b) is a - 2 b."""
-    line = Measured(1, {0: F(2), 1: F(1)}, F(0), F(0))
+    line = Measured({0: F(2), 1: F(1)}, F(0), F(0), {1: F(1)})
     start = StartSet(((F(9, 10), F(1)), (F(-2), F(-9, 5))), (), (line,))
     assert largest(start, [2, 1]) == 0
     assert largest(start, [1, 0]) == 1
@@ -79,7 +79,7 @@ def test_a_line_is_bounded_exactly() -> None:
 
 
 def test_a_combination_may_stand_for_a_name_without_bounds() -> None:
-    line = Measured(1, {0: F(-1), 1: F(1)}, F(0), F(1))
+    line = Measured({0: F(-1), 1: F(1)}, F(0), F(1), {1: F(1)})
     start = StartSet(((F(0), F(1)), (None, None)), (), (line,))
     assert largest(start, [0, 1]) == 2
     assert largest(start, [0, 1], -1) == 0
@@ -88,8 +88,8 @@ def test_a_combination_may_stand_for_a_name_without_bounds() -> None:
 def test_chains_of_combinations() -> None:
     """z = y + 1 and y = 2 x with x in [0, 1]: z in [1, 3], z - 2 x = 1."""
     frame = (
-        Measured(2, {1: F(-1), 2: F(1)}, F(1), F(1)),
-        Measured(1, {0: F(-2), 1: F(1)}, F(0), F(0)),
+        Measured({1: F(-1), 2: F(1)}, F(1), F(1), {2: F(1)}),
+        Measured({0: F(-2), 1: F(1)}, F(0), F(0), {1: F(1), 2: F(1)}),
     )
     start = StartSet(((F(0), F(1)), (F(0), F(2)), (F(-9), F(9))), (), frame)
     assert largest(start, [0, 0, 1]) == 3
@@ -106,11 +106,10 @@ ENTRY = (
 @pytest.mark.parametrize(
     "slab",
     [
-        Slab("x", 0, 2),  # not two sides of one combination
-        Slab("x", 0, 0),
-        Slab("x", 0, 3),  # no such row
-        Slab("x", -1, 1),
-        Slab("z", 0, 1),  # not in it
+        Slab(0, 2, {"x": F(1)}),  # not two sides of one combination
+        Slab(0, 0, {"x": F(1)}),
+        Slab(0, 3, {"x": F(1)}),  # no such row
+        Slab(-1, 1, {"x": F(1)}),
     ],
 )
 def test_rows_that_are_no_slab_are_refused(slab: Slab) -> None:
@@ -126,3 +125,12 @@ def test_rows_that_are_no_slab_are_refused(slab: Slab) -> None:
     why = malformed(problem, replace(good, nodes=(bad,)))
     assert why is not None
     assert "slab" in why
+
+
+@pytest.mark.parametrize("factor", [{}, {"z": F(1)}])
+def test_factors_are_about_names_of_the_model(factor: dict[str, Fraction]) -> None:
+    model = saddle()
+    good = certificate(model, "flowpipe", F(3)).proof
+    assert isinstance(good, FlowpipeProof)
+    bad = replace(good.nodes[0], frame=(Slab(0, 1, factor),))
+    assert malformed(linear_problem(model, model.properties[0]), replace(good, nodes=(bad,)))

@@ -29,7 +29,7 @@ def box(**spans: tuple[int, int]) -> list[Form]:
 def test_a_narrow_slab_stands_for_the_name_that_gains_most() -> None:
     normal = {"x": F(1), "y": F(-1)}
     entry = [*box(x=(0, 1), y=(0, 8)), *sides(normal, F(0), F(1, 10))]
-    assert frame_of(entry, [normal]) == (Slab("y", 4, 5),)
+    assert frame_of(entry, [normal]) == (Slab(4, 5, {"y": F(-1)}),)
 
 
 def test_a_wide_slab_is_not_used() -> None:
@@ -54,10 +54,10 @@ def test_names_are_taken_after_the_combinations_that_read_them() -> None:
     ]
     frame = [
         Measured(
-            "xyz".index(slab.name),
             {"xyz".index(n): a for n, a in entry[slab.above].coefficients.items()},
             entry[slab.below].constant,
             -entry[slab.above].constant,
+            {"xyz".index(n): a for n, a in slab.factor.items()},
         )
         for slab in frame_of(entry, [first, second])
     ]

@@ -54,7 +54,9 @@ halves = st.integers(-6, 6).map(lambda n: Fraction(n, 2))
 def test_it_agrees_with_the_exact_start_set(
     lows: list[Fraction], factor: Fraction, vector: list[int]
 ) -> None:
-    frame = (Measured(2, {0: factor, 2: Fraction(1)}, Fraction(-1, 4), Fraction(1, 2)),)
+    frame = (
+        Measured({0: factor, 2: Fraction(1)}, Fraction(-1, 4), Fraction(1, 2), {2: Fraction(1)}),
+    )
     start = StartSet(tuple((low, low + 1) for low in lows), (), frame)
     top = start.largest(start.support(vector), 1)
     assert top is not None
