@@ -16,7 +16,7 @@ from fractions import Fraction
 from models.automaton import primed
 from models.proof.flowpipe import Slab
 from models.proof.linear import Form
-from reach.affine.flowpipe_parts import Normal
+from reach.affine.flowpipe_parts import MovedFrame, Normal
 from reach.affine.reduced_rows import ReducedRows
 from reach.affine.step_evidence import Key, key_of, opposite
 
@@ -55,6 +55,21 @@ def _equations(kept: set[str], changed: Mapping[str, Normal]) -> Iterator[Normal
     for name, reads in sorted(changed.items()):
         if reads.keys() <= kept:
             yield {name: Fraction(1), **{other: -a for other, a in reads.items()}}
+
+
+def slabs_of(entry: Sequence[Form], moved: MovedFrame) -> tuple[Slab, ...]:
+    """The slabs of a frame that moved with the flow; none if the entry set lacks one of them."""
+    rows = {key_of(form.coefficients): i for i, form in enumerate(entry)}
+    slabs: list[Slab] = []
+    for normal, factor in zip(moved.normals, moved.factors, strict=True):
+        key = key_of(normal)
+        above, below = rows.get(key), rows.get(opposite(key))
+        if above is None or below is None:
+            return ()
+        name = next(iter(normal))
+        size = entry[above].coefficients[name] / normal[name]
+        slabs.append(Slab(above, below, {n: a / size for n, a in factor.items()}))
+    return tuple(slabs)
 
 
 @dataclass(frozen=True)

@@ -35,23 +35,27 @@ from models.proof.flowpipe import (
 from models.proof.linear import Form, Row, Rows
 from models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
 from models.proof.problem import LinearProblem
+from models.proof.start_set import StartSet
 from models.proof.stay_conditions import BadRows, before, start_time
 from reach.affine.demands import Demands, include
-from reach.affine.entry_frames import combinations_after, combinations_at_start, frame_of
+from reach.affine.entry_frames import combinations_after, combinations_at_start, frame_of, slabs_of
 from reach.affine.flowpipe_parts import (
     NO_PLAN,
     Explored,
     FlowpipeMethod,
     JumpCase,
     Lead,
+    MovedFrame,
     Normal,
     NotFound,
     Path,
     Plan,
     split_steps,
+    stages_around,
     start_path,
 )
 from reach.affine.forecast import steps_to_shorten
+from reach.affine.moved_frames import moved_frame
 from reach.affine.parameter_cells import Cells, Leaf, cells_of
 from reach.affine.reduced_rows import Bounded, ReducedRows
 from reach.affine.step_choice import choose, rounded_up
@@ -178,11 +182,12 @@ class Exploration:
         path: Path,
         sources: Sequence[Callable[[Form], Bounded | None]],
         combinations: Iterable[Normal],
+        moved: MovedFrame | None = None,
     ) -> tuple[list[Cover], int, bool]:
         """Evidence that what the sources bound lies in the entry set of a node, for each
         source; the node's number, and whether it is new. `combinations` may have narrow
-        ranges."""
-        keys = [key_of(found) for found in combinations]
+        ranges; a `moved` frame has its own."""
+        keys = [key_of(found) for found in (combinations if moved is None else moved.normals)]
         slabs = [dict(side) for key in keys for side in (key, opposite(key))]
         wanted: dict[Key, Normal] = {}
         for normal in (
@@ -208,7 +213,8 @@ class Exploration:
         number = self._known(location, entry)
         fresh = number is None
         if number is None:
-            number = self._add(location, path, entry, frame_of(entry, slabs[::2]))
+            frame = frame_of(entry, slabs[::2]) if moved is None else slabs_of(entry, moved)
+            number = self._add(location, path, entry, frame)
         region = sum(1 for e in self.nodes[:number] if e.node.location == location)
         order = {key_of(form.coefficients): i for i, form in zip(kept, entry, strict=True)}
         rows = [order[key_of(form.coefficients)] for form in self.nodes[number].node.entry]
@@ -242,12 +248,16 @@ class Exploration:
             fineness = plan.fineness
         else:
             fineness = choose(flow, spans, stay, self.method.step, self.method.level)
+        frames = self._moved_frames(location, start, stay) if self.method.moves_frames else {}
         stages, marks = plan.stages, plan.marks
         if not stages:
             count = -(-stay // fineness.length)
             if count > self.method.max_steps:
                 self._fail(f"a stay in {location} would need {count} steps")
             stages = (Stage(fineness.length, int(count)),)
+            if frames:
+                windows = [moved.window for moved in frames.values()]
+                stages = tuple(stages_around(windows, fineness.length, stay))
             if len(path) == 1:
                 bad = [case.rows for case in self.demands.conditions(location).bad]
                 marks += steps_to_shorten(flow, start, stages, fineness.degree, bad)
@@ -256,6 +266,10 @@ class Exploration:
         chosen: dict[Key, Normal] = {}
         for normal in (*plan.directions, *self.demands.directions(location)):
             include(chosen, normal)
+        for moved in frames.values():
+            for normal in moved.before:
+                include(chosen, normal)
+                include(chosen, {name: -a for name, a in normal.items()})
         rows = {key_of(form.coefficients): i for i, form in enumerate(entry)}
         directions = []
         for key, normal in chosen.items():
@@ -275,8 +289,21 @@ class Exploration:
             fineness.scale,
             frame,
         )
-        self.nodes.append(Explored(node, path, fineness, bounds_by_key(entry), marks))
+        self.nodes.append(Explored(node, path, fineness, bounds_by_key(entry), marks, frames))
         return len(self.nodes) - 1
+
+    def _moved_frames(
+        self, location: str, start: StartSet, longest: Fraction
+    ) -> dict[int, MovedFrame]:
+        """Frames for what the jumps of a location lead to, by the numbers of their cases."""
+        flow = self.demands.flow(location)
+        found: dict[int, MovedFrame] = {}
+        for case in self.demands.cases(location):
+            self._in_time()
+            moved = None if case.at_entry else moved_frame(flow, start, longest, case.rows)
+            if moved is not None:
+                found[case.number] = moved
+        return found
 
     def _longest(self, earliest: Fraction | None) -> Fraction:
         """How long a stay may last, a little more than to the horizon."""
@@ -420,6 +447,8 @@ class Exploration:
     ) -> None:
         path = (*explored.path, (case.number, count))
         planned = {key_of(normal) for normal in self.plans.get(path, NO_PLAN).rows}
+        if case.number in explored.frames:
+            planned |= {key_of(normal) for normal in explored.frames[case.number].normals}
         if case.at_entry:
             planned = set()  # rows of steps say nothing there
         numbers = {key_of(d.normal): i for i, d in enumerate(explored.node.directions)}
@@ -431,7 +460,8 @@ class Exploration:
         first = feasible[cluster[0]][case.number]
         assert first is not None
         combinations = combinations_after(first, self.problem.names)
-        proofs, number, fresh = self._enter(case.target, path, sources, combinations)
+        moved = explored.frames.get(case.number)
+        proofs, number, fresh = self._enter(case.target, path, sources, combinations, moved)
         for k, proof in zip(cluster, proofs, strict=True):
             explored.jumps[k][case.number] = proof
         early, late = sources[0].elapsed(late=False), sources[-1].elapsed(late=True)

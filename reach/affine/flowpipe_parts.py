@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import takewhile
+from math import ceil
 
 from models.proof.adjoint import Stage
 from models.proof.flowpipe import Node, Step
@@ -22,6 +23,9 @@ Path = tuple[tuple[int, int], ...]
 each jump the number of its case and of the cluster."""
 
 MAX_CELLS = 1 << 16
+
+MARGIN = Fraction(1, 1 << 12)
+"""How much longer than the window of a jump its own step is, relative to a usual step."""
 
 SHORTER = 4
 """How much shorter steps that meet bad states are made."""
@@ -40,8 +44,9 @@ def start_of(path: Path) -> tuple[int, int]:
 @dataclass(frozen=True)
 class FlowpipeMethod:
     """Options: the length of a step (chosen if None), how many nodes, how many steps a node
-    may have at most, how many successive steps share a successor (None: all), and into how
-    many cells the box of uncertain parameters is cut."""
+    may have at most, how many successive steps share a successor (None: all), into how many
+    cells the box of uncertain parameters is cut, and whether entry sets after jumps are measured
+    in frames that move with the flow."""
 
     step: Fraction | None = None
     level: int = 0
@@ -49,6 +54,7 @@ class FlowpipeMethod:
     max_steps: int = 20_000
     cluster: int | None = None
     cells: int = 1
+    moves_frames: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,27 @@ def split_steps(stages: Sequence[Stage], marks: Sequence[Mark]) -> tuple[Stage, 
     return tuple(found)
 
 
+def stages_around(
+    windows: Iterable[tuple[Fraction, Fraction]], usual: Fraction, end: Fraction
+) -> list[Stage]:
+    """Steps of about the usual length to an end, with a short one around every narrow window in
+    which a jump is possible."""
+    margin = usual * MARGIN
+    stages: list[Stage] = []
+    now = Fraction(0)
+    for window in sorted(windows):
+        begin, finish = window[0] - margin, window[1] + margin
+        if window[1] - window[0] > usual / 4 or begin <= now:
+            continue
+        count = ceil((begin - now) / usual)
+        stages += [Stage((begin - now) / count, count), Stage(finish - begin, 1)]
+        now = finish
+    if end > now:
+        count = ceil((end - now) / usual)
+        stages.append(Stage((end - now) / count, count))
+    return stages
+
+
 def _beginning_before(end: Fraction, marks: Iterable[Mark]) -> Iterator[Mark]:
     return takewhile(lambda mark: mark.begin < end, marks)
 
@@ -138,6 +165,17 @@ class JumpCase:
     at_entry: bool
 
 
+@dataclass(frozen=True)
+class MovedFrame:
+    """Normals in which the states after a jump are narrow, the vector by which each takes part
+    in the bounds of others, the normals before the jump, and when it is expected."""
+
+    normals: tuple[Normal, ...]
+    factors: tuple[Normal, ...]
+    before: tuple[Normal, ...]
+    window: tuple[Fraction, Fraction]
+
+
 @dataclass
 class Explored:
     """A node with the evidence for its steps, and where its jumps lead."""
@@ -148,6 +186,8 @@ class Explored:
     bounds: Mapping[Key, Fraction]
     """The constant of each entry row, by its direction."""
     marks: tuple[Mark, ...] = ()
+    frames: Mapping[int, MovedFrame] = field(default_factory=dict)
+    """Frames of what jumps lead to, by the numbers of their cases."""
     steps: list[Step] = field(default_factory=list)
     jumps: list[list[Evidence | None]] = field(default_factory=list)
     safety: list[list[Evidence]] = field(default_factory=list)

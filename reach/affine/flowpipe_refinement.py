@@ -13,11 +13,10 @@ with well-known jump times is bounded as tightly as if it were one stay.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
-from math import ceil, frexp, ldexp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +40,10 @@ from reach.affine.flowpipe_parts import (
     Path,
     Plan,
     split_steps,
+    stages_around,
 )
 from reach.affine.matrix_exponential import matrix_exponential
+from reach.affine.moved_frames import rounded_normal
 from reach.affine.step_choice import FIRST_LEVEL, Fineness, choose, matrix_of
 from reach.affine.step_evidence import Key, key_of, opposite
 
@@ -51,10 +52,7 @@ Array = NDArray[np.float64]
 NORMAL_BITS = 36
 """Bits of the entries of inherited rows, relative to the largest."""
 
-MARGIN = Fraction(1, 1 << 12)
-"""How much longer than the window of a jump its own step is, relative to a usual step."""
-
-ROUNDS = 4
+ROUNDS = 5
 """Explorations with the same usual steps."""
 
 ATTEMPTS = (
@@ -101,38 +99,47 @@ def search_flowpipe(
     flows: dict[str, AffineFlow] = {}
     outcome = NotFound("the time limit was reached")
     failed: list[Exploration] = []
+
+    def explored(how: FlowpipeMethod, plans: Mapping[Path, Plan], lenient: bool) -> Exploration:
+        return Exploration(
+            problem,
+            horizon,
+            how,
+            plans,
+            lenient=lenient,
+            expired=expired,
+            progress=progress,
+            flows=flows,
+        )
+
     for attempt in _attempts(method, flows, failed):
         plans: dict[Path, Plan] = {}
-        planned = False
+        framed = planned = False
         for number in range(ROUNDS):
-            lenient = not planned
-            tried = Exploration(
-                problem,
-                horizon,
-                attempt,
-                plans,
-                lenient=lenient,
-                expired=expired,
-                progress=progress,
-                flows=flows,
-            )
+            how = replace(attempt, moves_frames=framed and not planned)
+            tried = explored(how, plans, lenient=not framed and not planned)
             found = tried.run()
             attempts, total = attempts + 1, total + tried.step_count
             if isinstance(found, FlowpipeProof):
                 return Found(found, attempts, total)
-            if not planned or found.crossed:
-                outcome = found
-            if planned or expired() or not any(e.unsafe for e in tried.nodes):
+            if planned:
+                outcome = found if found.crossed else outcome
                 break
-            outcome = _at_first_crossing(tried)
-            failed[:] = [tried]
-            if is_real(tried):
-                return replace(outcome, steps=total, attempts=attempts)
-            if number >= 2 and any(flow.corners for flow in flows.values()):
-                break  # then smaller cells of parameters help more than shorter steps
-            planned = not any(e.unsafe_at_first for e in tried.nodes)
-            plans = _plans(tried, expired) if planned else _shorter(tried)
-            if not plans:
+            if framed:
+                plans, planned = _plans(failed[-1], expired), True
+            else:
+                outcome = found
+                if expired() or not any(e.unsafe for e in tried.nodes):
+                    break
+                outcome = _at_first_crossing(tried)
+                failed[:] = [tried]
+                if is_real(tried):
+                    return replace(outcome, steps=total, attempts=attempts)
+                if number >= 2 and any(flow.corners for flow in flows.values()):
+                    break  # then smaller cells of parameters help more than shorter steps
+                framed = not any(e.unsafe_at_first for e in tried.nodes)
+                plans = {} if framed else _shorter(tried)
+            if expired() or not (plans or framed) or (planned and not plans):
                 break
         if expired() or not outcome.refinable:
             break
@@ -241,21 +248,9 @@ class _Planner:
 
     def _steps(self) -> tuple[Stage, ...]:
         """The usual steps, with a short one of its own around every narrow jump window."""
-        usual = self._explored.fineness.length
-        margin = usual * MARGIN
+        windows = [lead.window for lead in self._explored.leads]
         end = self._explored.steps[-1].end
-        stages: list[Stage] = []
-        now = Fraction(0)
-        for lead in sorted(self._explored.leads, key=lambda lead: lead.window):
-            begin, finish = lead.window[0] - margin, lead.window[1] + margin
-            if lead.window[1] - lead.window[0] > usual / 4 or begin <= now:
-                continue
-            count = ceil((begin - now) / usual)
-            stages += [Stage((begin - now) / count, count), Stage(finish - begin, 1)]
-            now = finish
-        if end > now:
-            count = ceil((end - now) / usual)
-            stages.append(Stage((end - now) / count, count))
+        stages = stages_around(windows, self._explored.fineness.length, end)
         return split_steps(stages, self._explored.marks)
 
     def fineness(self) -> Fineness:
@@ -322,11 +317,4 @@ class _Planner:
             transition = matrix_exponential(self._matrix.T * float(elapsed))
             self._transitions[elapsed] = transition
         vector = transition @ np.array([float(normal.get(n, 0)) for n in self._flow.names])
-        return _rounded(self._flow.names, vector)
-
-
-def _rounded(names: Sequence[str], vector: Array) -> Normal:
-    _, exponent = frexp(float(np.abs(vector).max()))
-    unit = ldexp(1.0, exponent - NORMAL_BITS)
-    entries = {n: Fraction(round(float(v) / unit)) for n, v in zip(names, vector, strict=True)}
-    return {n: v * Fraction(unit) for n, v in entries.items() if v}
+        return rounded_normal(self._flow.names, vector, NORMAL_BITS)
