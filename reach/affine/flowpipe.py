@@ -447,11 +447,12 @@ class Exploration:
     ) -> None:
         path = (*explored.path, (case.number, count))
         planned = {key_of(normal) for normal in self.plans.get(path, NO_PLAN).rows}
-        if case.number in explored.frames:
-            planned |= {key_of(normal) for normal in explored.frames[case.number].normals}
-        if case.at_entry:
-            planned = set()  # rows of steps say nothing there
+        moved = explored.frames.get(case.number)
+        if moved is not None:
+            planned |= {key_of(normal) for normal in moved.normals}
         numbers = {key_of(d.normal): i for i, d in enumerate(explored.node.directions)}
+        if case.at_entry:
+            numbers = {}  # rows of steps say nothing there
         sources = []
         for k in cluster:
             reduced = feasible[k][case.number]
@@ -460,7 +461,6 @@ class Exploration:
         first = feasible[cluster[0]][case.number]
         assert first is not None
         combinations = combinations_after(first, self.problem.names)
-        moved = explored.frames.get(case.number)
         proofs, number, fresh = self._enter(case.target, path, sources, combinations, moved)
         for k, proof in zip(cluster, proofs, strict=True):
             explored.jumps[k][case.number] = proof

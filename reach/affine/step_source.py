@@ -13,7 +13,12 @@ from reach.affine.step_evidence import Key, key_of
 
 
 class StepSource:
-    """Bounds of successors of one step: by one row for planned rows, else by a program."""
+    """Bounds of successors of one step: by one row for planned rows, else by a program.
+
+    On a first step the rows that are exact at the entry are tried by themselves, too: programs
+    that are solved in floating point first cannot tell them from others that are nearly so, and
+    jumps that take no time would let sets grow by a grain again and again.
+    """
 
     def __init__(
         self, step: Step, reduced: ReducedRows, numbers: Mapping[Key, int], planned: set[Key]
@@ -25,10 +30,15 @@ class StepSource:
         """A bound of a form over the values after the jump, if there is one."""
         normal = {name.removesuffix("'"): a for name, a in goal.coefficients.items()}
         if key_of(normal) in self._planned:
-            found = self._by_row(goal)
+            found = self._by_row(goal, 0)
             if found is not None:
                 return found
-        return self._reduced.largest(goal)
+        found = self._reduced.largest(goal)
+        if self._step.begin == 0:
+            exact = self._by_row(goal, self._step.clock + 2)
+            if exact is not None and (found is None or exact.value < found.value):
+                return exact
+        return found
 
     def elapsed(self, *, late: bool) -> Bounded | None:
         """The largest elapsed time at which the jump is possible (or minus the smallest)."""
@@ -36,10 +46,12 @@ class StepSource:
             self._times[late] = self._reduced.largest(Form({ELAPSED: Fraction(2 * late - 1)}))
         return self._times[late]
 
-    def _by_row(self, goal: Form) -> Bounded | None:
+    def _by_row(self, goal: Form, offset: int) -> Bounded | None:
+        """A bound by the row of the direction itself, counted from a row on."""
         form, weights = self._reduced.with_primes(goal)
-        number = self._numbers.get(key_of(form.coefficients)) if form.coefficients else None
-        if number is None or not self._step.rows[number].form.coefficients:
+        direction = self._numbers.get(key_of(form.coefficients)) if form.coefficients else None
+        number = -1 if direction is None else offset + direction
+        if not 0 <= number < len(self._step.rows) or not self._step.rows[number].form.coefficients:
             return None
         row = self._step.rows[number].form
         name = next(iter(form.coefficients))

@@ -127,6 +127,8 @@ def test_runs_that_must_jump_on_a_surface_are_moved_onto_it(tmp_path: Path) -> N
     text = model(tmp_path, guard="i >= 2").read_text()
     text = text.replace("inv { c <= 0.5 }", "inv { i <= 2 }")
     (tmp_path / "surface.charon").write_text(text)
-    found = frame_of_first_jump(tmp_path / "surface.charon", {**BOX, "i": ("0.5", "1.9")})
+    found = frame_of_first_jump(
+        tmp_path / "surface.charon", {**BOX, "i": ("0.5", "1.9"), "v": ("6", "6.1")}
+    )
     assert found is not None
     assert all("i" not in normal for normal in found.normals)
