@@ -1,6 +1,9 @@
 """Piecewise linear values in conditions: `min`, `max`, `abs`, `sign`, `floor` and `if`, by cases.
 
-Each such value becomes an unknown number p, with a condition that says what it is:
+A comparison with such a value holds just where it holds with one of its branches instead, and that
+branch is the value: abs(a) <= c says a >= 0 and a <= c, or a <= 0 and -a <= c (`by_cases`). Where
+conditions relate two models the number of cases would be too large. There each such value becomes
+an unknown number p, with a condition that says what it is (`without_pieces`):
 
 - p = min(a, b):    p <= a and p <= b and (p >= a or p >= b); for `max` the other way round
 - p = abs(a):       as max(a, -a)
@@ -16,21 +19,98 @@ all other names. The names of unknown numbers have a blank, as no name of a mode
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from models.expressions.expression import (
     Expression,
     conjunction,
+    constant,
     disjunction,
     equal,
     negation,
     variable,
 )
 from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
-from models.expressions.traversal import rebuild, with_arguments
+from models.expressions.traversal import postorder, rebuild, with_arguments
 from models.proof.linear import Types
 from models.proof.quantities import is_total
 
 _NO_NUMBER = BOOLEAN_OPERATORS | COMPARISONS | {Op.BOOLEAN, Op.SYMBOL, Op.AT, Op.IF}
 _PIECES = frozenset({Op.MINIMUM, Op.MAXIMUM, Op.ABSOLUTE, Op.SIGN, Op.FLOOR})
+
+
+MOST_CASES = 64
+"""A comparison with more cases is left as it is."""
+
+
+def by_cases(condition: Expression, types: Types) -> Expression:
+    """The condition with comparisons of piecewise linear values as disjunctions over their
+    branches; it holds in the same states. `floor` is left as it is."""
+
+    def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
+        node = with_arguments(node, args)
+        return _cases(node, types) if node.op in COMPARISONS else node
+
+    return rebuild(condition, replace)
+
+
+def _cases(comparison: Expression, types: Types) -> Expression:
+    pending: list[tuple[tuple[Expression, ...], Expression]] = [((), comparison)]
+    found: list[Expression] = []
+    while pending:
+        chosen, case = pending.pop()
+        piece = _innermost_piece(case, types)
+        if piece is None:
+            found.append(conjunction(*chosen, case))
+        else:
+            for where, value in _branches(piece):
+                pending.append(((*chosen, where), _with_branch(case, piece, value)))
+        if len(found) + len(pending) > MOST_CASES:
+            return comparison
+    return disjunction(*found)
+
+
+def _innermost_piece(case: Expression, types: Types) -> Expression | None:
+    """A piecewise value that has none inside."""
+    if case.op not in COMPARISONS:  # it has become a truth value
+        return None
+    for node in postorder(*case.args):
+        if node.op is not Op.FLOOR and _is_piecewise(node, types) and is_total(node):
+            return node
+    return None
+
+
+def _branches(piece: Expression) -> Iterator[tuple[Expression, Expression]]:
+    """The values of a piecewise value, each with a condition for it; one of them holds, and where
+    several do they give the same value."""
+    if piece.op is Op.IF:
+        test, then, other = piece.args
+        yield test, then
+        yield negation(test), other
+    elif piece.op in (Op.MINIMUM, Op.MAXIMUM):
+        for one in piece.args:
+            others = [other for other in piece.args if other is not one]
+            if piece.op is Op.MINIMUM:
+                yield conjunction(*(one <= other for other in others)), one
+            else:
+                yield conjunction(*(one >= other for other in others)), one
+    else:
+        (a,) = piece.args
+        if piece.op is Op.ABSOLUTE:
+            yield a >= 0, a
+            yield a <= 0, -a
+        else:
+            assert piece.op is Op.SIGN
+            yield a > 0, constant(1)
+            yield a < 0, constant(-1)
+            yield equal(a, 0), constant(0)
+
+
+def _with_branch(case: Expression, piece: Expression, value: Expression) -> Expression:
+    def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
+        return value if node == piece else with_arguments(node, args)
+
+    return rebuild(case, replace)
 
 
 def without_pieces(condition: Expression, types: Types) -> Expression:

@@ -67,6 +67,7 @@ from models.proof.linear import (
     of_variable,
 )
 from models.proof.parameter_corners import Corner, at_corner, is_steady, parameter_corners
+from models.proof.pieces import by_cases
 from models.proof.quantities import (
     Quantities,
     is_continuous,
@@ -287,7 +288,8 @@ class LinearProblem:
     def _alternatives(self, condition: Expression) -> Alternatives:
         found = self._conditions.get(condition)
         if found is None:
-            found = self._conditions[condition] = alternatives(condition, self.types)
+            plain = by_cases(condition, self.types)
+            found = self._conditions[condition] = alternatives(plain, self.types)
         return found
 
     def _invariant(self, location: str) -> Alternatives:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from abstraction.strategies.strategy import Task
+from abstraction.verification import verify
 from models.automaton import BOOL
 from models.expressions.evaluation import evaluate
 from models.expressions.expression import Expression
+from models.expressions.operators import Op
 from models.expressions.text import parse_expression
-from models.expressions.traversal import free_variables
+from models.expressions.traversal import free_variables, postorder
+from models.load import load
 from models.proof.linear import Row, alternatives
 from models.proof.obligation import Obligation, ObligationKind
-from models.proof.pieces import without_pieces
+from models.proof.pieces import by_cases, without_pieces
+from models.verdict import Verdict, Verified
 from reach.combinations import refutation
 
 CONDITIONS = [
@@ -68,15 +75,96 @@ def test_every_solution_is_in_a_case(text: str) -> None:
     assert seen
 
 
+GRID = [Fraction(k, 4) for k in range(-8, 9)]
+
+
+@pytest.mark.parametrize("text", CONDITIONS)
+def test_branches_hold_in_the_same_states(text: str) -> None:
+    """Brute force: on a grid with all the corners of the pieces on it."""
+    condition = parse_expression(text)
+    plain = by_cases(condition, {})
+    cases = alternatives(plain)
+    exact = "floor" not in text
+    for x in GRID:
+        for y in GRID:
+            values = {"x": x, "y": y}
+            truth = evaluate(condition, values)
+            assert evaluate(plain, values) == truth
+            covered = any(all(holds(row, values) for row in rows) for rows in cases)
+            assert covered or not truth
+            assert not exact or covered == truth
+
+
+def test_every_piece_is_taken_apart() -> None:
+    for text in CONDITIONS:
+        plain = by_cases(parse_expression(text), {})
+        ops = {node.op for node in postorder(plain)}
+        assert ops.isdisjoint({Op.MINIMUM, Op.MAXIMUM, Op.ABSOLUTE, Op.SIGN, Op.IF})
+
+
+def test_comparisons_with_too_many_cases_are_left_alone() -> None:
+    condition = parse_expression(" + ".join(f"abs(x{k})" for k in range(20)) + " < 1")
+    assert by_cases(condition, {}) == condition
+
+
 @pytest.mark.parametrize("text", ["min(1 / x, 2) > 2", "abs(1 / x) < 0", "(x > 0 ? 1 / x : 1) < 0"])
 def test_what_is_not_defined_everywhere_is_left_alone(text: str) -> None:
     condition = parse_expression(text)
     assert without_pieces(condition, {}) == condition
+    assert by_cases(condition, {}) == condition
 
 
 def test_truth_values_are_no_numbers() -> None:
     condition = parse_expression("x > 0 ? a : b")
     assert without_pieces(condition, {"a": BOOL, "b": BOOL}) == condition
+    assert by_cases(condition, {"a": BOOL, "b": BOOL}) == condition
+
+
+STABLE = """
+mode M() {{ write analog real x, y; diff {{ d(x) == 0.5*y - x; d(y) == -y; }} {invariant} }}
+agent A() {{
+  private analog real x, y;
+  init {{ x in [-1, 1]; y in [-1, 1]; }}
+  mode top = M();
+  assert "claim" {{ {claim} }}
+}}
+system A() until 3;
+"""
+
+
+def judged(folder: Path, method: str, claim: str, invariant: str = "") -> Verdict:
+    (folder / "stable.charon").write_text(STABLE.format(claim=claim, invariant=invariant))
+    automaton = load(folder / "stable.charon").automaton
+    return verify(Task(automaton, automaton.properties[0], time.monotonic() + 30), method)
+
+
+@pytest.mark.parametrize("method", ["template", "flowpipe"])
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "abs(x) <= 1.2",
+        "max(x, y) <= 1.2",
+        "abs(x) + abs(y) <= 2.2",
+        "(x > 0 ? x : -x) <= 1.2",
+        "sign(x - 3) < 0",
+    ],
+)
+def test_claims_about_pieces_are_proved(method: str, claim: str, tmp_path: Path) -> None:
+    assert isinstance(judged(tmp_path, method, claim), Verified)
+
+
+@pytest.mark.parametrize("method", ["template", "flowpipe", "quadratic", "nonlinear"])
+@pytest.mark.parametrize(
+    "claim", ["abs(x) <= 0.9", "min(x, y) >= -0.9", "abs(x) + abs(y) <= 1.9", "sign(x) >= 0"]
+)
+def test_false_claims_about_pieces_are_not(method: str, claim: str, tmp_path: Path) -> None:
+    assert not isinstance(judged(tmp_path, method, claim), Verified)
+
+
+def test_invariants_with_pieces_count(tmp_path: Path) -> None:
+    inside = "inv { abs(x) + abs(y) <= 1 }"
+    assert isinstance(judged(tmp_path, "template", "abs(x) <= 1", inside), Verified)
+    assert not isinstance(judged(tmp_path, "template", "abs(x) <= 0.99", inside), Verified)
 
 
 @pytest.mark.parametrize(

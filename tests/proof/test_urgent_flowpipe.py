@@ -142,12 +142,24 @@ def test_guards_that_may_fail_to_hold_promise_nothing(engine: str) -> None:
     assert not verified(rising(function(Op.SQRT, X - 3) <= 0, X <= 2), engine)
 
 
+def test_guards_with_linear_pieces_are_known() -> None:
+    """x * (x > 1 ? 1 : 0) >= 1 holds just where x > 1."""
+    step = conditional(X > 1, constant(1), constant(0))
+    automaton = rising(compare(Op.GREATER_EQUAL, multiply(X, step), 1), X <= 2)
+    problem = linear_problem(automaton, automaton.properties[0])
+    assert problem.idle("up") != ((),)
+    assert verified(rising(compare(Op.GREATER_EQUAL, multiply(X, step), 1), X <= 1), "flowpipe")
+    assert not verified(
+        rising(compare(Op.GREATER_EQUAL, multiply(X, step), 1), X <= Fraction(9, 10)), "flowpipe"
+    )
+
+
 def test_quantities_that_jump_or_are_not_defined_everywhere_are_left_out() -> None:
-    square, step = power(X, 2), conditional(X > 1, constant(1), constant(0))
+    square = power(X, 2)
     for guard, known in (
         (compare(Op.GREATER_EQUAL, square, 1), True),
         (compare(Op.GREATER_EQUAL, function(Op.SIN, X), 1), True),
-        (compare(Op.GREATER_EQUAL, multiply(X, step), 1), False),
+        (compare(Op.GREATER_EQUAL, function(Op.SIGN, square - 1), 1), False),
         (compare(Op.GREATER_EQUAL, function(Op.LOG, X), 1), False),
         (compare(Op.GREATER_EQUAL, power(X, -1), 1), False),
         (compare(Op.GREATER_EQUAL, function(Op.FLOOR, X), 1), False),
