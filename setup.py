@@ -8,7 +8,7 @@ from setuptools import Extension, setup
 
 CORE = (
     "memory", "evaluate", "advance", "step", "adams", "output", "comparison", "plan", "atoms",
-    "verified", "roots", "tape", "interval", "point", "result",
+    "verified", "regular", "roots", "tape", "interval", "point", "result",
 )  # fmt: skip
 FLEET = ("fleet_module", "fleet_setup", "fleet", "path", "grid", "meeting", "foresee")
 

@@ -170,6 +170,7 @@ int core_begin(Core *core, double shorter, int *good)
     core->taylor_order = order > 1 ? order : 1;
     if (core->n)
         h = 0.5 * series_step(core, order);
+    core->trusted = order == core->method->max_order ? h : 0.0; /* broken off, it tells nothing */
     if (!(h < shorter))
         h = shorter;
     core->h = h < core_least(core) ? core_least(core) : h;

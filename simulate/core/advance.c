@@ -53,6 +53,7 @@ static int accept(Core *core, double t, double h, double error, int *stop)
     memcpy(core->x, core->trial_x, core->n * sizeof(double));
     memcpy(core->values, core->trial, core->p->atom_count * sizeof(double));
     core->h_before = h;
+    core->proved = h <= core->regular;
     if (core->t >= core->until && core->active_count == 0) {
         core->stale = 1;
         *stop = STOP_END;
@@ -225,11 +226,19 @@ int core_run(Core *core)
             return finish(core, STOP_STEP_LIMIT);
         if (h < least)
             h = least;
+        if (core->method->taylor && core->p->edged) {
+            core->regular = core_regular(core, h);
+            if (core->regular < 0.0)
+                return -1;
+            if (core->regular < h)
+                h = core->regular > least ? core->regular : least;
+        }
         core->grazing_count = 0;
         done = attempt(core, h, least, &stop);
         if (done < 0)
             return -1;
-        if (core->t >= core->until && core->h < wanted && h > 0.01 * wanted)
+        if (core->t >= core->until && !core->method->taylor && core->h < wanted &&
+            h > 0.01 * wanted)
             core->h = wanted; /* cut short by the end of the stretch, not by the error */
         if (done)
             return finish(core, stop);

@@ -31,8 +31,10 @@ typedef struct {
     int started, stale; /* whether there is a history, and whether it lacks the last state */
     const int *active;
     int landing, measured; /* whether the step ends at a guard; whether its error was measured */
+    int proved; /* whether the flow has values all along the last step */
     int shortest; /* whether no shorter step can be told by the clock */
     double t, until, h, h_before, next; /* next: the step that is planned */
+    double trusted, regular; /* of a series: up to where its terms are small, its flow has values */
     double excess; /* by how much the measured error exceeds the estimated one */
     long steps, rejected, evaluations, guard_evaluations, beyond, singular;
     double times[HISTORY], basis[HISTORY + 1][HISTORY + 1];
@@ -82,6 +84,8 @@ int core_plan(Core *core, double h, double *limit);
 int core_span(const Core *core, int degree);
 double core_intervals(Core *core, int k, double h, Intervals *found); /* the trusted step */
 double core_nearest(Core *core, int k, double h);
+int core_ranges(Core *core, const Instruction *tape, int count, double a, double b);
+double core_regular(Core *core, double h); /* negative on failure */
 int core_verified(Core *core, double h, double *limit);
 double core_least(const Core *core);
 int core_begin(Core *core, double shorter, int *good);

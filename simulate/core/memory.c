@@ -18,8 +18,9 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     core->n = p->n;
     core->t = t;
     core->order = 1;
-    core->h_before = INFINITY;
+    core->h_before = core->trusted = core->regular = INFINITY;
     core->excess = 1.0;
+    core->proved = 1;
     doubles = regs * 5 + regs * STRIDE + 6 * n + n * STRIDE + 2 * n * HISTORY + 4 * atoms +
               1 + MAX_INTERVALS * tokens;
     bytes = doubles * sizeof(double) + atoms * sizeof(Intervals) +

@@ -240,7 +240,7 @@ static double foresight(const Core *core, double h)
 /* The step allowed by the watches; fills the lists of watches that are true now. */
 int core_plan(Core *core, double h, double *limit)
 {
-    int round, k, i;
+    int k, i;
     core->fired_count = core->grazing_count = 0;
     *limit = h;
     if (core->active_count == 0)
@@ -249,7 +249,7 @@ int core_plan(Core *core, double h, double *limit)
         return -1;
     if (near(core, h) && tolerances(core) < 0)
         return -1;
-    for (round = 0; round < 8; round++) {
+    for (;;) {
         double shortest = h;
         for (k = 0; k < core->p->atom_count; k++)
             if (core->used[k]) {
@@ -257,7 +257,7 @@ int core_plan(Core *core, double h, double *limit)
                 if (trusted < shortest)
                     shortest = trusted;
             }
-        if (shortest >= h)
+        if (shortest >= h || h <= core_least(core))
             break;
         h = shortest;
     }

@@ -192,6 +192,33 @@ static int measure(Core *core, double h, double *error)
     return 0;
 }
 
+/* A step along a series. Where not even the shortest step is proved to be regular, or its last
+ * terms are not known to be small, the error is the defect at its end: so a flow that is
+ * undefined at one point is passed, but no second such step in a row. */
+static int judge_series(Core *core, double t, double h, double *error)
+{
+    const double *x = core->trial_x;
+    int n = core->n, regular = h <= core->regular, i, j;
+    if (!all_finite(x, n) || !(regular || core->proved))
+        return SINGULAR;
+    if (regular && h <= core->trusted)
+        return GOOD;
+    if (core_flow(core, t, x, core->f) < 0)
+        return -1;
+    if (!all_finite(core->f, n))
+        return SINGULAR;
+    for (i = 0; i < n; i++) {
+        double slope = 0.0, a = fabs(core->x[i]), b = fabs(x[i]), size;
+        for (j = core->degree; j > 0; j--)
+            slope = slope * h + j * core->poly[(size_t)j * n + i];
+        size = fabs(core->f[i] - slope) * h /
+               (core->method->atol + core->method->rtol * (b > a ? b : a));
+        if (!(size <= *error))
+            *error = size;
+    }
+    return *error <= 1.0 ? GOOD : INACCURATE;
+}
+
 /* One trial step into `trial_x` and `trial`; returns a verdict or -1. */
 int core_try(Core *core, double t, double h, double *error)
 {
@@ -206,7 +233,7 @@ int core_try(Core *core, double t, double h, double *error)
     if (core_beyond(core, core->trial) && looking)
         return BEYOND;
     if (core->method->taylor)
-        return all_finite(x, n) ? GOOD : SINGULAR;
+        return judge_series(core, t, h, error);
     core->beyond += core->fired_count > 0;
     if (core_flow(core, t, x, core->rows) < 0)
         return -1;

@@ -8,8 +8,10 @@
 #define SHORTEST 0x1p-30
 #define MAX_ROUNDS 256
 
-/* The ranges of time and state between the times a and b of the extrapolation. */
-static int ranges(Core *core, double a, double b)
+enum { AT_EDGE = 2 };
+
+/* What a tape computes between the times a and b of the extrapolation, enclosed. */
+int core_ranges(Core *core, const Instruction *tape, int count, double a, double b)
 {
     const Program *p = core->p;
     double middle = 0.5 * (a + b), half = 0.5 * (b - a);
@@ -31,8 +33,12 @@ static int ranges(Core *core, double a, double b)
         core->low[1 + i] = value - reach;
         core->high[1 + i] = value + reach;
     }
-    return tape_enclosure(p, p->guard, p->guard_count, core->low, core->high,
-                          core->gaps);
+    return tape_enclosure(p, tape, count, core->low, core->high, core->gaps);
+}
+
+static int ranges(Core *core, double a, double b)
+{
+    return core_ranges(core, core->p->guard, core->p->guard_count, a, b);
 }
 
 /* Whether an atom that is false now is false over the whole range just enclosed. */
@@ -69,22 +75,55 @@ static int mark_unproved(Core *core)
     return count;
 }
 
+/* How far to go where guards, those with open[k] = AT_EDGE, have no value here and now (at a
+ * pole, say): to where all of them have one again, for what they are there no series made here
+ * tells; h if that is not close by. They are not open any more. */
+static int past_edge(Core *core, double h, double *limit)
+{
+    double s = core_least(core);
+    int k, known = 0;
+    *limit = h;
+    for (; !known && s < h * FINEST; s *= 4.0) {
+        if (ranges(core, s, s) < 0)
+            return -1;
+        known = 1;
+        for (k = 0; k < core->p->atom_count; k++)
+            if (core->open[k] == AT_EDGE) {
+                double low = core->low[core->p->atoms[k].reg];
+                double high = core->high[core->p->atoms[k].reg];
+                known &= low != low || (low > -INFINITY && high < INFINITY);
+            }
+        if (known)
+            *limit = s;
+    }
+    for (k = 0; k < core->p->atom_count; k++)
+        if (core->open[k] == AT_EDGE)
+            core->open[k] = 0;
+    return 0;
+}
+
 /* How far the truth of guards that are no polynomials is excluded, or predicted by their
  * series, when the way is enclosed piece by piece; where neither is the case, and not even
  * close by, the step is shortened and enclosed more finely. */
 int core_verified(Core *core, double h, double *limit)
 {
-    double a = 0.0, width = h, finest = h * FINEST, shortest = h * SHORTEST;
-    int k, rounds = 0, pending = mark_unproved(core);
+    double a = 0.0, width, finest, shortest;
+    int k, at_edge = 0, rounds = 0, pending = mark_unproved(core);
     if (pending) { /* what is not even excluded here and now cannot be enclosed at all */
         if (ranges(core, 0.0, 0.0) < 0)
             return -1;
         for (k = 0; k < core->p->atom_count; k++)
             if (core->open[k] && !stays_false(core, k)) {
-                core->open[k] = 0;
+                core->open[k] = core->gaps[core->p->atoms[k].reg] ? AT_EDGE : 0;
+                at_edge |= core->open[k];
                 pending--;
             }
+        if (at_edge && past_edge(core, h, &h) < 0)
+            return -1;
     }
+    width = h;
+    finest = h * FINEST;
+    shortest = h * SHORTEST;
     while (pending && a < h && rounds < MAX_ROUNDS) {
         double b = a + width < h ? a + width : h;
         int failing = 0, unexplained = 0;

@@ -289,6 +289,7 @@ def begin(m: Memory, shorter: float) -> bool:
         return False
     m.taylor_order = max(order, 1)
     h = 0.5 * series_step(m, order) if m.n else math.inf
+    m.trusted = h if order == method_order(m) else 0.0  # a series that breaks off tells nothing
     m.h = max(h if h < shorter else shorter, m.least())
     m.h_before = m.h
     return True

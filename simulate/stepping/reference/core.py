@@ -38,9 +38,11 @@ from simulate.stepping.reference.adams import (
     method_order,
     new_differences,
     predictor,
+    weight,
 )
 from simulate.stepping.reference.memory import Memory, finite
 from simulate.stepping.reference.plan import plan
+from simulate.stepping.reference.regular import regular_length
 from simulate.stepping.stretch import Stop, Stretch
 
 
@@ -90,8 +92,12 @@ class Core(Memory):
             if self.steps >= self.method.max_steps:
                 return self.result(Stop.STEP_LIMIT)
             h = max(h, least)
+            if self.taylor and self.p.edged:
+                self.regular = regular_length(self, h)
+                h = max(min(h, self.regular), least)
             outcome = self.attempt(h, least)
-            if self.t >= self.until and self.h < wanted and h > 0.01 * wanted:
+            cut = self.t >= self.until and not self.taylor
+            if cut and self.h < wanted and h > 0.01 * wanted:
                 self.h = wanted  # cut short by the end of the stretch, not by the error
             if outcome is not None:
                 return outcome
@@ -155,7 +161,8 @@ class Core(Memory):
         if found and looking:
             return "beyond", x, [], found
         if self.taylor:
-            return ("good" if finite(x) else "singular"), x, [], 0.0
+            kind, error = self.judge_series(t, h, x)
+            return kind, x, [], error
         self.beyond_count += bool(found)
         f = self.flow(t, x)
         if not finite(f):
@@ -178,6 +185,28 @@ class Core(Memory):
         if found and looking:
             return "beyond", x, [], found
         return "good", x, rows, error
+
+    def judge_series(self, t: float, h: float, x: list[float]) -> tuple[str, float]:
+        """What becomes of a step along a series, and its error. Where not even the shortest step
+        is proved to be regular, or its last terms are not known to be small, that is the defect
+        at its end: so a flow that is undefined at one point is passed, but no second such step
+        in a row."""
+        regular = h <= self.regular
+        if not finite(x) or not (regular or self.proved):
+            return "singular", 0.0
+        if regular and h <= self.trusted:
+            return "good", 0.0
+        f = self.flow(t, x)
+        if not finite(f):
+            return "singular", 0.0
+        worst = 0.0
+        for i, row in enumerate(self.poly):
+            slope = 0.0
+            for j in range(self.degree, 0, -1):
+                slope = slope * h + j * row[j]
+            size = abs(f[i] - slope) * h / weight(self, i, x[i])
+            worst = size if not size <= worst else worst
+        return ("good" if worst <= 1.0 else "error"), worst
 
     def measured(self, rows: list[list[float]], error: float, h: float, x: list[float]) -> float:
         """Measure the error of a step by the defect at one place inside it, and correct the
@@ -215,6 +244,7 @@ class Core(Memory):
         if not self.taylor:
             choose(self, rows, error, h, x)
         self.t, self.x, self.values, self.h_before = t, x, self.trial, h
+        self.proved = h <= self.regular
         if self.t >= self.until and not self.active:
             self.stale = True
             return self.result(Stop.END)

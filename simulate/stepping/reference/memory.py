@@ -67,6 +67,8 @@ class Memory:
         self.degree = 0
         self.h = 0.0
         self.h_before = math.inf
+        self.trusted = self.regular = math.inf
+        self.proved = True
         self.landing = self.shortest = False
         self.excess = 1.0
         self.extra: list[float] = []

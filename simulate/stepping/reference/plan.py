@@ -56,13 +56,13 @@ def plan(m: Memory, h: float) -> tuple[float, list[int], list[int]]:
     if near(m, h):
         m.tolerances()
     found: list[Intervals] = [[] for _ in m.p.atoms]
-    for _ in range(8):
+    while True:
         shortest = h
         for k, used in enumerate(m.used):
             if used:
                 found[k], limit = intervals(m, k, h)
                 shortest = min(shortest, limit)
-        if shortest >= h:
+        if shortest >= h or h <= m.least():
             break
         h = shortest
     fired, touched, limit = [], [], verified(m, h, found)

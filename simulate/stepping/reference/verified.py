@@ -5,6 +5,7 @@ The reference for `core/verified.c`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from simulate.stepping.program import EQUALITY, FROZEN, UNDEFINED_HOLDS
@@ -12,6 +13,7 @@ from simulate.stepping.reference.atoms import Intervals
 from simulate.stepping.reference.interval import enclose
 from simulate.stepping.reference.memory import Memory
 from simulate.stepping.reference.roots import MAX_DEGREE
+from simulate.stepping.tape import Instruction
 
 FINEST = 2.0**-6
 """A step is enclosed in pieces down to this part of it, or shortened."""
@@ -23,8 +25,8 @@ MAX_ROUNDS = 256
 """At most so many enclosures for one step."""
 
 
-def ranges(m: Memory, a: float, b: float) -> None:
-    """Enclose the guards between the times a and b of the extrapolation."""
+def ranges(m: Memory, tape: Sequence[Instruction], a: float, b: float) -> None:
+    """Enclose what a tape computes between the times a and b of the extrapolation."""
     middle, half = 0.5 * (a + b), 0.5 * (b - a)
     m.low, m.high, m.gaps = list(m.r), list(m.r), [False] * len(m.r)
     m.low[0], m.high[0] = m.t + a, m.t + b
@@ -37,7 +39,7 @@ def ranges(m: Memory, a: float, b: float) -> None:
             power *= b
         reach = half * slope
         m.low[1 + i], m.high[1 + i] = value - reach, value + reach
-    enclose(m.p.guard, m.low, m.high, m.gaps, m.p.tables, m.p.externals, m.p.lipschitz)
+    enclose(tape, m.low, m.high, m.gaps, m.p.tables, m.p.externals, m.p.lipschitz)
 
 
 def stays_false(m: Memory, k: int) -> bool:
@@ -71,19 +73,37 @@ def unproved(m: Memory) -> list[int]:
     return found
 
 
+def past_edge(m: Memory, h: float, atoms: Sequence[int]) -> float:
+    """How far to go where guards have no value here and now (at a pole, say): to where all of
+    them have one again, for what they are there no series made here tells; h if that is not
+    close by."""
+    s = m.least()
+    while s < h * FINEST:
+        ranges(m, m.p.guard, s, s)
+        spans = [(m.low[m.p.atoms[k][0]], m.high[m.p.atoms[k][0]]) for k in atoms]
+        if all(low != low or (low > -math.inf and high < math.inf) for low, high in spans):
+            return s
+        s *= 4.0
+    return h
+
+
 def verified(m: Memory, h: float, found: Sequence[Intervals]) -> float:
     """How far the truth of guards that are no polynomials is excluded, or predicted by their
     series, when the way is enclosed piece by piece; where neither is the case, and not even
     close by, the step is shortened and enclosed more finely."""
-    pending, a, width, finest, rounds = unproved(m), 0.0, h, h * FINEST, 0
-    shortest = h * SHORTEST
+    pending, a, rounds = unproved(m), 0.0, 0
     if pending:  # what is not even excluded here and now cannot be enclosed at all
-        ranges(m, 0.0, 0.0)
-        pending = [k for k in pending if stays_false(m, k)]
+        ranges(m, m.p.guard, 0.0, 0.0)
+        open_here = [k for k in pending if not stays_false(m, k)]
+        at_edge = [k for k in open_here if m.gaps[m.p.atoms[k][0]]]
+        pending = [k for k in pending if k not in open_here]
+        if at_edge:
+            h = past_edge(m, h, at_edge)
+    width, finest, shortest = h, h * FINEST, h * SHORTEST
     while pending and a < h and rounds < MAX_ROUNDS:
         rounds += 1
         b = a + width if a + width < h else h
-        ranges(m, a, b)
+        ranges(m, m.p.guard, a, b)
         failing = [k for k in pending if not stays_false(m, k)]
         if failing and width > finest:
             width *= 0.5
