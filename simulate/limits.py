@@ -25,9 +25,14 @@ SHORTEST = 1e-13
 
 
 def suited(program: Program, method: Method) -> Method:
-    """The method, or Adams in place of a series where the flow calls a function whose derivatives
-    are not known: a series would take it for a constant."""
-    if program.differentiable or isinstance(method, Adams):
+    """The method, or one that is no series where the flow calls a function."""
+    return method if program.differentiable else without_series(method)
+
+
+def without_series(method: Method) -> Method:
+    """The method, or Adams in place of a series: where a function is called whose derivatives are
+    not known, a series would take it for a constant."""
+    if isinstance(method, Adams):
         return method
     return Adams(
         method.rtol, method.atol, max_step=method.max_step, max_steps=method.max_steps,

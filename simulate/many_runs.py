@@ -108,7 +108,7 @@ class RunMaker:
         if self._agents is not None:
             from simulate.agents.merge import merged
 
-            return merged(self._agents.product, self._agents.grouping, self._together(seed))
+            return merged(self._agents.product, self._together(seed))
         return repeat(self._prepared, replace(self.recipe, seed=seed), dense=dense)
 
     def _together(self, seed: int) -> AgentTraces:
@@ -139,7 +139,8 @@ class RunMaker:
         if self._agents is None:
             return {self._base.name: (len(self._base.components), run.counts.steps)}
         found = self._together(seed)
-        return {n: (found.sizes[n], t.counts.steps) for n, t in found.traces.items()}
+        sizes = found.sizes
+        return {n: (sizes[n], t.counts.steps) for n, t in found.traces.items()}
 
     def summary(self, seed: int, trace: Trace | None = None) -> Summary:
         """What is left of the run of a seed; a dense trace of it may be given."""

@@ -31,6 +31,7 @@ from simulate.agents.traces import AgentEvent, AgentTraces, StepRecord
 from simulate.execution import INSTANT_LIMIT, Given, RunEnded
 from simulate.inputs.signals import Signal, constant_signal
 from simulate.jump import Jump
+from simulate.limits import external_failed, without_series
 from simulate.policy import Decisions, Policy, Switching
 from simulate.reaction import arrive
 from simulate.run import DEFAULT_METHOD, DEFAULT_POLICY
@@ -59,10 +60,10 @@ def simulate_agents(
 ) -> AgentTraces:
     """One run of all agents from time 0 to `until`; see the module's docstring.
 
-    With `synchronous` (or where edges are not taken at their earliest) all agents share one
-    clock. Without `foresee` no steps are agreed, and groups are cut back instead; the events
-    are the same. The decisions of each group come from a generator of its own, so that they
-    do not depend on the clocks.
+    With `synchronous` all agents share one clock, as they do where edges are not taken at their
+    earliest, and where a function from outside fails. Without `foresee` no steps are agreed, and
+    groups are cut back instead; the events are the same. The decisions of each group come from a
+    generator of its own, so that they do not depend on the clocks.
     """
     if not 0.0 <= until < math.inf:
         raise ModelError(
@@ -70,17 +71,23 @@ def simulate_agents(
         )
     check_method(method)
     signals = _signals(inputs)
+    one_clock = synchronous or policy.switching is not Switching.EARLIEST
     if not isinstance(automaton, PreparedAgents):
-        one_clock = synchronous or policy.switching is not Switching.EARLIEST
         automaton = PreparedAgents(automaton, signals, externs or {}, one_clock)
+    elif one_clock:
+        automaton = automaton.on_one_clock
+    if automaton.calls_functions:
+        method = without_series(method)
     if policy.script:
         raise ModelError(
             Diagnostic("agents-script", "a script of decisions steers one run, not many agents")
         )
-    run = _AgentRun(
-        automaton, until, method, policy, signals, seed, stop_on_violation, max_jumps, sliding
-    )
-    return run.make(initial or {}, parameters or {}, foresee, record_steps)
+    options = (until, method, policy, signals, seed, stop_on_violation, max_jumps, sliding)
+    start = (initial or {}, parameters or {}, foresee, record_steps)
+    try:
+        return _AgentRun(automaton, *options).make(*start)
+    except ExternalError:  # a step looked ahead further than the run may get: on one clock that
+        return _AgentRun(automaton.on_one_clock, *options).make(*start)  # is found out
 
 
 def prepare_agents(
@@ -168,10 +175,9 @@ class _AgentRun:
             outcome = ended.outcome
             self.stop_all(outcome.time)
         except ExternalError as failed:
-            if self.fleet is not None:
-                self.t = self.fleet.clock
-            outcome = Outcome(Ending.EXTERNAL_FAILED, self.t, f"{failed}.", failed.name)
-            self.stop_all(self.t)
+            if len(self.groups) > 1:
+                raise
+            outcome = external_failed(self.groups[0], failed).outcome
         fleet = self.fleet
         return AgentTraces(
             self.product.name,
@@ -181,7 +187,7 @@ class _AgentRun:
             },
             tuple(self.events),
             outcome,
-            {g.name: len(g.automaton.components) for g in self.grouping.groups},
+            self.grouping,
             sum(r.cancelled for r in self.groups),
             0 if fleet is None else fleet.looks,
             tuple(

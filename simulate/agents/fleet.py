@@ -235,12 +235,7 @@ class Fleet:
     @property
     def looks(self) -> int:
         """How many pairs were looked at closely so far."""
-        return int(_fleet.work(self._core)[0])
-
-    @property
-    def clock(self) -> float:
-        """The clock of the most lagging agent."""
-        return float(_fleet.work(self._core)[1])
+        return int(_fleet.looks(self._core))
 
 
 def canonical_names(count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

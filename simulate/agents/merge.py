@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
 
@@ -21,8 +21,9 @@ from simulate.agents.encounters import Grouping
 from simulate.agents.traces import AgentEvent, AgentTraces
 
 
-def merged(product: Product, grouping: Grouping, found: AgentTraces) -> Trace:
+def merged(product: Product, found: AgentTraces) -> Trace:
     """One trace of all groups."""
+    grouping, sizes = found.grouping, found.sizes
     traces = [found.traces[g.name] for g in grouping.groups]
     begun = traces and all(t.segments for t in traces)
     whole = _Whole(product, grouping, traces, found.events)
@@ -30,7 +31,7 @@ def merged(product: Product, grouping: Grouping, found: AgentTraces) -> Trace:
         product.name,
         tuple(v.name for v in product.variables),
         tuple(whole.segments()) if begun else (),
-        tuple(_event(found, e) for e in found.events),
+        tuple(_event(sizes, e) for e in found.events),
         found.outcome,
         found.counts,
         (),
@@ -39,13 +40,11 @@ def merged(product: Product, grouping: Grouping, found: AgentTraces) -> Trace:
     )
 
 
-def _event(found: AgentTraces, event: AgentEvent) -> Event:
+def _event(sizes: Mapping[str, int], event: AgentEvent) -> Event:
     name = event.name
     if event.type is EventType.JUMP and len(event.agents) > 1:
         name = f"{name}({', '.join(event.agents)})"
-    elif (
-        event.type is EventType.JUMP and len(found.sizes) > 1 and found.sizes[event.agents[0]] == 1
-    ):
+    elif event.type is EventType.JUMP and len(sizes) > 1 and sizes[event.agents[0]] == 1:
         name = f"{event.agents[0]}: {name}"
     return Event(event.time, event.type, name)
 

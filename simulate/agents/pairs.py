@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 
 from models.agents.composition import Product
 from models.automaton import Automaton, Input, Kind, Parameter, Variable
 from models.expressions.expression import Expression, constant
-from models.expressions.traversal import free_variables, substitute
+from models.expressions.operators import Op
+from models.expressions.traversal import free_variables, postorder, substitute
 from simulate.agents.coupling import group_components
 from simulate.agents.encounters import Encounter
 from simulate.agents.fleet import Fleet, is_available
@@ -45,7 +47,7 @@ class PreparedAgents:
         one_clock: bool,
     ):
         self.product = automaton if isinstance(automaton, Product) else _alone(automaton)
-        self.externs = externs
+        self.externs, self._given = externs, signals
         self.grouping = group_components(
             self.product, signals.keys(), one_clock or not is_available()
         )
@@ -63,6 +65,25 @@ class PreparedAgents:
             self.groups.append(prepared)
             self.signals.append(frozenset(names))
         self._pairs: dict[tuple[Method, tuple[tuple[str, float], ...]], Pairs] = {}
+
+    @cached_property
+    def on_one_clock(self) -> PreparedAgents:
+        """The same agents in one group."""
+        if len(self.groups) == 1:
+            return self
+        return PreparedAgents(self.product, self._given, self.externs, True)
+
+    @cached_property
+    def calls_functions(self) -> bool:
+        """Whether a flow, or an equation that it may read, calls a function from outside."""
+        given = (
+            c.range
+            for part in self.product.components
+            for location in part.locations
+            for c in (*location.flows, *location.algebraic)
+        )
+        ends = [end for r in given for end in (r.low, r.high) if end is not None]
+        return any(node.op is Op.EXTERNAL for node in postorder(*ends))
 
     def pairs(self, method: Method, parameters: Mapping[str, float]) -> Pairs:
         """What is watched between groups, for a method and values of the parameters."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from models.record import record
 from models.trace import Counts, EventType, Outcome, Scalar, Trace
+from simulate.agents.encounters import Grouping
 
 
 @record
@@ -37,8 +38,8 @@ class AgentTraces:
     """What `simulate_agents` returns.
 
     `traces` has one trace for each group of components, by its name; the traces end at the
-    same time. `events` are all jumps in the order of time. `sizes` says how many components
-    each group has; `cancelled` counts steps that were cut off by an event of another agent,
+    same time. `events` are all jumps in the order of time. `grouping` says which components
+    have one clock; `cancelled` counts steps that were cut off by an event of another agent,
     `looks` the pairs that were examined closely; `steps` is only kept on request.
     """
 
@@ -46,10 +47,15 @@ class AgentTraces:
     traces: Mapping[str, Trace]
     events: tuple[AgentEvent, ...]
     outcome: Outcome
-    sizes: Mapping[str, int]
+    grouping: Grouping
     cancelled: int = 0
     looks: int = 0
     steps: tuple[StepRecord, ...] = ()
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many components each group has."""
+        return {g.name: len(g.automaton.components) for g in self.grouping.groups}
 
     @property
     def counts(self) -> Counts:
@@ -62,7 +68,8 @@ class AgentTraces:
     @property
     def agent_steps(self) -> int:
         """Accepted steps, each counted once for every component that it moves."""
-        return sum(t.counts.steps * self.sizes[name] for name, t in self.traces.items())
+        sizes = self.sizes
+        return sum(t.counts.steps * sizes[name] for name, t in self.traces.items())
 
     def at(self, t: float) -> dict[str, Scalar]:
         """Every variable of every agent at time t; after the jumps if some happen then."""

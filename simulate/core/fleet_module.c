@@ -246,17 +246,15 @@ static PyObject *records(PyObject *self, PyObject *args)
     return result;
 }
 
-/* How many pairs were looked at closely, and the clock of the most lagging agent. */
-static PyObject *work(PyObject *self, PyObject *args)
+/* How many pairs were looked at closely. */
+static PyObject *looks(PyObject *self, PyObject *args)
 {
     PyObject *capsule;
     Fleet *f;
-    int i;
     (void)self;
     if (!PyArg_ParseTuple(args, "O", &capsule) || (f = fleet_of(capsule)) == NULL)
         return NULL;
-    i = fleet_laggard(f);
-    return Py_BuildValue("(ld)", f->looks, i < 0 ? 0.0 : f->agents[i].clock);
+    return PyLong_FromLong(f->looks);
 }
 
 static PyMethodDef methods[] = {
@@ -271,7 +269,7 @@ static PyMethodDef methods[] = {
     {"stretch", stretch, METH_VARARGS, "The stretch of an agent that has ended."},
     {"cut", cut, METH_VARARGS, "End the stretch of an agent at an earlier time."},
     {"records", records, METH_VARARGS, "The steps of the run."},
-    {"work", work, METH_VARARGS, "Pairs looked at, and the least clock."},
+    {"looks", looks, METH_VARARGS, "How many pairs were looked at closely."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -115,7 +115,7 @@ class TestBumperCars:
 
     def test_far_fewer_steps_than_with_one_clock(self, bumper_cars):
         alone = simulate_agents(bumper_cars, until=30.0)
-        together = simulate_agents(load("bumper_cars").automaton, until=30.0, synchronous=True)
+        together = simulate_agents(bumper_cars, until=30.0, synchronous=True)
         assert len(alone.sizes) == 20
         assert len(together.sizes) == 1
         assert together.agent_steps >= 5 * alone.agent_steps

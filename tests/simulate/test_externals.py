@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -28,9 +29,12 @@ from models.expressions.expression import (
     function,
     variable,
 )
+from models.load import load
 from models.trace import Ending
+from simulate.agents.asynchronous import simulate_agents
+from simulate.agents.traces import AgentTraces
 from simulate.run import simulate
-from simulate.stepping.methods import Adams, Taylor
+from simulate.stepping.methods import Adams, Method, Taylor
 
 X, Y = variable("x"), variable("y")
 
@@ -99,3 +103,61 @@ def test_a_series_does_not_take_a_function_for_a_constant() -> None:
     model = system(external("f", X), constant(0))
     trace = simulate(model, until=5.0, method=Taylor(), externs={"f": lambda x: -x})
     assert trace.final()["x"] == pytest.approx(math.exp(-5.0), abs=1e-5)
+
+
+TWO_AGENTS = """
+extern real f(real);
+mode M(real k) { write analog real x; diff { d(x) == k*f(x); } }
+mode S() { write analog real x; diff { d(x) == 0; } }
+mode Top(real k) {
+  write analog real x;
+  mode m = M(k); mode s = S();
+  trans from init to m;
+  urgent trans #hit from m to s when x <= 0.5;
+}
+agent P(real k) { write analog real x; init { x = 1; } mode top = Top(k); }
+agent All() {
+  private analog real a, b;
+  agent p = P(1) [ x := a ]; agent q = P(2) [ x := b ];
+  assert "apart" { a - b <= 0.24 }
+}
+"""
+
+
+class TestAgents:
+    """Two agents with clocks of their own: exp(-t) and exp(-2t), both down to 0.5."""
+
+    def run(self, tmp_path: Path, f: Callable[[float], float], method: Method) -> AgentTraces:
+        path = tmp_path / "two.charon"
+        path.write_text(TWO_AGENTS)
+        agents = load(path).automaton
+        return simulate_agents(agents, until=2.0, method=method, externs={"f": f})
+
+    @pytest.mark.parametrize("method", [Adams(), Taylor()], ids=["adams", "taylor"])
+    def test_no_series_is_made_of_a_function(self, tmp_path: Path, method: Method) -> None:
+        found = self.run(tmp_path, lambda x: -x, method)
+        assert found.outcome.ending is Ending.HORIZON
+        times = [e.time for e in found.events]
+        assert times == pytest.approx([math.log(2) / 2, math.log(2)], abs=1e-5)
+
+    def test_a_failure_has_a_time_and_a_place(self, tmp_path: Path) -> None:
+        def late(x: float) -> float:
+            if x < 0.8:
+                raise ValueError("too low")
+            return -x
+
+        outcome = self.run(tmp_path, late, Adams()).outcome
+        assert outcome.ending is Ending.EXTERNAL_FAILED and outcome.name == "f"
+        assert outcome.time == pytest.approx(-math.log(0.8) / 2, abs=1e-5)
+        assert "At t = 0.1115" in outcome.sentence and "`m|m`" in outcome.sentence
+
+    def test_a_step_that_looks_too_far_is_no_failure(self, tmp_path: Path) -> None:
+        """The jumps come before the function ends."""
+
+        def ends(x: float) -> float:
+            if x < 0.4999:
+                raise ValueError("too low")
+            return -x
+
+        found = self.run(tmp_path, ends, Adams())
+        assert found.outcome.ending is Ending.HORIZON and len(found.events) == 2

@@ -12,7 +12,7 @@ from models.load import load
 from models.trace import EventType
 from models.trace_files import from_csv, from_json, to_csv, to_json
 from reports.crosscheck.contradictions import Checker
-from simulate.agents.asynchronous import prepare_agents, simulate_agents
+from simulate.agents.asynchronous import simulate_agents
 from simulate.agents.fleet import is_available
 from simulate.agents.merge import merged
 from simulate.inputs.signals import Steps
@@ -222,7 +222,7 @@ agent Two() { agent one = One(); agent other = One(); assert "small" { one.n + o
 def test_agents_with_clocks_of_their_own(tmp_path):
     automaton = written(tmp_path, AGENTS)
     own = simulate_agents(automaton, until=2.0, stop_on_violation=False)
-    whole = merged(automaton, prepare_agents(automaton).grouping, own)
+    whole = merged(automaton, own)
     states = [(s.held["one.n"], s.held["other.n"]) for s in whole.segments]
     assert states[0] == states[-1] == (0, 0)
     assert len(states) == len([e for e in whole.events if e.type is EventType.JUMP]) + 1
