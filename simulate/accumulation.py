@@ -154,12 +154,14 @@ class Accumulation:
     tried: set[str] = field(default_factory=set)
     """Edges that accumulate, and after which the model has no way on."""
 
-    def jump(self, edge: str, t: float, state: Mapping[str, float]) -> None:
-        """Note a jump, and the state after it."""
+    def jump(self, edge: str, t: float, state: Mapping[str, float], fresh: bool) -> None:
+        """Note a jump, and the state after it: a fresh one if the run was not there at this
+        instant. Chains of those are finite, or end by the limit of jumps."""
         if edge not in self.by_edge:
             self.by_edge[edge] = Series()
         self.by_edge[edge].add(t, state)
-        self.recent.append(t)
+        if not (fresh and self.recent and self.recent[-1] == t):
+            self.recent.append(t)
 
     def again(self, edge: str, t: float) -> bool:
         """Whether this edge was taken at this instant already."""
@@ -173,7 +175,7 @@ class Accumulation:
         self.tried.clear()
 
     def stands(self) -> bool:
-        """Whether no time at all passed between the last jumps."""
+        """Whether no time at all passed between the last jumps, and states came back."""
         return len(self.recent) == CHATTER_COUNT and self.recent[-1] == self.recent[0]
 
     def chatters(self) -> bool:

@@ -42,7 +42,7 @@ CHECKS = 1000
 """Guards that call functions of which nothing is known are looked at so often in a run."""
 
 INSTANT_LIMIT = 1000
-"""So many events without time passing are a livelock."""
+"""So many events without time passing, and without a new state, are a livelock."""
 
 OUTSIDE = 10.0
 """A state further outside the invariant than this many tolerances ends the run."""
@@ -171,7 +171,11 @@ class Execution:
                 reasons.append(found.reason)
                 continue
             shares = [self.decisions.share() for _ in range(finder.entry.choices)]
-            found.update(finder.entry({**self.env, **found}, shares))
+            values = {**self.env, **found}
+            if not finder.entry.has_values(values, shares, self.method.rtol, self.method.atol):
+                reasons.append(f"a range of first values in `{start.location}` is empty")
+                continue
+            found.update(finder.entry(values, shares))
             values = {**self.env, **found}
             if not p.invariant(start.location)(values, self.method.rtol, self.method.atol):
                 reasons.append(f"the start is outside the invariant of `{start.location}`")

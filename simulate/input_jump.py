@@ -93,8 +93,6 @@ def _leave(run: Execution, place: Place, new: Mapping[str, float]) -> None:
         for passage in way:
             source = run.prepared.place(passage.location)
             edge = source.edges[passage.edge]
-            run.visited.add(run.key(source.name, run.env))
-            run.visited.add(run.key(edge.target, passage.values))
             target = run.prepared.place(edge.target)
             arrive(run, source.edge_names[passage.edge], target, passage.values)
         run.env.update(new)
@@ -142,6 +140,8 @@ def _passages(
             options.remove(j)
             jump = p.jump(location, j)
             shares = [run.decisions.share() for _ in range(jump.choices)]
+            if not jump.has_values(values, shares, run.method.rtol, run.method.atol):
+                continue
             reached = {**values, **jump(values, shares)}
             if not all(math.isfinite(reached[n]) for n in jump.names):
                 continue

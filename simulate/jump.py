@@ -6,14 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from models.automaton import Edge, Range, primed
-from models.expressions.expression import Expression, add, multiply, subtract, variable
-from simulate.stepping.calculator import Calculator, Externals
+from models.expressions.expression import (
+    TRUE,
+    Expression,
+    add,
+    conjunction,
+    multiply,
+    subtract,
+    variable,
+)
+from simulate.empty_ranges import has_value
+from simulate.stepping.calculator import Calculator, Externals, TolerantCondition
 
 
 class Jump:
     """The resets of an edge (or of an initial set), compiled.
 
-    Ranges are resolved by shares in [0, 1], one for each range that is not a single value.
+    Ranges are resolved by shares in [0, 1], one for each range that is not a single value. The
+    values of `moving` variables are known within tolerance only.
     """
 
     def __init__(
@@ -22,9 +32,11 @@ class Jump:
         known: frozenset[str],
         symbols: Mapping[str, int],
         externals: Externals,
+        moving: frozenset[str] = frozenset(),
     ):
         after: dict[str, Expression] = {}
         self.choices = 0
+        filled: list[Expression] = []
         for name, given in resets:
             bounds = given.substitute(after)
             low, high = bounds.low, bounds.high
@@ -32,20 +44,38 @@ class Jump:
                 share = variable(f"choice {self.choices}")
                 self.choices += 1
                 value = add(low, multiply(share, subtract(high, low)))
+                filled.append(has_value(bounds))
             else:
                 value = low if low is not None else (high if high is not None else variable(name))
             after[primed(name)] = value
         self.names = tuple(n for n, _ in resets if n in known)
         values = [after[primed(n)] for n in self.names]
         self._calculate = Calculator(values, symbols, externals)
+        whole = conjunction(*filled)
+        self._filled = (
+            TolerantCondition(whole, moving, symbols, externals) if whole != TRUE else None
+        )
+
+    def has_values(
+        self, values: Mapping[str, float], shares: Sequence[float], rtol: float, atol: float
+    ) -> bool:
+        """Whether no range is empty, within tolerance: else there is no such jump."""
+        if self._filled is None:
+            return True
+        return self._filled({**values, **_chosen(shares)}, rtol, atol)
 
     def __call__(self, values: Mapping[str, float], shares: Sequence[float]) -> dict[str, float]:
         """The new values of the variables that are reset."""
         if not self.names:
             return {}
         if shares:
-            values = {**values, **{f"choice {i}": share for i, share in enumerate(shares)}}
+            values = {**values, **_chosen(shares)}
         return dict(zip(self.names, self._calculate(values), strict=True))
+
+
+def _chosen(shares: Sequence[float]) -> dict[str, float]:
+    """The shares under the names that the compiled resets have for them."""
+    return {f"choice {i}": share for i, share in enumerate(shares)}
 
 
 class LastChance(NamedTuple):

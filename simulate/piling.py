@@ -58,7 +58,7 @@ def piled_up(run: Execution, place: Place, name: str) -> None:
     if run.jumps >= run.max_jumps:
         raise run.end(
             Ending.JUMP_LIMIT,
-            f"The limit of {run.max_jumps} jumps was reached at t = {run.t:.10g}.",
+            f"The limit of {run.max_jumps} jumps was reached at t = {run.t:.10g} (by `{name}`).",
             name,
         )
 

@@ -32,6 +32,7 @@ from models.expressions.printing import to_text
 from models.expressions.traversal import conjuncts, free_variables, substitute
 from models.record import record
 from models.trace import Scalar
+from simulate.empty_ranges import demands
 from simulate.holding import inclusion_share as inclusion_share
 from simulate.holding import inward, joint_rates, may_hold, resolved
 from simulate.inputs.kinked_formula import KinkedFormula, kinked
@@ -90,6 +91,7 @@ class Place:
     resting: tuple[str, ...] = ()  # the variables that do not flow here
     conditions: tuple[Expression, ...] = ()  # what the branches stand for
     slide: Surface | None = None  # the surface along which the state slides
+    ranged: tuple[str, ...] = ()  # the last exits say that these derivatives have values
 
     @cached_property
     def sides(self) -> tuple[str, ...]:
@@ -122,7 +124,14 @@ class Place:
     @cached_property
     def exit_names(self) -> tuple[str, ...]:
         """What the parts of the invariant are called in traces."""
-        return tuple(to_text(part) for part in self.written)
+        told = ["" for _ in self.invariant] + [f"d({n}) has a value: " for n in self.ranged]
+        return tuple(why + to_text(part) for why, part in zip(told, self.written, strict=True))
+
+    @cached_property
+    def invariant(self) -> tuple[Expression, ...]:
+        """The exits that are parts of the invariant: states must satisfy them, also where no
+        time passes."""
+        return self.exits[: len(self.exits) - len(self.ranged)]
 
     @cached_property
     def ordinary(self) -> array[int]:
@@ -221,7 +230,7 @@ class Prepared:
         if key not in self._jumps:
             resets = self.place(location).edges[edge].resets
             pairs = [(c.variable, self._range(c.range)) for c in resets]
-            self._jumps[key] = Jump(pairs, self.known, self.symbols, self.externals)
+            self._jumps[key] = Jump(pairs, self.known, self.symbols, self.externals, self.moving)
         return self._jumps[key]
 
     def guard(self, location: str, edge: int) -> TolerantCondition:
@@ -234,14 +243,14 @@ class Prepared:
     def invariant(self, location: str) -> TolerantCondition:
         """The invariant of a location, to be tested within tolerance at one point."""
         if location not in self._invariants:
-            whole = conjunction(*self.place(location).exits)
+            whole = conjunction(*self.place(location).invariant)
             self._invariants[location] = self.condition(whole)
         return self._invariants[location]
 
     def broken(
         self, location: str, values: Mapping[str, float], rtol: float, atol: float
     ) -> list[int]:
-        """The parts of a location's invariant that do not hold within tolerance."""
+        """The exits of a location whose conditions do not hold within tolerance."""
         if location not in self._parts:
             self._parts[location] = tuple(map(self.condition, self.place(location).exits))
         parts = self._parts[location]
@@ -254,10 +263,10 @@ class Prepared:
         if key not in self._arrivals:
             taken = self.place(location).edges[edge]
             reset = {c.variable for c in taken.resets}
-            known = self.place(location).exits
+            known = self.place(location).invariant
             new = [
                 part
-                for part in self.place(taken.target).exits
+                for part in self.place(taken.target).invariant
                 if part not in known or free_variables(part) & reset
             ]
             self._arrivals[key] = self.condition(conjunction(*new))
@@ -265,10 +274,15 @@ class Prepared:
 
     def condition(self, condition: Expression) -> TolerantCondition:
         """Any condition over the model's names."""
-        moving = frozenset(
+        formed = self.formed(condition)
+        return TolerantCondition(formed, self.moving, self.symbols, self.externals)
+
+    @cached_property
+    def moving(self) -> frozenset[str]:
+        """The variables that may flow: they are known within tolerance."""
+        return frozenset(
             v.name for v in self.view.variables if v.kind is Kind.ANALOG and v.type.name == "real"
         )
-        return TolerantCondition(self.formed(condition), moving, self.symbols, self.externals)
 
     def derived(self, location: str) -> Mapping[str, Expression]:
         """The variables that equations define in a location."""
@@ -404,7 +418,8 @@ class Prepared:
 
     def _compile(self, name: str, holds: tuple[Hold, ...]) -> Place:
         location = self.view.location(name)
-        written = conjuncts(location.invariant)
+        ranged = tuple(demands(location.flows))
+        written = (*conjuncts(location.invariant), *(condition for _, condition in ranged))
         exits = tuple(self.formed(c) for c in written)
         flows = self._flows(name, holds, exits)
         edges = tuple(self.view.edges_from(name))
@@ -465,6 +480,7 @@ class Prepared:
             branches,
             resting,
             locked.conditions,
+            ranged=tuple(n for n, _ in ranged),
         )
 
     def _flows(

@@ -18,6 +18,7 @@ from simulate.giving_way import hold, release
 from simulate.jump import edge_name
 from simulate.piling import last_round, no_rest, offer, piled_up
 from simulate.place import Place, Role
+from simulate.refusal import refusal
 from simulate.stepping.stretch import Stretch
 
 if TYPE_CHECKING:
@@ -96,7 +97,10 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
 def _starts_on(run: Execution, place: Place, j: int) -> bool:
     """Whether the state lies on the boundary of a part of the invariant, or beyond it by no
     more than the tolerance, while the flow leads to the inside."""
-    inside = run.inside(run.method.rtol, run.method.atol)
+    tolerances = (run.method.rtol, run.method.atol)
+    inside = run.inside(*tolerances)
+    if inside and j in run.prepared.broken(place.name, run.env, *tolerances):
+        return False
     return inside and run.prepared.leads_inward(place, place.exits[j], run.env)
 
 
@@ -114,7 +118,7 @@ def passed_by(run: Execution, place: Place) -> None:
     while looking away is undone."""
     parts = sorted(run.grazed)
     run.grazed, run.missed, run.grazed_until = frozenset(), frozenset(), math.inf
-    if parts and not run.prepared.invariant(place.name)(run.env, run.method.rtol, run.method.atol):
+    if parts and run.prepared.broken(place.name, run.env, run.method.rtol, run.method.atol):
         mark, run.t, run.env = run.before_touch
         run.recorder.forget_since(mark)
         raise blocked(run, place, parts)
@@ -250,6 +254,8 @@ def take(
         edge = place.edges[j]
         jump = run.prepared.jump(place.name, j)
         shares = [run.decisions.share() for _ in range(jump.choices)]
+        if not jump.has_values(run.env, shares, run.method.rtol, run.method.atol):
+            continue
         reset = jump(run.env, shares)
         values = {**run.env, **reset}
         if not all(map(math.isfinite, reset.values())):
@@ -277,7 +283,6 @@ def take(
             if surface is not None:
                 slide(run, surface)
                 return True
-        run.visited.update((here, there))
         arrive(run, edge_name(edge), target, values)
         return True
     return False
@@ -286,12 +291,17 @@ def take(
 def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -> None:
     """Enter the target; notice events that pile up."""
     exact = run.accumulation.again(name, run.t) and _exactly(run, name)
+    here, there = run.key(run.place.name, run.env), run.key(target.name, values)
+    fresh = there != here and there not in run.visited
+    run.visited.update((here, there))
     run.keep_instant()
     run.log(EventType.JUMP, name, target.name)
     run.env, run.place = values, target
     run.begin_stay()
     run.jumps += 1
-    run.accumulation.jump(name, run.t, {n: values[n] for n in target.program.flowing})
+    if fresh:
+        run.instant = (run.t, 0)  # a chain of new states may come to an end
+    run.accumulation.jump(name, run.t, {n: values[n] for n in target.program.flowing}, fresh)
     limit = run.accumulation.by_edge[name].ended(exact)
     if limit is not None:
         cycle = last_round(run, name, limit)
@@ -355,12 +365,7 @@ def rewind(run: Execution) -> None:
 def blocked(run: Execution, place: Place, forced: list[int]) -> RunEnded:
     """The outcome of a run that can neither wait nor jump, with the reasons."""
     parts = ", ".join(f"`{place.exit_names[i]}`" for i in forced) or "an urgent edge"
-    reasons = []
-    for j, edge in enumerate(place.edges):
-        if guard_holds(run, place, j):
-            reasons.append(f"`{edge_name(edge)}` leads outside the target's invariant")
-        else:
-            reasons.append(f"the guard of `{edge_name(edge)}` is false")
+    reasons = [refusal(run, place, j) for j in range(len(place.edges))]
     why = "; ".join(reasons[:4]) if reasons else "no edge leaves the location"
     return run.end(
         Ending.BLOCKED,

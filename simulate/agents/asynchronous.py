@@ -348,6 +348,12 @@ class _AgentRun:
             run.cut(fleet, self.t)
             values.update(zip(who, run.values(), strict=False))
         shares = [both[0].decisions.share() for _ in range(jump.choices)]
+        if not jump.has_values(values, shares, self.method.rtol, self.method.atol):
+            sentence = (
+                f"The run blocks at t = {self.t:.10g}: a reset of `{event}`"
+                f" ({' and '.join(self.names[i] for i in pair)}) has an empty range."
+            )
+            raise RunEnded(Outcome(Ending.BLOCKED, self.t, sentence, event))
         changed = jump(values, shares)
         for who, run in zip(self.sides, both, strict=True):
             new = {

@@ -178,7 +178,8 @@ class Fleet:
             names = {n: _canonical_name(slot) for n, slot in found.slots.items()}
             resets = _renamed_resets(found.encounter.resets, names)
             pairs = [(c.variable, c.range) for c in resets]
-            found.jump = Jump(pairs, self._canonical, self.symbols, self.externals)
+            known = self._canonical
+            found.jump = Jump(pairs, known, self.symbols, self.externals, known)
         return found.jump
 
     # A run

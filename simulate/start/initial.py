@@ -51,7 +51,7 @@ class StartFinder:
         self.prepared, self.start = prepared, start
         self.condition = start.condition
         if not start.resets:  # else the invariant is tested after the resets
-            invariant = conjunction(*prepared.place(start.location).exits)
+            invariant = conjunction(*prepared.place(start.location).invariant)
             self.condition = conjunction(start.condition, invariant)
         box = box_of(self.condition)
         self._ranges = Ranges(prepared, box)
@@ -60,7 +60,9 @@ class StartFinder:
         self._is_thin = self._linear.has_equations
         self._projections: dict[frozenset[str], Projection | None] = {}
         pairs = [(c.variable, c.range) for c in start.resets]
-        self.entry = Jump(pairs, prepared.known, prepared.symbols, prepared.externals)
+        self.entry = Jump(
+            pairs, prepared.known, prepared.symbols, prepared.externals, prepared.moving
+        )
 
     def find(
         self, given: Mapping[str, float], environment: Mapping[str, float], decisions: Decisions
