@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from models.trace import Trace
+from models.trace import Scalar, Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two traces differ: the largest gap of a numeric variable at common times, where
-    it is, and the first jump at which the logs part (-1: they agree; none: one has no log)."""
+    """How two traces differ: the largest gap of a variable at common times (infinite between
+    different words, and where only one trace has a number), where it is, and the first jump at
+    which the logs part (-1: they agree; none: one has no log)."""
 
     largest: float
     variable: str
@@ -27,17 +29,25 @@ def compare_traces(first: Trace, second: Trace, samples: int = 1000) -> Differen
     """
     low, high = max(first.start, second.start), min(first.end, second.end)
     worst = Difference(0.0, "", low, _parting(first, second))
+    common = [name for name in first.variables if name in second.variables]
     for i in range(samples + 1):
         t = low + (high - low) * i / samples
         a, b = first.at(t), second.at(t)
-        for name in first.variables:
-            x, y = a[name], b.get(name, float("nan"))
-            if isinstance(x, str) or isinstance(y, str):
-                continue
-            gap = abs(float(x) - float(y))
+        for name in common:
+            gap = _gap(a[name], b[name])
             if gap > worst.largest:
                 worst = Difference(gap, name, t, worst.first_jump)
     return worst
+
+
+def _gap(x: Scalar, y: Scalar) -> float:
+    """How far two values are apart."""
+    if isinstance(x, str) or isinstance(y, str):
+        return 0.0 if x == y else math.inf
+    a, b = float(x), float(y)
+    if a == b or (a != a and b != b):
+        return 0.0
+    return abs(a - b) if math.isfinite(a) and math.isfinite(b) else math.inf
 
 
 def _parting(first: Trace, second: Trace) -> int | None:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
@@ -97,11 +97,12 @@ def to_csv(
     return out.getvalue()
 
 
-def from_csv(text: str, model: str = "") -> Trace:
+def from_csv(text: str, model: str = "", numeric: Collection[str] = ()) -> Trace:
     """A trace with straight lines between the rows of a table, as `to_csv` or another tool wrote
     it: a column `time`, columns with numbers or words, and perhaps `location` and `sliding`.
-    Where the time stands still or a word changes a new segment begins. Raises ModelError."""
-    head, *rows = [row for row in csv.reader(text.splitlines()) if row] or [[]]
+    Where the time stands still or a word changes a new segment begins. Raises ModelError, also
+    where a `numeric` column, or one that has numbers, has anything else."""
+    lines, (head, *rows) = _numbered(csv.reader(text.splitlines()))
     if TIME_COLUMN not in head or len(set(head)) != len(head):
         raise _not_a_trace("the table needs a header of different names with a column `time`")
     table: dict[str, list[float]] = {}
@@ -114,6 +115,10 @@ def from_csv(text: str, model: str = "") -> Trace:
         except IndexError:
             raise _not_a_trace("a line of the table is too short") from None
         numbers = [_number(cell) for cell in cells]
+        if name not in _MARKS and (name in numeric or any(map(_counts, numbers))):
+            for line, cell, found in zip(lines, cells, numbers, strict=True):
+                if found is None:
+                    raise _not_a_trace(f"line {line}, column `{name}`: `{cell}` is no number")
         if name in (LOCATION_COLUMN, SLIDING_COLUMN) or None in numbers:
             words[name] = cells
         else:
@@ -126,6 +131,18 @@ def from_csv(text: str, model: str = "") -> Trace:
     end = segments[-1].end if segments else 0.0
     outcome = Outcome(Ending.HORIZON, end, "The run was read from a table.")
     return Trace(model, variables, segments, (), outcome)
+
+
+def _numbered(reader: Iterator[list[str]]) -> tuple[list[int], list[list[str]]]:
+    """The rows of a table that are not empty (the first is the header), and the numbers of the
+    lines below the header."""
+    found = [(number, row) for number, row in enumerate(reader, 1) if row] or [(1, [])]
+    return [number for number, _ in found[1:]], [row for _, row in found]
+
+
+def _counts(value: float | None) -> bool:
+    """Whether a cell is a number; what a variable has where it has no value could be a word's."""
+    return value is not None and value == value
 
 
 def _straight(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ def compared(difference: Difference | None) -> dict[str, Any] | None:
     if difference is None:
         return None
     return {
-        "largest": difference.largest,
+        "largest": difference.largest if math.isfinite(difference.largest) else None,
         "variable": difference.variable,
         "time": difference.time,
         "first_jump": difference.first_jump,
@@ -59,7 +60,10 @@ def in_words(difference: Difference | None) -> str:
     if difference is None:
         return "there is nothing to compare: the runs share no time."
     gap = (
-        f"the largest gap is {difference.largest:.6g} in `{difference.variable}` at"
+        f"`{difference.variable}` has different words, or one run no number, at"
+        f" t = {difference.time:.6g}"
+        if math.isinf(difference.largest)
+        else f"the largest gap is {difference.largest:.6g} in `{difference.variable}` at"
         f" t = {difference.time:.6g}"
         if difference.variable
         else "no variable differs"

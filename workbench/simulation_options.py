@@ -167,8 +167,9 @@ def read_other(console: Console, path: Path | None, automaton: Automaton) -> Tra
     from models.trace_files import TIME_COLUMN, from_csv, from_json
 
     text = read_text(path)
+    numeric = {v.name for v in automaton.variables if not v.type.values}
     with placed_in(path):
-        trace = from_csv(text) if path.suffix == ".csv" else from_json(text)
+        trace = from_csv(text, numeric=numeric) if path.suffix == ".csv" else from_json(text)
     names = [v.name for v in automaton.variables if v.name != TIME_COLUMN]
     missing = [n for n in names if n not in trace.variables]
     if missing == names:

@@ -260,7 +260,7 @@ def _operations(root: Expression) -> tuple[Operation, ...] | None:
         elif node.op in (Op.ADD, Op.MULTIPLY):
             steps.append((node.op, args, 0.0))
         elif node.op is Op.POWER and node.args[1].is_constant:
-            steps.append((node.op, args[:1], float(node.args[1].constant)))
+            steps.append((node.op, args[:1], number(node.args[1].constant)))
         else:
             return None
         numbers[id(node)] = len(steps) - 1

@@ -24,7 +24,7 @@ from models.expressions.operators import Op
 from models.expressions.table import Interpolation, Table
 from models.expressions.traversal import postorder
 from models.record import record
-from models.source import Diagnostic, ModelError
+from models.source import Diagnostic, ModelError, Span
 
 
 @plain_members
@@ -201,12 +201,22 @@ class TapeBuilder:
         return self.externals.index(name)
 
 
-def number(value: Fraction) -> float:
-    """The nearest floating-point number; infinite where a constant is beyond the range."""
+def number(value: Fraction, span: Span | None = None) -> float:
+    """The nearest floating-point number; what stands at `span` is refused if there is none: an
+    infinite number in its place would make nonsense of differences and products."""
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value.numerator)
+        digits = (value.numerator.bit_length() - value.denominator.bit_length()) * math.log10(2)
+        raise ModelError(
+            Diagnostic(
+                "number-too-large",
+                f"a number of about {'-' if value < 0 else ''}10^{digits:.0f} is too large for"
+                " floating point, in which runs are made (up to 1.8 * 10^308)",
+                span=span,
+                hint="other units make smaller numbers",
+            )
+        ) from None
 
 
 class _Compilation:
@@ -262,7 +272,7 @@ class _Compilation:
         if op is Op.VARIABLE:
             return builder.name(node.name)
         if op is Op.CONSTANT:
-            return builder.constant(number(node.constant))
+            return builder.constant(number(node.constant, node.span))
         if op is Op.BOOLEAN:
             return builder.constant(1.0 if node.value else 0.0)
         if op is Op.SYMBOL:

@@ -28,6 +28,7 @@ from models.expressions.traversal import substitute
 from models.trace import Scalar
 from simulate.inputs.signals import Formula, Signal, Steps
 from simulate.start.box import box_of
+from simulate.stepping.tape import number
 from simulate.validated.balls import BallEvaluator, GaveUp, ends
 from simulate.validated.known_state import KnownState
 
@@ -205,7 +206,7 @@ def input_form(given: Input, signal: Signal | None, level: float | None, at: flo
     whole = given.type.name == "int"
     if signal is None:
         if level is None or not math.isfinite(level):
-            level = float(given.low or 0) / 2 + float(given.high or 0) / 2
+            level = number(given.low or Fraction(0)) / 2 + number(given.high or Fraction(0)) / 2
         return constant(between(decimal(level), given.low, given.high, whole))
     i = max(sum(t <= at for t in signal.times) - 1, 0)
     value = decimal(signal.values[i])

@@ -466,3 +466,43 @@ def test_inputs_that_are_fed_nothing_are_named(
     assert "`u`" not in workbench("simulate", model, "--until", 2, "--quiet").err
     fed = workbench("simulate", model, "--until", 2, "--input", "u=3", "--json")
     assert "`u`" not in fed.err and fed.data["runs"][0]["final"]["x"] == pytest.approx(6.0)
+
+
+def test_a_table_with_words_for_numbers_is_bad_input(
+    workbench: Callable, ball: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "words.csv"
+    table.write_text("time,height\n0,1\n1,abc\n")
+    found = workbench("simulate", ball, "--until", 1, "--compare", table)
+    assert found.code == 3 and "words.csv" in found.err
+    assert "line 3, column `height`: `abc` is no number" in found.err
+
+
+HUGE = """
+mode Go() {{ write analog real x; diff {{ d(x) == {rate}; }} }}
+mode Top() {{ write analog real x; mode go = Go(); trans from init to go;
+  urgent trans #e from go to go when {guard} do {{ x = {reset}; }} }}
+agent A() {{ private analog real x; init {{ x {start}; }} mode top = Top(); }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("rate", "1e400"),
+        ("rate", "-(1e200*1e200)*x"),
+        ("guard", "x >= 1e400"),
+        ("reset", "1e200*1e200"),
+        ("reset", "1e308*10*x"),
+        ("start", "= 1e400"),
+        ("start", "in [-1e400, 1]"),
+    ],
+)
+def test_numbers_too_large_for_runs_are_refused(
+    workbench: Callable, tmp_path: Path, place: str, text: str
+) -> None:
+    path = tmp_path / "huge.charon"
+    given = {"rate": "1", "guard": "x >= 1", "reset": "0", "start": "= 0"} | {place: text}
+    path.write_text(HUGE.format(**given))
+    found = workbench("simulate", path, "--until", 3)
+    assert found.code == 3 and "too large for floating point" in found.err

@@ -161,8 +161,37 @@ def test_tables_read_back(ball: Trace, platoon: Trace) -> None:
         "time,x\n1,0\n0,0\n",
         "time,x\nnan,0\n1,0\n",
         "time,x\nsoon,0\n",
+        "time,x\n0,1\n1,\n",
     ],
 )
 def test_other_tables_are_refused(table: str) -> None:
     with pytest.raises(ModelError, match="not a trace"):
         from_csv(table)
+
+
+@pytest.mark.parametrize("table", ["time,x\n0,1\n\n1,abc\n", "time,x\n0,abc\n1,abc\n"])
+def test_a_cell_that_is_no_number_is_named(table: str) -> None:
+    line = 4 if "\n\n" in table else 2
+    with pytest.raises(ModelError, match=f"line {line}, column `x`: `abc` is no number"):
+        from_csv(table, numeric=["x"])
+
+
+def test_columns_of_words_may_have_no_value_somewhere() -> None:
+    assert from_csv("time,mood\n0,glad\n1,nan\n").at(0.0)["mood"] == "glad"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "gap"),
+    [
+        ("0,1\n1,1\n", "0,1\n1,nan\n", math.inf),
+        ("0,1\n1,1\n", "0,a\n1,a\n", math.inf),
+        ("0,a\n1,a\n", "0,b\n1,b\n", math.inf),
+        ("0,a\n1,a\n", "0,a\n1,a\n", 0.0),
+        ("0,nan\n1,nan\n", "0,nan\n1,nan\n", 0.0),
+        ("0,1\n1,1\n", "0,1\n1,3\n", 2.0),
+    ],
+)
+def test_what_has_no_common_number_differs(first: str, second: str, gap: float) -> None:
+    found = compare_traces(from_csv("time,x\n" + first), from_csv("time,x\n" + second))
+    assert found.largest == pytest.approx(gap)
+    assert found.variable == ("x" if gap else "")
