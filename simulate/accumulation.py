@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from models.record import record
@@ -32,6 +33,10 @@ LATE = 1e-8
 
 CONTRADICTION = 0.03
 """Estimates of one accumulation differ by a few of these parts of the time that is left."""
+
+FINER = 0.5
+"""An estimate replaces another if its error is so much smaller: of two that are as good the
+earlier one is better, for the intervals from which it is made are resolved better."""
 
 CHATTER_COUNT = 200
 CHATTER_TIME = 1e-6
@@ -68,6 +73,9 @@ class Series:
     limit: Limit | None = None
     unsteady: int = 0
     """So many instants came since the last ones that were geometric."""
+    aim: Mapping[str, float] = field(default_factory=dict)
+    moved: float = math.inf
+    """Where the last states lead, and how far the best estimate of that was from the one before."""
 
     def add(self, t: float, state: Mapping[str, float]) -> None:
         """Note a jump, and the state after it."""
@@ -84,17 +92,35 @@ class Series:
         for stride in range(1, STRIDES + 1):
             found = found or self.geometric(stride)
         self.unsteady = self.unsteady + 1 if found is None else 0
-        if found is not None and self.better(found):
-            self.limit = found
+        if found is not None:
+            self.settle(found)
+
+    def settle(self, found: Limit) -> None:
+        """Take an estimate for the limit if it is better than what is known. Of the states to
+        which the jumps seem to lead that one is kept which differs least from the one before:
+        they come nearer to the limit at first, and are lost in noise later."""
+        if self.limit is None:
+            self.moved = math.inf
+        moved = math.inf
+        if self.aim.keys() == found.state.keys():
+            moved = max((abs(x - self.aim[n]) for n, x in found.state.items()), default=0.0)
+        self.aim = found.state
+        known = found if self.limit is None or self.better(found) else self.limit
+        if self.limit is None or moved <= self.moved:
+            self.moved, state = moved, found.state
+        else:
+            state = self.limit.state
+        self.limit = replace(known, state=state)
 
     def better(self, found: Limit) -> bool:
-        """Whether an estimate replaces the one that is known: it is finer, or contradicts it by
-        more than intervals do that are hardly resolved."""
+        """Whether an estimate replaces the one that is known: it is finer, or says that the jumps
+        end earlier, by more than intervals do that are hardly resolved. (That they go on for
+        longer is not believed before they do.)"""
         known = self.limit
-        if known is None or found.error <= known.error:
+        if known is None or found.error < FINER * known.error:
             return True
         doubt = found.error + known.error + CONTRADICTION * abs(known.time - self.times[-1])
-        return abs(found.time - known.time) > 4.0 * doubt
+        return known.time - found.time > 4.0 * doubt + LATE * known.time
 
     def geometric(self, stride: int) -> Limit | None:
         """The limit of the last instants, each so many jumps after the other, if their intervals

@@ -183,3 +183,27 @@ def test_a_slow_accumulation_ends_at_rest_and_not_as_chattering(tmp_path: Path) 
     bounces = math.ceil(math.log(1e-6) / math.log(0.98))
     assert [e.name for e in trace.jumps] == ["bounce"] * bounces + ["rest"]
     assert trace.jumps[-1].time == pytest.approx(1 + 2 * 49 * (1 - 0.98**bounces), abs=1e-6)
+
+
+BOUNCING = """
+mode Fall() { write analog real h, v; diff { d(h) == v; d(v) == -9.81; } inv { h >= 0 } }
+mode Bouncing() {
+  write analog real h, v; mode fall = Fall(); trans from init to fall;
+  urgent trans #bounce from fall to fall when h <= 0 && v <= 0 do { v = -%s*v; }
+}
+agent Ball() { private analog real h = 5; private analog real v = 0; mode top = Bouncing(); }
+"""
+
+
+@pytest.mark.parametrize("method", [Adams(), Taylor()], ids=["adams", "taylor"])
+@pytest.mark.parametrize("ratio", [0.3, 0.5, 0.8, 0.9, 0.99])
+def test_the_ratio_is_that_of_intervals_that_are_resolved(
+    tmp_path: Path, ratio: float, method: Adams | Taylor
+) -> None:
+    path = tmp_path / "ball.charon"
+    path.write_text(BOUNCING % ratio)
+    outcome = simulate(load(path).automaton, until=300.0, method=method).outcome
+    assert outcome.ending is Ending.ZENO
+    exact = math.sqrt(10 / 9.81) * (1 + ratio) / (1 - ratio)
+    assert outcome.accumulation == pytest.approx(exact, rel=1e-11, abs=1e-9)
+    assert f"shrinks by the factor {ratio} in each round" in outcome.sentence
