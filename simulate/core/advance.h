@@ -44,7 +44,7 @@ typedef struct {
     double *values, *trial, *scale, *eps, *candidates, *inverse_weight, *low, *high;
     Intervals *found;
     int *filled, *fired, *grazing;
-    char *used, *departing, *outside, *was_true, *truth, *stack, *open;
+    char *used, *departing, *outside, *was_true, *truth, *stack, *open, *at_end;
     char *gaps; /* registers that may have no value somewhere in their range */
     char *needed, *wanted; /* guard instructions and registers that the watches depend on */
     int fired_count, grazing_count;

@@ -24,7 +24,7 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     doubles = regs * 5 + regs * STRIDE + 6 * n + n * STRIDE + 2 * n * HISTORY + 4 * atoms +
               1 + MAX_INTERVALS * tokens;
     bytes = doubles * sizeof(double) + atoms * sizeof(Intervals) +
-            (regs + 2 * (size_t)p->watch_count + 2) * sizeof(int) + 5 * atoms + p->watch_count +
+            (regs + 2 * (size_t)p->watch_count + 2) * sizeof(int) + 6 * atoms + p->watch_count +
             tokens + p->guard_count + 2 * regs + 16;
     core->block = calloc(bytes, 1);
     if (core->block == NULL) {
@@ -63,7 +63,8 @@ int core_open(Core *core, const Program *p, const Method *method, double t, cons
     core->outside = core->departing + atoms;
     core->truth = core->outside + atoms;
     core->open = core->truth + atoms;
-    core->was_true = core->open + atoms;
+    core->at_end = core->open + atoms;
+    core->was_true = core->at_end + atoms;
     core->stack = core->was_true + p->watch_count;
     core->needed = core->stack + tokens;
     core->wanted = core->needed + p->guard_count;

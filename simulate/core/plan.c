@@ -193,6 +193,16 @@ static double touch_time(Core *core, int watch, double h)
     return first;
 }
 
+/* By how much a polynomial changes until h. */
+static double change(const double *c, int degree, double h)
+{
+    double end = 0.0;
+    int j;
+    for (j = degree; j > 0; j--)
+        end = (end + c[j]) * h;
+    return end;
+}
+
 /* Whether a true formula only touches: some atom is within its band, and none that is gets
  * beyond its tolerance before it has left again. */
 static int grazes(Core *core, int watch, double h)
@@ -203,7 +213,7 @@ static int grazes(Core *core, int watch, double h)
     for (i = 0; i < w->count; i++) {
         int token = p->tokens[w->first + i], degree;
         const Atom *atom;
-        double c[STRIDE], v, eps, end = 0.0;
+        double c[STRIDE], v, eps;
         Intervals found;
         if (token < 0 || p->atoms[token].flags & (FLAG_FROZEN | FLAG_EQUALITY))
             continue;
@@ -219,11 +229,55 @@ static int grazes(Core *core, int watch, double h)
         nonnegative(c, degree, h, &found);
         if (found.count)
             return 0;
-        for (j = degree; j > 0; j--)
-            end = (end + c[j]) * h;
-        touching = touching || v + end < -eps;
+        touching = touching || v + change(c, degree, h) < -eps;
     }
     return touching;
+}
+
+/* Whether a formula is true only because several of its atoms are within their bands at once:
+ * it is not on all their boundaries, nowhere on the way if these must get beyond their
+ * tolerances, and not at h. (What was found about the atoms is overwritten.) */
+static int passes_corner(Core *core, int watch, double h)
+{
+    const Program *p = core->p;
+    const Watch *w = &p->watches[watch];
+    const int *tokens = p->tokens + w->first;
+    int close = 0, i, j;
+    for (i = 0; i < w->count; i++) {
+        int k = tokens[i], degree, inside;
+        double c[STRIDE], v, eps;
+        const Atom *atom;
+        if (k < 0)
+            continue;
+        atom = &p->atoms[k];
+        v = core->values[k];
+        eps = core->eps[k];
+        core->found[k].count = 0;
+        if (atom->flags & FLAG_FROZEN) {
+            core->truth[k] = core->at_end[k] = (v != 0.0) == (atom->sign > 0);
+            if (core->at_end[k]) {
+                core->found[k].count = 1;
+                core->found[k].at[0].low = 0.0;
+                core->found[k].at[0].high = h;
+            }
+            continue;
+        }
+        if (atom->flags & FLAG_EQUALITY || v != v)
+            return 0;
+        degree = core_span(core, p->degrees[atom->reg]);
+        for (j = 0; j <= degree; j++)
+            c[j] = atom->sign * core_row(core, atom->reg)[j];
+        inside = fabs(v) <= eps;
+        close += inside;
+        c[0] = inside ? v - TOUCH * core->scale[k] : v;
+        nonnegative(c, degree, h, &core->found[k]);
+        core->truth[k] = inside ? !(atom->flags & FLAG_STRICT) : v > 0.0;
+        core->at_end[k] = v + change(c, degree, h) >= -eps;
+    }
+    if (close < 2 || core_holds(core, watch, core->truth) ||
+        core_holds(core, watch, core->at_end))
+        return 0;
+    return earliest(core, watch) == INFINITY;
 }
 
 /* How far the extrapolation tells whether a guard is left again: the next step, or, where an
@@ -240,7 +294,7 @@ static double foresight(const Core *core, double h)
 /* The step allowed by the watches; fills the lists of watches that are true now. */
 int core_plan(Core *core, double h, double *limit)
 {
-    int k, i;
+    int k, i, known;
     core->fired_count = core->grazing_count = 0;
     *limit = h;
     if (core->active_count == 0)
@@ -275,6 +329,13 @@ int core_plan(Core *core, double h, double *limit)
             *limit = time;
         if (time == 0.0 && (touch == 0.0 || grazes(core, core->active[i], foresight(core, h))))
             core->grazing[core->grazing_count++] = core->active[i];
+    }
+    known = core->grazing_count;
+    for (i = 0; i < core->fired_count; i++) {
+        for (k = 0; k < known && core->grazing[k] != core->fired[i]; k++)
+            ;
+        if (k == known && passes_corner(core, core->fired[i], foresight(core, h)))
+            core->grazing[core->grazing_count++] = core->fired[i];
     }
     return 0;
 }

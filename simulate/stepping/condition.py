@@ -7,12 +7,14 @@ itself counts where the state rests on it). An atom over values that are held wh
 passes is `frozen`: it is decided exactly, with no tolerance.
 
 `min`, `max`, `abs` and conditionals inside a comparison are split into cases, so that each
-atom is smooth; beyond `MAX_CASES` they are left inside the atom.
+atom is smooth; beyond `MAX_CASES` they are left inside the atom. Negations come first: the
+negation of cases would be true wherever two of them meet, since boundaries are closed. Where a
+condition asks for both sides of one surface, `simulate.stepping.sides` keeps them apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -25,10 +27,12 @@ from models.expressions.expression import (
     negation,
     subtract,
 )
+from models.expressions.normal_form import negation_normal_form
 from models.expressions.operators import COMPARISONS, Op
 from models.expressions.table import Interpolation
 from models.expressions.traversal import free_variables, postorder, rebuild, with_arguments
 from models.record import record
+from simulate.stepping.sides import boolean_parts, one_side_at_a_time
 
 MAX_CASES = 32
 """At most this many smooth cases are made of one comparison."""
@@ -57,6 +61,7 @@ class Atom:
 
 
 _STEPWISE = frozenset({Op.FLOOR, Op.SIGN, Op.EXTERNAL, Op.IF})
+_PARTIAL = frozenset({Op.SQRT, Op.LOG, Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN2, Op.LOOKUP, Op.EXTERNAL})
 _PIECEWISE = frozenset({Op.MINIMUM, Op.MAXIMUM, Op.ABSOLUTE, Op.IF, Op.SIGN})
 
 
@@ -74,21 +79,26 @@ class ConditionBuilder:
     ) -> tuple[int, ...]:
         """The condition in postfix form over this builder's atoms."""
         self._undefined_holds = undefined_holds
-        condition = split_cases(condition)
-        made: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
-        for node in _skeleton(condition):
+        condition = one_side_at_a_time(split_cases(condition), self._is_tolerant)
+        made: dict[int, tuple[int, ...]] = {}
+        for node in boolean_parts(condition):
             if node.op in (Op.AND, Op.OR):
-                parts = [made[id(a)] for a in node.args]
-                outer, inner = (AND, OR) if node.op is Op.AND else (OR, AND)
-                yes = _joined([p[0] for p in parts], outer)
-                made[id(node)] = (yes, _joined([p[1] for p in parts], inner))
-            elif node.op is Op.NOT:
-                made[id(node)] = made[id(node.args[0])][::-1]
+                connective = AND if node.op is Op.AND else OR
+                made[id(node)] = _joined([made[id(a)] for a in node.args], connective)
             elif node.op is Op.BOOLEAN:
-                made[id(node)] = ((TRUE,), (FALSE,)) if node.value else ((FALSE,), (TRUE,))
+                made[id(node)] = (TRUE,) if node.value else (FALSE,)
+            elif node.op is Op.NOT:
+                made[id(node)] = (self._atom(node.args[0], kind, -1),)
             else:
-                made[id(node)] = ((self._atom(node, kind, 1),), (self._atom(node, kind, -1),))
-        return made[id(condition)][0]
+                made[id(node)] = (self._atom(node, kind, 1),)
+        return made[id(condition)]
+
+    def _is_tolerant(self, comparison: Expression) -> bool:
+        """Whether a comparison is decided within tolerance, and by the sign of its function
+        alone (not by its having no value)."""
+        if not free_variables(comparison) & self.moving:
+            return False
+        return not (self._undefined_holds and any(map(_is_partial, postorder(comparison))))
 
     def _atom(self, node: Expression, kind: EventKind, polarity: int) -> int:
         if not free_variables(node) & self.moving:
@@ -115,23 +125,21 @@ class ConditionBuilder:
         return self._numbers[atom]
 
 
+def _is_partial(node: Expression) -> bool:
+    """Whether an operation may have no value."""
+    if node.op is Op.DIVIDE:
+        return not node.args[1].is_constant or not node.args[1].constant
+    if node.op is Op.POWER:
+        exponent = node.args[1]
+        return not exponent.is_constant or exponent.constant < 0 or exponent.constant % 1 != 0
+    return node.op in _PARTIAL
+
+
 def _jumps(node: Expression) -> bool:
     """Whether an operation may jump while its arguments change continuously."""
     if node.op is Op.LOOKUP:
         return node.table.interpolation is not Interpolation.LINEAR
     return node.op in _STEPWISE
-
-
-def _skeleton(root: Expression) -> Iterator[Expression]:
-    """The Boolean operators of a condition and the atoms below them, atoms first."""
-    stack = [(root, False)]
-    while stack:
-        node, expanded = stack.pop()
-        if expanded or node.op not in (Op.AND, Op.OR, Op.NOT):
-            yield node
-        else:
-            stack.append((node, True))
-            stack.extend((a, False) for a in reversed(node.args))
 
 
 def _joined(parts: list[tuple[int, ...]], connective: int) -> tuple[int, ...]:
@@ -143,23 +151,18 @@ def _joined(parts: list[tuple[int, ...]], connective: int) -> tuple[int, ...]:
 
 
 def split_cases(condition: Expression) -> Expression:
-    """The condition with Boolean conditionals and piecewise operations in comparisons
-    turned into disjunctions of smooth cases; equivalent (up to shared boundaries)."""
-
-    def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
-        node = with_arguments(node, args)
-        if node.op in COMPARISONS:
-            return _smooth_cases(node)
-        if node.op is Op.IF and _yields_truth(node.args[1]):
-            test, then, otherwise = node.args
-            return disjunction(conjunction(test, then), conjunction(negation(test), otherwise))
-        return node
-
-    return rebuild(condition, replace)
-
-
-def _yields_truth(node: Expression) -> bool:
-    return node.op in COMPARISONS or node.op in (Op.AND, Op.OR, Op.NOT, Op.BOOLEAN)
+    """The condition with negations at the atoms, and with Boolean conditionals and piecewise
+    operations in comparisons turned into disjunctions of smooth cases; equivalent (up to shared
+    boundaries)."""
+    normal = negation_normal_form(condition)
+    made: dict[int, Expression] = {}
+    for node in boolean_parts(normal):
+        if node.op in (Op.AND, Op.OR):
+            join = conjunction if node.op is Op.AND else disjunction
+            made[id(node)] = join(*(made[id(a)] for a in node.args))
+        else:
+            made[id(node)] = _smooth_cases(node) if node.op in COMPARISONS else node
+    return made[id(normal)]
 
 
 def _smooth_cases(comparison: Expression) -> Expression:
@@ -181,7 +184,10 @@ def _cases(node: Expression) -> list[tuple[Expression, Expression]]:
     """Conditions and the smooth expression that the piecewise node equals under each."""
     if node.op is Op.IF:
         test, then, otherwise = node.args
-        return [(test, then), (negation(test), otherwise)]
+        return [
+            (negation_normal_form(test), then),
+            (negation_normal_form(negation(test)), otherwise),
+        ]
     if node.op is Op.ABSOLUTE:
         (inner,) = node.args
         return [(inner >= 0, inner), (inner <= 0, -inner)]

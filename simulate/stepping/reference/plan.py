@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simulate.stepping.program import EQUALITY, FROZEN
+from simulate.stepping.program import EQUALITY, FROZEN, STRICT
 from simulate.stepping.reference.atoms import TOUCH, Intervals, intervals, nearest, span
 from simulate.stepping.reference.memory import Memory
 from simulate.stepping.reference.roots import MAX_DEGREE, nonnegative
@@ -79,7 +79,8 @@ def plan(m: Memory, h: float) -> tuple[float, list[int], list[int]]:
             limit = time
     ahead = foresight(m, h)
     grazing = [w for w in fired if w in touched or grazes(m, w, ahead)]
-    return limit, fired, grazing
+    corners = [w for w in fired if w not in grazing and passes_corner(m, w, ahead)]
+    return limit, fired, grazing + corners
 
 
 def foresight(m: Memory, h: float) -> float:
@@ -144,8 +145,45 @@ def grazes(m: Memory, watch: int, h: float) -> bool:
         c[0] = v - TOUCH * m.scale[token]
         if nonnegative(c, degree, h):
             return False
-        end = 0.0
-        for j in range(degree, 0, -1):
-            end = (end + c[j]) * h
-        touching = touching or v + end < -eps
+        touching = touching or v + change(c, degree, h) < -eps
     return touching
+
+
+def change(c: Sequence[float], degree: int, h: float) -> float:
+    """By how much a polynomial changes until h."""
+    end = 0.0
+    for j in range(degree, 0, -1):
+        end = (end + c[j]) * h
+    return end
+
+
+def passes_corner(m: Memory, watch: int, h: float) -> bool:
+    """Whether a formula is true only because several of its atoms are within their bands at
+    once: it is not on all their boundaries, nowhere on the way if these must get beyond their
+    tolerances, and not at h."""
+    found: list[Intervals] = [[] for _ in m.p.atoms]
+    at_end = [False] * len(m.p.atoms)
+    here = [False] * len(m.p.atoms)
+    near = 0
+    for token in m.p.watches[watch].tokens:
+        if token < 0:
+            continue
+        v, eps = m.values[token], m.eps[token]
+        register, sign, _, flags = m.p.atoms[token]
+        if flags & FROZEN:
+            here[token] = at_end[token] = (v != 0.0) == (sign > 0)
+            found[token] = [(0.0, h)] if at_end[token] else []
+            continue
+        if flags & EQUALITY or v != v:
+            return False
+        degree = span(m, m.p.degrees[register])
+        c = [sign * m.series[register][j] for j in range(degree + 1)]
+        inside = abs(v) <= eps
+        near += inside
+        c[0] = v - TOUCH * m.scale[token] if inside else v
+        found[token] = nonnegative(c, degree, h)
+        here[token] = not flags & STRICT if inside else v > 0.0
+        at_end[token] = v + change(c, degree, h) >= -eps
+    if near < 2 or m.holds(watch, here) or m.holds(watch, at_end):
+        return False
+    return earliest(m, watch, found) == math.inf
