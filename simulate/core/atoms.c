@@ -58,6 +58,26 @@ static int direction(const double *c, int degree, double h, double eps)
     return 0;
 }
 
+/* Whether the guard, or its negative, gets beyond eps. */
+static int exceeds(const double *c, int degree, double h, double eps, double sign)
+{
+    double shifted[STRIDE];
+    Intervals found;
+    int j;
+    for (j = 0; j <= degree; j++)
+        shifted[j] = sign * c[j];
+    shifted[0] -= eps;
+    nonnegative(shifted, degree, h, &found);
+    return found.count > 0;
+}
+
+/* Whether the guard stays in the band |g| <= eps. */
+static int stays(const double *c, int degree, double h, double eps)
+{
+    return direction(c, degree, h, eps) == 0 ||
+           !(exceeds(c, degree, h, eps, 1.0) || exceeds(c, degree, h, eps, -1.0));
+}
+
 static void returning(const double *c, int degree, int way, double h, Intervals *found)
 {
     double low;
@@ -82,7 +102,7 @@ static void equality(Core *core, int k, double *c, int degree, double h, double 
     int inside = fabs(v) <= eps, way;
     found->count = 0;
     if (core->p->atoms[k].sign < 0) {
-        if (!(inside && direction(c, degree, h, eps) == 0))
+        if (!(inside && stays(c, degree, h, eps)))
             set_one(found, 0.0, h);
         return;
     }
@@ -107,6 +127,27 @@ static void equality(Core *core, int k, double *c, int degree, double h, double 
         }
     }
     set_one(found, 0.0, 0.0);
+}
+
+/* Where an atom is true that is reached just beyond its guard. On the boundary itself it counts
+ * as it is written, at the start, where it jumps there, and while it rests there. */
+static void crossing(const Core *core, int k, double *c, int degree, double h, double rest,
+                     Intervals *found)
+{
+    int flags = core->p->atoms[k].flags;
+    int settled = core->first || flags & FLAG_STEPWISE || rest == 0.0;
+    double v = c[0];
+    if (v > 0.0 || (v == 0.0 && settled && !(flags & FLAG_STRICT))) {
+        nonnegative(c, degree, h, found);
+        return;
+    }
+    found->count = 0;
+    if (rest == 0.0)
+        return;
+    c[0] = v - wanted(core, k, c, degree, 2.0 * core->eps[k]);
+    nonnegative(c, degree, h, found);
+    if (found->count && found->at[0].low == 0.0)
+        found->at[0].low = 0x1p-1074; /* not yet crossed, however near */
 }
 
 /* Where an atom is (about to be) true within [0, h]; returns the trusted step. */
@@ -164,16 +205,7 @@ double core_intervals(Core *core, int k, double h, Intervals *found)
         return h;
     }
     if (atom->kind == CROSSING) {
-        if (v == 0.0 && (core->first || atom->flags & FLAG_STEPWISE) &&
-            !(atom->flags & FLAG_STRICT)) {
-            set_one(found, 0.0, 0.0);
-            return h;
-        }
-        if (v <= 0.0)
-            c[0] = v - wanted(core, k, c, degree, 2.0 * eps);
-        nonnegative(c, degree, h, found);
-        if (v <= 0.0 && found->count && found->at[0].low == 0.0)
-            found->at[0].low = 0x1p-1074; /* not yet crossed, however near */
+        crossing(core, k, c, degree, h, rest, found);
         return h;
     }
     if (fabs(v) > eps) {
@@ -187,6 +219,8 @@ double core_intervals(Core *core, int k, double h, Intervals *found)
     }
     if (core->first || core->departing[k] || (atom->flags & FLAG_STEPWISE && v == 0.0)) {
         way = direction(c, degree, h, eps);
+        if (way && c[way] > 0.0 && !(cut || exceeds(c, degree, h, eps, 1.0)))
+            way = 0;
         if (way == 0) { /* it rests on the boundary; a strict one is looked at again */
             core->departing[k] = (atom->flags & FLAG_STRICT) != 0;
             if (!(atom->flags & FLAG_STRICT))

@@ -86,7 +86,7 @@ int core_beyond(Core *core, const double *values)
         else if (sign > 0)
             core->truth[k] = is_passed(core, k, values);
         else
-            core->truth[k] = v != 0.0;
+            core->truth[k] = fabs(v) > (fabs(old) <= core->eps[k] ? core->eps[k] : 0.0);
     }
     for (i = 0; i < core->active_count; i++)
         if (p->watches[core->active[i]].kind == UNILATERAL &&

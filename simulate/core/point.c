@@ -57,7 +57,7 @@ static char atom_holds(const Atom *atom, double v, double eps)
     if (atom->flags & FLAG_FROZEN)
         return (v != 0.0) == (atom->sign > 0);
     if (atom->flags & FLAG_EQUALITY)
-        return (fabs(v) <= eps) == (atom->sign > 0);
+        return atom->sign > 0 ? fabs(v) <= eps : !(fabs(v) <= fabs(eps));
     if (atom->flags & FLAG_STRICT && eps == 0.0)
         return atom->sign * v > eps;
     return atom->sign * v >= -eps;

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from models.automaton import TIME, EventKind
+from models.expressions.differentiate import NotDifferentiableError, differentiate
 from models.expressions.expression import ZERO, Expression
 from models.expressions.traversal import free_variables
 from simulate.stepping import engine
@@ -28,11 +30,36 @@ class Calculator:
         return self._values(values)
 
 
+class Sensitivity:
+    """How far a value moves, at most and to first order, where its variables move."""
+
+    def __init__(
+        self,
+        expression: Expression,
+        variables: frozenset[str],
+        symbols: Mapping[str, int],
+        externals: Externals,
+    ):
+        slopes: dict[str, Expression] = {}
+        for name in sorted(free_variables(expression) & variables):
+            with suppress(NotDifferentiableError, ValueError):
+                slopes[name] = differentiate(expression, name)
+        self._names = tuple(slopes)
+        self._slopes = Calculator(list(slopes.values()), symbols, externals)
+
+    def __call__(self, values: Mapping[str, float], moves: Mapping[str, float]) -> float:
+        """The sum over the variables of |slope| times move; of those in which the expression has
+        no slope nothing is known, and they do not count."""
+        moved = [moves.get(name, 0.0) for name in self._names]
+        return sum(abs(s) * d for s, d in zip(self._slopes(values), moved, strict=True) if d)
+
+
 class TolerantCondition:
     """A condition that is tested with the same tolerance as the events of a run.
 
     An atom g >= 0 passes where g >= -eps, with eps = |dg/dx| (atol + rtol |x|): as exact as
-    the state is known. Conditions over discrete variables alone are decided exactly.
+    the state is known. Conditions over discrete variables alone are decided exactly. A negative
+    tolerance asks for a margin: where it is not kept, the condition does not hold.
     """
 
     def __init__(

@@ -8,6 +8,14 @@ from functools import cached_property
 from models.record import record
 from models.source import Diagnostic, ModelError
 
+RESIDUAL = 1e-6
+"""An event's residual is at most this part of the guard's tolerance, plus rounding."""
+
+
+def shortest_step(t: float, until: float) -> float:
+    """Eight times what the clock tells apart."""
+    return 1.8e-15 * max(abs(t), abs(until))
+
 
 class Detection(IntEnum):
     """How events are found.

@@ -75,14 +75,7 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
     if flags & EQUALITY:
         return equality(m, k, sign, c, degree, h, rest), h
     if kind == CROSSING:
-        if v == 0.0 and (m.first or flags & STEPWISE) and not flags & STRICT:
-            return [(0.0, 0.0)], h
-        if v <= 0.0:
-            c[0] = v - wanted(m, k, c, 2.0 * eps)
-        found = nonnegative(c, degree, h)
-        if v <= 0.0 and found and found[0][0] == 0.0:  # not yet crossed, however near
-            found[0] = (5e-324, found[0][1])
-        return found, h
+        return crossing(m, k, c, degree, h, rest), h
     if abs(v) > eps:
         m.departing[k] = False
         if v < 0.0 and rest < 0.5 * -v:
@@ -92,6 +85,8 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
         return nonnegative(c, degree, h), h
     if m.first or m.departing[k] or (flags & STEPWISE and v == 0.0):
         way = direction(c, degree, h, eps)
+        if way and c[way] > 0.0 and not (cut or exceeds(c, degree, h, eps)):
+            way = 0
         if way == 0:  # it rests on the boundary; a strict one is looked at again
             m.departing[k] = bool(flags & STRICT)
             return ([] if flags & STRICT else whole), h
@@ -103,6 +98,22 @@ def intervals(m: Memory, k: int, h: float) -> tuple[Intervals, float]:
         m.departing[k] = False
     c[0] = 2.0 * eps
     return (whole if cut else nonnegative(c, degree, h)), h
+
+
+def crossing(m: Memory, k: int, c: list[float], degree: int, h: float, rest: float) -> Intervals:
+    """Where an atom is true that is reached just beyond its guard. On the boundary itself it
+    counts as it is written, at the start, where it jumps there, and while it rests there."""
+    v, flags = c[0], m.p.atoms[k][3]
+    settled = m.first or flags & STEPWISE or rest == 0.0
+    if v > 0.0 or (v == 0.0 and settled and not flags & STRICT):
+        return nonnegative(c, degree, h)
+    if rest == 0.0:
+        return []
+    c[0] = v - wanted(m, k, c, 2.0 * m.eps[k])
+    found = nonnegative(c, degree, h)
+    if found and found[0][0] == 0.0:  # not yet crossed, however near
+        found[0] = (5e-324, found[0][1])
+    return found
 
 
 def delta(m: Memory, k: int, c: Sequence[float], least: float) -> float:
@@ -133,6 +144,18 @@ def direction(c: Sequence[float], degree: int, h: float, eps: float) -> int:
     return 0
 
 
+def exceeds(c: Sequence[float], degree: int, h: float, eps: float) -> bool:
+    """Whether the guard gets beyond eps."""
+    return bool(nonnegative([c[0] - eps, *c[1:]], degree, h))
+
+
+def stays(c: Sequence[float], degree: int, h: float, eps: float) -> bool:
+    """Whether the guard stays in the band |g| <= eps."""
+    if direction(c, degree, h, eps) == 0:
+        return True
+    return not (exceeds(c, degree, h, eps) or exceeds([-v for v in c], degree, h, eps))
+
+
 def returning(c: Sequence[float], degree: int, way: int, h: float) -> Intervals:
     """A departing guard may come back: half the way to its return limits the step."""
     rest = list(c[way:])
@@ -147,7 +170,7 @@ def equality(
     v, eps, whole = c[0], m.eps[k], [(0.0, h)]
     inside = abs(v) <= eps
     if sign < 0:
-        return [] if inside and direction(c, degree, h, eps) == 0 else whole
+        return [] if inside and stays(c, degree, h, eps) else whole
     if not inside:
         m.departing[k] = False
         if rest < 0.5 * abs(v):

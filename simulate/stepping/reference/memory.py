@@ -7,15 +7,12 @@ from array import array
 from collections.abc import Sequence
 
 from simulate.stepping.condition import AND, FALSE, OR, TRUE
-from simulate.stepping.methods import Adams, Method
+from simulate.stepping.methods import RESIDUAL, Adams, Method, shortest_step
 from simulate.stepping.program import EQUALITY, FROZEN, STEPWISE, STRICT, UNDEFINED_HOLDS, Program
 from simulate.stepping.reference.roots import MAX_DEGREE
 from simulate.stepping.reference.tape import execute, sensitivity
 
 MAX_ORDER = 12
-RESIDUAL = 1e-6
-"""An event's residual is at most this part of the guard's tolerance, plus rounding."""
-
 UNILATERAL, BILATERAL, CROSSING = 0, 1, 2
 
 
@@ -111,8 +108,8 @@ class Memory:
         return [a[1] * r[a[0]] if not a[3] & (FROZEN | EQUALITY) else r[a[0]] for a in self.p.atoms]
 
     def least(self) -> float:
-        """The shortest step: eight times what the clock tells apart."""
-        return 1.8e-15 * max(abs(self.t), abs(self.until))
+        """The shortest step."""
+        return shortest_step(self.t, self.until)
 
     def tolerances(self) -> None:
         """The tolerance of every atom at the current state. At the start, and until a guard
@@ -179,7 +176,7 @@ class Memory:
         """The active unilateral watches that are true strictly beyond their guards.
 
         An atom that already lies beyond by less than its tolerance, by rounding or because
-        the boundary is held, may stay there.
+        the boundary is held, may stay there; one that rests on an equality, close to it.
         """
         truth = []
         for k, (_, sign, _, flags) in enumerate(self.p.atoms):
@@ -196,6 +193,6 @@ class Memory:
             elif sign > 0:
                 truth.append(self.is_passed(k, values))
             else:
-                truth.append(v != 0.0)
+                truth.append(abs(v) > (self.eps[k] if abs(old) <= self.eps[k] else 0.0))
         watches = self.p.watches
         return [w for w in self.active if watches[w].kind == UNILATERAL and self.holds(w, truth)]

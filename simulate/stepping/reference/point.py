@@ -22,7 +22,8 @@ def values(program: Program, names: Sequence[str], given: Mapping[str, float]) -
 def holds(
     program: Program, names: Sequence[str], given: Mapping[str, float], rtol: float, atol: float
 ) -> bool:
-    """Whether the program's one watch holds: an atom g >= 0 passes where g >= -eps."""
+    """Whether the program's one watch holds: an atom g >= 0 passes where g >= -eps. (Negative
+    tolerances ask for a margin.)"""
     r = _executed(program, names, given)
     spread, noise = [0.0] * len(r), [0.0] * len(r)
     for i in range(1, 1 + len(program.flowing)):
@@ -35,7 +36,7 @@ def holds(
         if flags & FROZEN:
             truth.append((v != 0.0) == (sign > 0))
         elif flags & EQUALITY:
-            truth.append((abs(v) <= eps) == (sign > 0))
+            truth.append(abs(v) <= eps if sign > 0 else not abs(v) <= abs(eps))
         else:
             truth.append(sign * v > eps if flags & STRICT and eps == 0.0 else sign * v >= -eps)
     return formula_truth(program.watches[0].tokens, truth)
