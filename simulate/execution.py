@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -12,11 +12,13 @@ from models.automaton import TIME
 from models.source import Diagnostic, ModelError
 from models.trace import Counts, Ending, Event, EventType, Outcome, Trace
 from simulate.accumulation import Accumulation
+from simulate.at_once import enabled_at_once, with_fired
 from simulate.holding import inclusion_share
 from simulate.input_jump import change_inputs
 from simulate.inputs.feed import Feed, between
 from simulate.inputs.signals import Signal
 from simulate.jump import LastChance
+from simulate.landing import Departure
 from simulate.limits import (
     external_failed,
     failed,
@@ -87,6 +89,11 @@ class Execution:
         self.accumulation = Accumulation(until)
         self.entered: set[Surface] = set()  # surfaces on which sliding began at this instant
         self.jumps = 0
+        self.inexact: frozenset[str] | None = frozenset()
+        """What is known up to the tolerance only, where other values were given at this instant;
+        None once time has passed since."""
+        self.departures: list[Departure] = []  # the jumps of this instant
+        self.at_once: tuple[int, ...] = ()  # watches of edges that are urgent at this instant
         self.feed = Feed(prepared, signals, decisions, until)
         self.begun = False
         self.place: Place
@@ -255,7 +262,9 @@ class Execution:
         env[TIME] = self.t
         if place.branches is not None:
             env.update(place.branches(env))
-        return max(self.next_change(), self.t), self.active(place)
+        self.at_once = enabled_at_once(self)
+        until = self.t if self.at_once else max(self.next_change(), self.t)
+        return until, self.active(place)
 
     def settle(self, result: Stretch) -> None:
         """Store a stretch, and move to its end."""
@@ -277,6 +286,8 @@ class Execution:
     def respond(self, result: Stretch) -> None:
         """Do what the end of a stretch asks for; a run never goes on, and never proves
         anything, from a state outside the invariant."""
+        if self.at_once:
+            result = with_fired(result, self.at_once)
         stop, place = result.stop, self.place
         known = not self.grazed and (stop is Stop.EVENT or stop is Stop.END)
         if known and not self.inside(OUTSIDE * self.method.rtol, OUTSIDE * self.method.atol):
@@ -335,12 +346,20 @@ class Execution:
                 wanted.append(i)
         return array("i", wanted)
 
+    def landed_from(self, departure: Departure, assigned: Collection[str]) -> None:
+        """Remember a jump of this instant, and which values it left inexact."""
+        self.departures.append(departure)
+        before = departure.place.program.flowing if self.inexact is None else self.inexact
+        self.inexact = frozenset(before).difference(assigned)
+
     def tick(self, t: float) -> None:
         """Move the clock; count what happens at one instant."""
         if t > self.t:
             self.visited.clear()
             self.entered.clear()
             self.former = {}
+            self.inexact = None
+            self.departures.clear()
             self.instant = (t, 0)
         else:
             self.instant = (t, self.instant[1] + 1)

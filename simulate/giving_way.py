@@ -26,7 +26,7 @@ def hold(run: Execution, place: Place, forced: list[int]) -> list[int]:
         else:
             holds.append((name, part))
     if not unheld:
-        run.place = p.place(place.name, tuple(holds))
+        run.place = p.place(place.name, tuple(holds), place.landed)
         for name, part in holds[len(place.holds) :]:
             run.log(EventType.HELD, f"d({name}) keeps {place.exit_names[part]}")
     return unheld
@@ -53,4 +53,4 @@ def release(run: Execution, place: Place, index: int) -> None:
     kept = tuple(h for h in place.holds if h != hold)
     if not run.prepared.can_hold(place.name, kept):
         kept = ()
-    run.place = run.prepared.place(place.name, kept)
+    run.place = run.prepared.place(place.name, kept, place.landed)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from models.expressions.traversal import free_variables
 from models.record import record
 from models.trace import Ending, EventType
+from simulate.landing import Departure
 from simulate.place import Place
 from simulate.reaction import arrive, passed_by, rewind
 from simulate.sliding_reaction import leave_surface
@@ -77,7 +78,7 @@ def _let_go(run: Execution, new: Mapping[str, float]) -> None:
         for name, _ in set(place.holds) - set(kept):
             run.log(EventType.RELEASED, f"d({name})")
         able = run.prepared.can_hold(place.name, kept)
-        run.place = run.prepared.place(place.name, kept if able else ())
+        run.place = run.prepared.place(place.name, kept if able else (), place.landed)
 
 
 def _leave(run: Execution, place: Place, new: Mapping[str, float]) -> None:
@@ -94,7 +95,16 @@ def _leave(run: Execution, place: Place, new: Mapping[str, float]) -> None:
             source = run.prepared.place(passage.location)
             edge = source.edges[passage.edge]
             target = run.prepared.place(edge.target)
-            arrive(run, source.edge_names[passage.edge], target, passage.values)
+            jump = run.prepared.jump(passage.location, passage.edge)
+            name = source.edge_names[passage.edge]
+            arrive(
+                run,
+                name,
+                target,
+                passage.values,
+                jump.assigned,
+                Departure(source, run.env, jump, edge.event),
+            )
         run.env.update(new)
     elif run.last_chance is not None:
         rewind(run)

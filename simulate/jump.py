@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from models.automaton import Edge, Range, primed
@@ -16,7 +17,7 @@ from models.expressions.expression import (
     variable,
 )
 from simulate.empty_ranges import has_value
-from simulate.stepping.calculator import Calculator, Externals, TolerantCondition
+from simulate.stepping.calculator import Calculator, Externals, Sensitivity, TolerantCondition
 
 
 class Jump:
@@ -49,12 +50,18 @@ class Jump:
                 value = low if low is not None else (high if high is not None else variable(name))
             after[primed(name)] = value
         self.names = tuple(n for n, _ in resets if n in known)
-        values = [after[primed(n)] for n in self.names]
-        self._calculate = Calculator(values, symbols, externals)
+        self._values = {n: after[primed(n)] for n in self.names}
+        self._calculate = Calculator(list(self._values.values()), symbols, externals)
+        self._context = (known, symbols, externals)
         whole = conjunction(*filled)
         self._filled = (
             TolerantCondition(whole, moving, symbols, externals) if whole != TRUE else None
         )
+
+    @cached_property
+    def assigned(self) -> frozenset[str]:
+        """The variables that are given a value, not just their own."""
+        return frozenset(n for n, value in self._values.items() if value != variable(n))
 
     def has_values(
         self, values: Mapping[str, float], shares: Sequence[float], rtol: float, atol: float
@@ -71,6 +78,16 @@ class Jump:
         if shares:
             values = {**values, **_chosen(shares)}
         return dict(zip(self.names, self._calculate(values), strict=True))
+
+    def carried(self, values: Mapping[str, float], rates: Mapping[str, float]) -> dict[str, float]:
+        """At most how fast the new values change where the old ones do at these rates (with
+        ranges in their middle)."""
+        values = {**values, **{f"choice {i}": 0.5 for i in range(self.choices)}}
+        return {n: rate(values, rates) for n, rate in self._sensitivities.items()}
+
+    @cached_property
+    def _sensitivities(self) -> dict[str, Sensitivity]:
+        return {n: Sensitivity(value, *self._context) for n, value in self._values.items()}
 
 
 def _chosen(shares: Sequence[float]) -> dict[str, float]:

@@ -39,11 +39,13 @@ from simulate.inputs.kinked_formula import KinkedFormula, kinked
 from simulate.inputs.signals import Formula, Lines, Signal
 from simulate.jump import Jump
 from simulate.jump import edge_name as edge_name
+from simulate.landing import Boundary, loosened
 from simulate.locking import HeldBranches, held_branches, lock
 from simulate.stepping.calculator import Calculator, Externals, TolerantCondition
 from simulate.stepping.program import FROZEN, Program, Watched, compile_program
 
 if TYPE_CHECKING:
+    from simulate.at_once import Candidates
     from simulate.sliding import Slides, Surface
 
 
@@ -92,6 +94,7 @@ class Place:
     conditions: tuple[Expression, ...] = ()  # what the branches stand for
     slide: Surface | None = None  # the surface along which the state slides
     ranged: tuple[str, ...] = ()  # the last exits say that these derivatives have values
+    landed: tuple[int, ...] = ()  # the exits that have slack, see `simulate.landing`
 
     @cached_property
     def sides(self) -> tuple[str, ...]:
@@ -172,7 +175,7 @@ class Prepared:
                 self._forms[name] = signal.expression if cut is None else cut.expression
             elif isinstance(signal, Lines):
                 self._forms[name] = variable(name) + variable(slope_of(name)) * variable(TIME)
-        self._places: dict[tuple[str, tuple[Hold, ...]], Place] = {}
+        self._places: dict[tuple[str, tuple[Hold, ...], tuple[int, ...]], Place] = {}
         self._jumps: dict[tuple[str, int], Jump] = {}
         self._invariants: dict[str, TolerantCondition] = {}
         self._parts: dict[str, tuple[TolerantCondition, ...]] = {}
@@ -183,6 +186,8 @@ class Prepared:
         ] = {}
         self._able: dict[tuple[str, tuple[Hold, ...]], bool] = {}
         self._boundaries: dict[tuple[str, Hold], Calculator] = {}
+        self.landings: dict[tuple[str, int], Boundary] = {}
+        self.at_once: dict[tuple[str, frozenset[str]], Candidates] = {}
         self._rates: dict[tuple[str, Expression, tuple[Hold, ...]], Calculator | None] = {}
         self._initial_sets = self.view.initial_sets()
         self._starts: list[Initial] = []
@@ -217,11 +222,12 @@ class Prepared:
             yield self._starts[index]
             index += 1
 
-    def place(self, name: str, holds: tuple[Hold, ...] = ()) -> Place:
-        """The compiled location; `holds` keeps parts of the invariant by giving way."""
-        key = (name, holds)
+    def place(self, name: str, holds: tuple[Hold, ...] = (), landed: tuple[int, ...] = ()) -> Place:
+        """The compiled location; `holds` keeps parts of the invariant by giving way, parts that
+        a state has `landed` on have slack."""
+        key = (name, holds, landed)
         if key not in self._places:
-            self._places[key] = self._compile(name, holds)
+            self._places[key] = self._compile(name, holds, landed)
         return self._places[key]
 
     def jump(self, location: str, edge: int) -> Jump:
@@ -272,14 +278,17 @@ class Prepared:
             self._arrivals[key] = self.condition(conjunction(*new))
         return self._arrivals[key]
 
-    def condition(self, condition: Expression) -> TolerantCondition:
-        """Any condition over the model's names."""
-        formed = self.formed(condition)
-        return TolerantCondition(formed, self.moving, self.symbols, self.externals)
+    def condition(
+        self, condition: Expression, inexact: frozenset[str] | None = None
+    ) -> TolerantCondition:
+        """Any condition over the model's names; the `inexact` ones, all that may flow if none are
+        given, are known up to the tolerance."""
+        moving = inexact if inexact is not None else self.moving
+        return TolerantCondition(self.formed(condition), moving, self.symbols, self.externals)
 
     @cached_property
     def moving(self) -> frozenset[str]:
-        """The variables that may flow: they are known within tolerance."""
+        """The real variables that may flow."""
         return frozenset(
             v.name for v in self.view.variables if v.kind is Kind.ANALOG and v.type.name == "real"
         )
@@ -416,7 +425,7 @@ class Prepared:
         """The inclusion of a derivative in a location, with inputs as they are fed."""
         return self._range(self.view.location(name).flow_of(variable_name))
 
-    def _compile(self, name: str, holds: tuple[Hold, ...]) -> Place:
+    def _compile(self, name: str, holds: tuple[Hold, ...], landed: tuple[int, ...]) -> Place:
         location = self.view.location(name)
         ranged = tuple(demands(location.flows))
         written = (*conjuncts(location.invariant), *(condition for _, condition in ranged))
@@ -443,6 +452,7 @@ class Prepared:
         kept = {i for _, i in holds}
         for i, part in enumerate(exits):
             if i not in kept:
+                part = loosened(part, i, self.moving) if i in landed else part
                 watch(Role.EXIT, i, negation(part), EventKind.UNILATERAL)
         for i, _ in enumerate(edges):
             watch(Role.FALL, i, negation(guards[i]), EventKind.UNILATERAL)
@@ -481,6 +491,7 @@ class Prepared:
             resting,
             locked.conditions,
             ranged=tuple(n for n, _ in ranged),
+            landed=landed,
         )
 
     def _flows(

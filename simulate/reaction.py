@@ -6,7 +6,7 @@ Where several things happen at once they are resolved in the order of `simulate.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from models.automaton import TIME
@@ -16,6 +16,7 @@ from simulate.accumulation import Limit
 from simulate.fired import exactly_bad, name_of, residual_of
 from simulate.giving_way import hold, release
 from simulate.jump import edge_name
+from simulate.landing import Departure, granted
 from simulate.piling import last_round, no_rest, offer, piled_up
 from simulate.place import Place, Role
 from simulate.refusal import refusal
@@ -47,6 +48,7 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
     touched: list[int] = []
     missed: list[int] = []
     urgent: list[int] = []
+    landed: list[int] = []
     must = False  # a guard that is only touched does not keep time from passing
     for watch in result.fired:
         role, j = place.roles[watch]
@@ -75,6 +77,9 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
             run.last_chance = run.chance(j)
             run.log(EventType.DISABLED, place.edge_names[j], "", residual, side)
         elif role is Role.EXIT:
+            if granted(run, place, j):
+                landed.append(j)
+                continue
             passing = side == "grazing" or _starts_on(run, place, j)
             kind = EventType.GRAZING if passing else EventType.BOUNDARY
             run.log(kind, place.exit_names[j], "", residual, side, together)
@@ -91,6 +96,9 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
     due = urgent or [j for j, deadline in run.enabled.items() if deadline <= run.t]
     if touched or missed:
         pass_by(run, touched, missed)
+    if landed:
+        place = run.prepared.place(place.name, place.holds, (*place.landed, *landed))
+        run.place = place
     leave(run, place, due, forced, must)
 
 
@@ -283,13 +291,21 @@ def take(
             if surface is not None:
                 slide(run, surface)
                 return True
-        arrive(run, edge_name(edge), target, values)
+        departure = Departure(place, run.env, jump, edge.event)
+        arrive(run, edge_name(edge), target, values, jump.assigned, departure)
         return True
     return False
 
 
-def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -> None:
-    """Enter the target; notice events that pile up."""
+def arrive(
+    run: Execution,
+    name: str,
+    target: Place,
+    values: dict[str, float],
+    assigned: Collection[str],
+    departure: Departure,
+) -> None:
+    """Enter the target, some values having been assigned; notice events that pile up."""
     exact = run.accumulation.again(name, run.t) and _exactly(run, name)
     here, there = run.key(run.place.name, run.env), run.key(target.name, values)
     fresh = there != here and there not in run.visited
@@ -298,6 +314,7 @@ def arrive(run: Execution, name: str, target: Place, values: dict[str, float]) -
     run.log(EventType.JUMP, name, target.name)
     run.env, run.place = values, target
     run.begin_stay()
+    run.landed_from(departure, assigned)
     run.jumps += 1
     if fresh:
         run.instant = (run.t, 0)  # a chain of new states may come to an end

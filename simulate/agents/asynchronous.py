@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
-from models.automaton import TIME, Automaton
+from models.automaton import TIME, Automaton, EventKind
 from models.source import Diagnostic, ModelError
 from models.trace import Ending, EventType, Outcome
 from simulate.agents.fleet import Fleet, Meeting, canonical_names
@@ -31,6 +31,7 @@ from simulate.agents.traces import AgentEvent, AgentTraces, StepRecord
 from simulate.execution import INSTANT_LIMIT, Given, RunEnded
 from simulate.inputs.signals import Signal, constant_signal
 from simulate.jump import Jump
+from simulate.landing import Departure
 from simulate.limits import external_failed, without_series
 from simulate.policy import Decisions, Policy, Switching
 from simulate.reaction import arrive
@@ -380,7 +381,8 @@ class _AgentRun:
                 f" the invariant of `{run.place.name}`."
             )
             raise RunEnded(Outcome(Ending.BLOCKED, self.t, sentence, name))
-        arrive(run, name, run.prepared.place(run.place.name), values)
+        departure = Departure(run.place, run.env, None, EventKind.UNILATERAL)
+        arrive(run, name, run.prepared.place(run.place.name), values, new.keys(), departure)
 
     def look_at_jump(self, changed: Iterable[int]) -> None:
         """Bad states over discrete variables of several groups."""
