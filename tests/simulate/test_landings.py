@@ -63,7 +63,7 @@ INVARIANTS = ("x <= 0", "x == 0", "x <= 0 && x >= 0", "x < 0.5 && 3*x <= 0", "ab
 
 @BOTH
 @KINDS
-@pytest.mark.parametrize(("target", "x"), product(INVARIANTS, ("0", "0*x", "-x")))
+@pytest.mark.parametrize(("target", "x"), list(product(INVARIANTS, ("0", "0*x", "-x"))))
 def test_a_mode_bounded_by_the_guard(target: str, x: str, kind: EventKind, method: Method) -> None:
     """The state was at x = 5e-16, and the run blocked."""
     for source in ("x >= 0", "true"):
