@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from itertools import islice
 from random import Random
 
 from models.automaton import Kind
+from models.expressions.expression import ZERO, Expression, conjunction
 from models.trace import Trace
 from simulate.execution import Execution, Given
 from simulate.place import Prepared
 from simulate.policy import Decisions
 from simulate.recipe import Recipe
+from simulate.start.box import box_of
 
 NUDGE = 1e-13
 """A share of a number's size: some hundred units in the last place."""
 
 GOLDEN = 0.6180339887498949
 """The multiples of this number, without what is before the point, are all different."""
+
+MAX_STARTS = 64
+"""So many initial sets are looked at to find those of a location."""
 
 
 class NudgedRun(Execution):
@@ -28,12 +35,43 @@ class NudgedRun(Execution):
         self, initial: Mapping[str, Given], location: str | None, parameters: Mapping[str, float]
     ) -> None:
         """Start as the run does, a little aside; each variable by another part of the share, for
-        what is moved alike may stay on a line that matters."""
+        what is moved alike may stay on a line that matters. Values that are written in the model
+        and nothing else have no error, and stay: they may be kept by equations."""
         super().start(initial, location, parameters)
+        exact = written_values(self.prepared, self.place.name)
         for k, v in enumerate(self.prepared.view.variables):
             if v.kind is Kind.ANALOG and v.type.name == "real" and v.name in self.env:
                 value, part = self.env[v.name], 0.5 + GOLDEN * k % 1.0
-                self.env[v.name] = value + self.share * part * max(1.0, abs(value))
+                if exact.get(v.name) != value:
+                    self.env[v.name] = value + self.share * part * max(1.0, abs(value))
+
+
+def written_values(prepared: Prepared, location: str) -> dict[str, Fraction]:
+    """The variables that begin in a location with a number which the model gives, and never have
+    others than such numbers, with no need to round: they do not flow, and are reset to numbers."""
+    starts = [s for s in islice(prepared.starts(), MAX_STARTS + 1) if s.location == location]
+    if len(starts) != 1 or starts[0].resets:
+        return {}
+    invariant = prepared.view.location(location).invariant
+    given = box_of(conjunction(starts[0].condition, invariant)).defined
+    found = {name: value.constant for name, value in given if _is_exact(value)}
+    for part in prepared.base.components:
+        for place in part.locations:
+            for flow in place.flows:
+                if flow.range.exact != ZERO:
+                    found.pop(flow.variable, None)
+            for equation in place.algebraic:
+                found.pop(equation.variable, None)
+        for edge in part.edges:
+            for reset in edge.resets:
+                if reset.range.exact is None or not _is_exact(reset.range.exact):
+                    found.pop(reset.variable, None)
+    return {name: value for name, value in found.items() if name not in prepared.loose}
+
+
+def _is_exact(value: Expression) -> bool:
+    """Whether an expression is a number that floating point has."""
+    return value.is_constant and Fraction(float(value.constant)) == value.constant
 
 
 def nudged_run(prepared: Prepared, recipe: Recipe, share: float, max_jumps: int) -> Trace:

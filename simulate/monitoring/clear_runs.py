@@ -204,7 +204,7 @@ class ClearRuns(ClearJumps):
             if free_variables(atom) & chosen:
                 return atom.op not in STRICT and margin >= 0.0
             told = substitute(atom, before)
-            return told in known or any(_follows(told, k) for k in (TRUE, *known))
+            return told in (TRUE, *known) or any(_follows(told, k) for k in (TRUE, *known))
 
         return any(self._kept(c, new, on_boundary) for c in self._invariant_cases(edge.target))
 

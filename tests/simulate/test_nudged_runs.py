@@ -8,7 +8,7 @@ import pytest
 
 from models.load import load
 from models.trace import Trace
-from simulate.nudged_run import NUDGE, nudged_run
+from simulate.nudged_run import NUDGE, nudged_run, written_values
 from simulate.recipe import Recipe, repeat
 from simulate.run import prepare
 from simulate.search.counterexample import confirm
@@ -64,3 +64,34 @@ def test_a_nudged_run_takes_the_same_decisions() -> None:
     assert [e.name for e in plain.jumps] == [e.name for e in beside.jumps]
     assert plain.final() != beside.final()
     assert last(plain) == pytest.approx(last(beside), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("first", "flow", "reset", "exact"),
+    [
+        ("m = 2", "0", "1", True),
+        ("m = 0.1", "0", "1", False),  # floating point has no 0.1
+        ("m = 2", "0", "0.1", False),
+        ("m = 2", "0", "m + 1", False),
+        ("m = 2", "0.5", "1", False),
+        ("m in [1, 2]", "0", "1", False),
+    ],
+)
+def test_only_numbers_that_are_written_and_never_rounded_stay(
+    tmp_path: Path, first: str, flow: str, reset: str, exact: bool
+) -> None:
+    path = tmp_path / "modes.charon"
+    path.write_text(
+        f"""mode Wait() {{ write analog real c, m; diff {{ d(c) == 1; d(m) == {flow}; }} }}
+        mode Top() {{
+          write analog real c, m; mode wait = Wait(); trans from init to wait;
+          trans #next from wait to wait when c >= 1 do {{ c = 0; m = {reset}; }}
+        }}
+        agent A() {{
+          private analog real c, m; init {{ c = 0; {first}; }} mode top = Top();
+          assert "few" {{ m <= 9 }}
+        }}"""
+    )
+    prepared = prepare(load(path).automaton)
+    written = written_values(prepared, next(prepared.starts()).location)
+    assert written == ({"m": 2} if exact else {})
