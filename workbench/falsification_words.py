@@ -35,6 +35,8 @@ def in_words(
     trace_file: Path | None,
 ) -> str:
     """The outcome of a search: the counterexample, or how close a run came."""
+    from simulate.search.doubt import in_words as doubts_in_words
+
     head = f"{model}: {label(claim)!r}"
     effort = f"{counted(outcome.simulations, 'simulation')}, {outcome.seconds:.1f} s"
     if outcome.found is not None:
@@ -56,19 +58,9 @@ def in_words(
         lines.append(f"  best robustness {outcome.robustness:.6g}, with")
         lines += [f"  {line}" for line in described(outcome.closest)]
         lines += [f"  {line}" for line in edges_taken(automaton, _repeated(automaton, outcome))]
-    lines += [f"  {line}" for line in _doubts(outcome)]
+    notes = [*doubts_in_words(outcome.doubts), *outcome.shortened]
+    lines += [f"  {line}" for line in notes]
     return "\n".join(lines)
-
-
-def _doubts(outcome: Outcome) -> list[str]:
-    """Why runs that seemed to violate the claim do not count, cause by cause."""
-    details: dict[str, list[str]] = {}
-    for doubt in outcome.doubts:
-        details.setdefault(doubt.cause, []).append(doubt.detail)
-    return [
-        f"{counted(len(found), 'run')} {cause} ({'the first: ' if found[1:] else ''}{found[0]})"
-        for cause, found in details.items()
-    ]
 
 
 def described(recipe: Recipe) -> list[str]:
@@ -161,6 +153,7 @@ def as_data(
     automaton: Automaton, claim: Property | Formula, outcome: Outcome, trace_file: Path | None
 ) -> dict[str, Any]:
     """The outcome of a search as plain data."""
+    from simulate.search.doubt import in_words as doubts_in_words
 
     def number(value: float) -> float | None:
         return value if math.isfinite(value) else None
@@ -172,7 +165,8 @@ def as_data(
         "simulations": outcome.simulations,
         "seconds": round(outcome.seconds, 4),
         "unconfirmed": outcome.unconfirmed,
-        "doubts": _doubts(outcome),
+        "doubts": doubts_in_words(outcome.doubts),
+        "cut": outcome.cut,
         "interrupted": outcome.interrupted,
     }
     found = outcome.found

@@ -11,7 +11,7 @@ proved as well. What speaks against a run is told as a `Doubt`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from models.automaton import Automaton, Property
@@ -29,8 +29,8 @@ TOLERANCES = ((1e-10, 1e-12), (1e-9, 1e-11), (1e-8, 1e-10))
 """Relative and absolute tolerances of repetitions, the tightest first. A run that rests on
 a boundary may need a wider one: below the rounding of its guards no event can be placed."""
 
-MAX_STEPS = 20_000
-"""Of a repetition; beyond that it takes longer than it is worth."""
+MAX_STEPS, STEPS_PER_JUMP = 20_000, 50
+"""Of a repetition; beyond that it takes longer than it is worth, if the run has few jumps."""
 
 SHORTLY = 1e-3
 """So long after a violation, relative to 1 + t, a run must still be clear: it may begin where a
@@ -65,12 +65,14 @@ class Counterexample:
 @dataclass(frozen=True)
 class Attempt:
     """How much work a confirmation may be, and who is told of a doubt. A hasty one does not look
-    for simpler forms of a run that is doubtful itself."""
+    for simpler forms of a run that is doubtful itself. `beside` gives violating runs near a
+    doubtful one: they may be clear, and that is seen sooner than a proof is found."""
 
     deadline: float = math.inf
     allowance: Allowance = field(default_factory=lambda: Allowance(STEPS))
     hasty: bool = False
     tell: Callable[[Doubt], None] = lambda _: None
+    beside: Callable[[], Iterable[Recipe]] = lambda: ()
 
 
 def confirm(objective: Objective, recipe: Recipe) -> tuple[Confirmation, ...]:
@@ -86,10 +88,11 @@ def examined(objective: Objective, recipe: Recipe) -> tuple[Confirmation, ...] |
     it, and is at least the tolerance times the size of the numbers in the run.
     """
     doubts = []
+    steps = MAX_STEPS + STEPS_PER_JUMP * len(objective.run(recipe).jumps)
     for rtol, atol in TOLERANCES:
         methods: tuple[Method, ...] = (
-            Taylor(rtol, atol, max_steps=MAX_STEPS),
-            Adams(rtol, atol, max_steps=MAX_STEPS),
+            Taylor(rtol, atol, max_steps=steps),
+            Adams(rtol, atol, max_steps=steps),
         )
         found = _repeated(objective, recipe, methods)
         if not isinstance(found, Doubt):
@@ -208,85 +211,110 @@ def counterexample(
     rigorous: tuple[Rigorous, ...] = (enclosed,),
     attempt: Attempt | None = None,
 ) -> Counterexample | None:
-    """Confirm a violating run and shrink it; less simple runs are the second choices. If there
-    is doubt about all of them, that about the last is told."""
+    """Confirm a violating run and shrink it; less simple runs are the second choices, then runs
+    beside it, then proofs that take long. If there is doubt about all of them, that about the last
+    form of the run itself is told."""
     attempt = attempt or Attempt()
-    recipe = Shrinker(objective, recipe, deadline=attempt.deadline).recipe
-    sound, doubt = _first_sound(objective, recipe)
-    if sound is None:
-        attempt.tell(doubt)
-        return None
-    allowance = attempt.allowance
-    if attempt.hasty:
-        found = _judged(objective, sound, rigorous, allowance)
-        if isinstance(found, Doubt):
-            attempt.tell(found)
-            return None
-    for candidate in _simplified(objective, sound, attempt.deadline):
-        found = _judged(objective, candidate, rigorous, allowance)
-        if isinstance(found, Counterexample):
+    inquiry = _Inquiry(objective, rigorous, attempt)
+    found = inquiry.clear_form(recipe, attempt.hasty)
+    if found is not None:
+        return found
+    doubt, unclear = inquiry.doubt, tuple(inquiry.unclear)
+    assert doubt is not None  # else the run were a counterexample
+    if doubt.cause is not Cause.EXACT:
+        for near in attempt.beside():
+            found = inquiry.clear_form(near, hasty=True)
+            if found is not None:
+                return found
+    for candidate in unclear:
+        found = inquiry.proved(candidate)
+        if found is not None:
             return found
-        doubt = found
     attempt.tell(doubt)
     return None
 
 
-def _judged(
-    objective: Objective,
-    recipe: Recipe,
-    rigorous: tuple[Rigorous, ...],
-    allowance: Allowance,
-) -> Counterexample | Doubt:
-    """The counterexample that a run is, or what speaks against it."""
-    confirmations = examined(objective, recipe)
-    if isinstance(confirmations, Doubt):
-        return confirmations
-    found = _shown(objective, recipe, confirmations, rigorous, allowance)
-    return _doubted(objective, found, rigorous, allowance) or found
+@dataclass
+class _Inquiry:
+    """What is found out about violating runs: the last doubt, and those that need a proof."""
 
+    objective: Objective
+    rigorous: tuple[Rigorous, ...]
+    attempt: Attempt
+    doubt: Doubt | None = None
+    unclear: list[Counterexample] = field(default_factory=list)
 
-def _first_sound(objective: Objective, recipe: Recipe) -> tuple[Recipe | None, Doubt]:
-    """The run, ended where it can be confirmed; else what speaks against it."""
-    doubts = []
-    for ended in _ended(objective, recipe):
-        found = examined(objective, ended)
-        if not isinstance(found, Doubt):
-            return ended, Doubt(Cause.NO_RUN, "")
-        doubts.append(found)
-    return None, doubts[0]
-
-
-def _doubted(
-    objective: Objective,
-    found: Counterexample,
-    rigorous: tuple[Rigorous, ...],
-    allowance: Allowance,
-) -> Doubt | None:
-    """What speaks against a violation that is not proved: its way may not be clear."""
-    if objective.violation_time(found.recipe, found.trace) is None:
-        return Doubt(Cause.OTHER_METHOD, "the run that would be shown does not violate it")
-    if any(c.rigorous for c in found.confirmations):
-        return None
-    shortly_after = found.time + SHORTLY * (1.0 + found.time)
-    unclear = objective.unclear(found.recipe, shortly_after)
-    if unclear is None:
-        return None
-    claim = objective.claim
-    tried = enclosed_at_length in rigorous or (enclosed in rigorous and _is_short(found.trace))
-    if isinstance(claim, Property) and not tried:
-        automaton, recipe = objective.automaton, found.recipe
-        if enclosed_at_length(automaton, claim, recipe, found.trace, allowance) is not None:
+    def clear_form(self, recipe: Recipe, hasty: bool) -> Counterexample | None:
+        """The simplest form of a run about which there is no doubt."""
+        deadline, until = self.attempt.deadline, recipe.until
+        recipe = Shrinker(self.objective, recipe, deadline=deadline).recipe
+        sound = self._first_sound(recipe)
+        if sound is None:
             return None
-    return Doubt(Cause.UNCLEAR, unclear)
+        as_it_is = self._clear(sound, until) if hasty else None
+        if hasty and as_it_is is None:
+            return None
+        for candidate in _simplified(self.objective, sound, deadline):
+            known = as_it_is if candidate == sound else None
+            found = known or self._clear(candidate, until)
+            if found is not None:
+                return found
+        return None
+
+    def _first_sound(self, recipe: Recipe) -> Recipe | None:
+        """The run, ended where it can be confirmed."""
+        doubts = []
+        for ended in _ended(self.objective, recipe):
+            found = examined(self.objective, ended)
+            if not isinstance(found, Doubt):
+                return ended
+            doubts.append(found)
+        self.doubt = doubts[0]
+        return None
+
+    def _clear(self, recipe: Recipe, until: float) -> Counterexample | None:
+        """The counterexample that a run is: it is proved, or its way is clear, which is looked at
+        shortly after the violation, too, also if the run is ended sooner (up to `until`)."""
+        objective = self.objective
+        confirmations = examined(objective, recipe)
+        if isinstance(confirmations, Doubt):
+            self.doubt = confirmations
+            return None
+        found = _shown(objective, recipe, confirmations, self.rigorous, self.attempt.allowance)
+        if objective.violation_time(found.recipe, found.trace) is None:
+            detail = "the run that would be shown does not violate it"
+            self.doubt = Doubt(Cause.OTHER_METHOD, detail)
+            return None
+        if any(c.rigorous for c in found.confirmations):
+            return found
+        shortly_after = found.time + SHORTLY * (1.0 + found.time)
+        longer = max(found.recipe.until, min(shortly_after, until))
+        unclear = objective.unclear(replace(found.recipe, until=longer), shortly_after)
+        if unclear is None:
+            return found
+        self.doubt = Doubt(Cause.UNCLEAR, unclear)
+        self.unclear.append(found)
+        return None
+
+    def proved(self, found: Counterexample) -> Counterexample | None:
+        """The counterexample with a proof, where its way is not clear and none was tried yet."""
+        rigorous, claim = self.rigorous, self.objective.claim
+        tried = enclosed_at_length in rigorous or (enclosed in rigorous and _is_short(found.trace))
+        if tried or not isinstance(claim, Property):
+            return None
+        automaton, allowance = self.objective.automaton, self.attempt.allowance
+        proof = enclosed_at_length(automaton, claim, found.recipe, found.trace, allowance)
+        if proof is None:
+            return None
+        return replace(found, confirmations=(*found.confirmations, proof))
 
 
 def _ended(objective: Objective, recipe: Recipe) -> Iterator[Recipe]:
-    """The run; and where it does not reach its horizon (a pole, a singular end, which two
-    methods may not agree on), the run ended sooner and sooner after the violation."""
+    """The run; and the run ended sooner and sooner after the violation, for what comes later (a
+    pole, a jump on which two methods do not agree, errors that grow) says nothing about it."""
     yield recipe
-    trace = objective.run(recipe)
-    time = objective.violation_time(recipe, trace)
-    if trace.outcome.ending is not Ending.HORIZON and time is not None:
+    time = objective.violation_time(recipe, objective.run(recipe))
+    if time is not None:
         for share in (0.1, 0.01, 0.001):
             yield replace(recipe, until=time + share * (recipe.until - time))
 

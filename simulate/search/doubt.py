@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
+from models.counting import counted
 from models.record import record
 
 
@@ -23,3 +25,14 @@ class Doubt:
 
     cause: Cause
     detail: str
+
+
+def in_words(doubts: Iterable[Doubt]) -> list[str]:
+    """Why runs that seemed to violate the claim do not count, cause by cause."""
+    details: dict[str, list[str]] = {}
+    for doubt in doubts:
+        details.setdefault(doubt.cause, []).append(doubt.detail)
+    return [
+        f"{counted(len(found), 'run')} {cause} ({'the first: ' if found[1:] else ''}{found[0]})"
+        for cause, found in details.items()
+    ]

@@ -19,11 +19,11 @@ from typing import Any
 from models.automaton import Automaton, Property
 from simulate.monitoring.stl import Formula, parse_formula
 from simulate.policy import Switching
-from simulate.search.objective import Objective, Score
+from simulate.search.objective import Course, Objective, Score
 from simulate.search.search_space import Shape
 
 Job = tuple[Shape, list[float], int]
-Answer = tuple[float, float, bool]
+Answer = tuple[float, float, bool, float, Course]
 
 
 class EvaluationPool:
@@ -74,7 +74,7 @@ def _plain(job: Job) -> tuple[Any, ...]:
     shape, x, seed = job
     return (
         (shape.until, shape.pieces, str(shape.switching), shape.start, shape.decisions),
-        shape.linear,
+        (shape.linear, shape.jumps),
         x,
         seed,
     )
@@ -109,8 +109,8 @@ def _set_up(document: str, kind: str, text: str) -> None:
 
 def _work(jobs: Sequence[tuple[Any, ...]]) -> list[Answer]:
     answers = []
-    for (until, pieces, switching, start, decisions), linear, x, seed in jobs:
-        shape = Shape(until, pieces, Switching(switching), start, decisions, linear)
+    for (until, pieces, switching, start, decisions), rest, x, seed in jobs:
+        shape = Shape(until, pieces, Switching(switching), start, decisions, *rest)
         score = _here[0].cost(shape, x, seed)
-        answers.append((score.margin, score.time, score.completed))
+        answers.append((score.margin, score.time, score.cut, score.end, score.course))
     return answers

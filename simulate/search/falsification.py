@@ -2,9 +2,11 @@
 
 Several searches, one for each shape of runs (horizon, number of control points, rule for
 switching, initial set), share a budget: the one with the lowest robustness gets half of the
-turns as long as it improves, the others take turns. A violation is shrunk and confirmed
-before it counts (`simulate.search.counterexample`). For a given seed and budget in simulations the
-search is the same every time, with any number of workers.
+turns as long as it improves, the others take turns. Where runs are cut off, because they jump
+more often or take more steps than are followed, a search that follows them further comes in
+next. A violation is shrunk and confirmed before it counts (`simulate.search.counterexample`).
+For a given seed and budget in simulations the search is the same every time, with any number of
+workers.
 
 It under-approximates: finding nothing proves nothing.
 """
@@ -13,8 +15,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from random import Random
 
@@ -34,8 +37,8 @@ from simulate.search.counterexample import (
 )
 from simulate.search.doubt import Doubt
 from simulate.search.evaluation_pool import EvaluationPool
-from simulate.search.objective import FAR, Objective
-from simulate.search.search_space import SearchSpace, Shape
+from simulate.search.objective import FAR, Course, Objective, Score
+from simulate.search.search_space import SearchSpace, Shape, with_seed
 from simulate.search.searcher import Searcher
 from simulate.validated.allowance import Allowance
 
@@ -48,10 +51,20 @@ MAX_STARTS = 6
 MAX_DECISIONS = 24
 MAX_CONFIRMATIONS = 40
 PATIENT_CONFIRMATIONS = 3
-"""After so many runs that could not be confirmed, simpler forms of such runs are not looked for."""
+"""After so many runs that could not be confirmed, simpler forms of such runs and runs beside them
+are not looked for."""
 
 PATIENCE = 6
 """A search that has not improved for so many turns is no longer preferred."""
+
+FIRST_TURNS = 2
+"""So many turns a new search has first: the corners, and random points."""
+
+BESIDE = (0.003, 0.02, 0.1)
+"""How far beside a violating run that is doubtful others are tried, in shares of the ranges."""
+
+SAME = 1e-9
+"""Sums of the times of jumps that differ by this share of them are the same."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +101,9 @@ class Progress:
 @dataclass(frozen=True)
 class Outcome:
     """What a search found: a confirmed counterexample, or the closest run. `doubts` are about
-    runs that seemed to violate the claim, one for each run."""
+    runs that seemed to violate the claim, one for each run; `cut` runs were not followed to their
+    end, and by no later search of their kind. The search is `exhausted` if it has nothing left to
+    try."""
 
     found: Counterexample | None
     robustness: float
@@ -97,6 +112,16 @@ class Outcome:
     seconds: float
     doubts: tuple[Doubt, ...] = ()
     interrupted: bool = False
+    cut: int = 0
+    exhausted: bool = False
+
+    @property
+    def shortened(self) -> list[str]:
+        """That runs were not followed to their end, in words, if any were."""
+        if not self.cut:
+            return []
+        were = "run was" if self.cut == 1 else "runs were"
+        return [f"{self.cut} {were} not followed to the end: too many jumps or steps"]
 
     @property
     def unconfirmed(self) -> int:
@@ -109,15 +134,33 @@ class _Arm:
     shape: Shape
     searcher: Searcher
     seed: int
+    decisions_only: bool
     turns: int = 0
     idle: int = 0
+    cut: int = 0
+    followed_further: bool = False
+    courses: list[Course] = field(default_factory=list)
 
-    def tell(self, costs: list[float]) -> None:
+    def tell(self, scores: list[Score]) -> None:
         """What the points of a turn cost."""
         before = self.searcher.cost
-        self.searcher.tell(costs)
+        self.searcher.tell([score.margin for score in scores])
         self.turns += 1
         self.idle = 0 if self.searcher.cost < before else self.idle + 1
+        self.cut += sum(score.cut for score in scores)
+        self.courses += (s.course for s in scores if not _known(self.courses, s.course))
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to try: decisions that make no difference are no choice."""
+        return self.searcher.exhausted or (
+            self.decisions_only and self.turns >= FIRST_TURNS and len(self.courses) < 2
+        )
+
+
+def _known(courses: list[Course], course: Course) -> bool:
+    names, times = course
+    return any(n == names and math.isclose(t, times, rel_tol=SAME) for n, t in courses[:2])
 
 
 @dataclass
@@ -133,6 +176,8 @@ class _Search:
     best_recipe: Recipe | None = None
     doubts: list[Doubt] = field(default_factory=list)
     found: Counterexample | None = None
+    further: deque[Shape] = field(default_factory=deque)
+    exhausted: bool = False
 
 
 def falsify(
@@ -162,6 +207,8 @@ def falsify(
         time.monotonic() - begun,
         tuple(search.doubts),
         interrupted,
+        sum(arm.cut for arm in search.arms if not arm.followed_further),
+        search.exhausted,
     )
 
 
@@ -176,15 +223,21 @@ def _run(
     while search.simulations < budget.simulations and time.monotonic() < budget.deadline:
         arm = _next_arm(search, fresh, chooser)
         if arm is None:
+            search.exhausted = True
             return
         points = arm.searcher.ask()
         if not points:
             continue
         points = points[: budget.simulations - search.simulations]
-        costs = _evaluate(search, pool, arm, points, budget.deadline)
-        if len(costs) < len(arm.searcher.ask()):
+        begun = time.monotonic()
+        scores = _evaluate(search, pool, arm, points, budget.deadline)
+        seconds = (time.monotonic() - begun) / len(scores)
+        _judge(search, arm, points, scores, budget.deadline)
+        if len(scores) < len(arm.searcher.ask()):
+            arm.cut += sum(score.cut for score in scores)
             return
-        arm.tell(costs)
+        arm.tell(scores)
+        _follow_further(search, arm, seconds, budget.deadline)
         progress(Progress(search.simulations, search.best, arm.shape))
         if search.found is not None:
             return
@@ -192,43 +245,85 @@ def _run(
 
 def _evaluate(
     search: _Search, pool: EvaluationPool, arm: _Arm, points: list[list[float]], deadline: float
-) -> list[float]:
+) -> list[Score]:
     scores = pool.scores([(arm.shape, x, arm.seed) for x in points], deadline)
     search.simulations += len(scores)
     for x, score in zip(points, scores, strict=False):
         if score.margin < search.best:
             search.best = score.margin
-            search.best_recipe = _recipe(search, arm, x)
+            search.best_recipe = _recipe(search, arm, x, score)
+    return scores
+
+
+def _judge(
+    search: _Search,
+    arm: _Arm,
+    points: list[list[float]],
+    scores: list[Score],
+    deadline: float,
+) -> None:
+    """Try to confirm the worst of some runs, if it violates the claim."""
     worst = min(range(len(scores)), key=lambda i: scores[i].margin)
-    margin = scores[worst].margin
-    if margin < 0.0 and len(search.doubts) < MAX_CONFIRMATIONS:
-        recipe = _recipe(search, arm, points[worst])
-        hasty = len(search.doubts) >= PATIENT_CONFIRMATIONS
-        attempt = Attempt(deadline, search.allowance, hasty, search.doubts.append)
-        search.found = counterexample(search.objective, recipe, search.options.rigorous, attempt)
-    return [score.margin for score in scores]
+    if not scores[worst].margin < 0.0 or len(search.doubts) >= MAX_CONFIRMATIONS:
+        return
+    hasty = len(search.doubts) >= PATIENT_CONFIRMATIONS
+    attempt = Attempt(
+        deadline,
+        search.allowance,
+        hasty,
+        search.doubts.append,
+        lambda: _beside(search, arm, points[worst]) if not hasty else (),
+    )
+    recipe = _recipe(search, arm, points[worst], scores[worst])
+    search.found = counterexample(search.objective, recipe, search.options.rigorous, attempt)
 
 
-def _recipe(search: _Search, arm: _Arm, x: list[float]) -> Recipe:
-    from simulate.search.search_space import with_seed
+def _beside(search: _Search, arm: _Arm, x: list[float]) -> Iterator[Recipe]:
+    """Violating runs near one: events that coincide by chance, as they do from equal starts, do
+    not coincide there."""
+    generator = Random(f"{search.options.seed}/beside/{search.simulations}")
+    for share in BESIDE if x else ():
+        moves = [share * generator.random() for _ in x]
+        near = [v + move if v < 0.5 else v - move for v, move in zip(x, moves, strict=True)]
+        score = search.objective.cost(arm.shape, near, arm.seed)
+        if score.margin < 0.0:
+            yield _recipe(search, arm, near, score)
 
-    return with_seed(search.objective.space(arm.shape).recipe(x), arm.seed)
+
+def _recipe(search: _Search, arm: _Arm, x: list[float], score: Score) -> Recipe:
+    """The run of a point, as far as it was followed."""
+    recipe = with_seed(search.objective.space(arm.shape).recipe(x), arm.seed)
+    return replace(recipe, until=score.end) if score.cut else recipe
+
+
+def _follow_further(search: _Search, arm: _Arm, seconds: float, deadline: float) -> None:
+    """Have runs that were cut off, and took so many seconds, followed further by a new search,
+    unless there is no time for it."""
+    further = arm.shape.further
+    if not arm.cut or arm.followed_further or further is None:
+        return
+    expected = seconds * further.jumps / arm.shape.jumps
+    if time.monotonic() + expected < deadline:
+        arm.followed_further = True
+        search.further.append(further)
 
 
 def _next_arm(search: _Search, fresh: Iterator[Shape], chooser: Random) -> _Arm | None:
     """New shapes come in one by one, each gets two turns first; then the best of the arms
     that still improve has every other turn."""
-    ready = all(arm.turns >= 2 or arm.searcher.exhausted for arm in search.arms)
-    shape = next(fresh, None) if ready else None
+    ready = all(arm.turns >= FIRST_TURNS or arm.over for arm in search.arms)
+    shape = None
+    if ready:
+        shape = search.further.popleft() if search.further else next(fresh, None)
     if shape is not None:
         space = search.objective.space(shape)
         index = len(search.arms)
         generator = Random(f"{search.options.seed}/{index}")
         searcher = Searcher(space.dimension, generator, _seeds(search, space))
-        arm = _Arm(shape, searcher, generator.getrandbits(32))
+        arm = _Arm(shape, searcher, generator.getrandbits(32), space.is_decisions_only)
         search.arms.append(arm)
         return arm
-    alive = [arm for arm in search.arms if not arm.searcher.exhausted]
+    alive = [arm for arm in search.arms if not arm.over]
     if not alive:
         return None
     improving = [arm for arm in alive if arm.idle < PATIENCE]
@@ -264,11 +359,11 @@ def shapes(objective: Objective, options: Options) -> Iterator[Shape]:
 def _with_decisions(objective: Objective, shape: Shape) -> Shape:
     """The shape with as many decisions as a typical run takes."""
     space: SearchSpace = objective.space(shape)
-    trace = objective.run(space.recipe([0.5] * space.dimension))
+    recipe = space.recipe([0.5] * space.dimension)
+    trace = objective.run(recipe, max_jumps=shape.jumps)
     taken = min(len(trace.decisions), MAX_DECISIONS)
-    if taken <= 1:  # the one is the first dwell time, which decides nothing
-        return shape
-    return Shape(shape.until, shape.pieces, shape.switching, shape.start, taken, shape.linear)
+    # The one is the first dwell time, which decides nothing.
+    return shape if taken <= 1 else replace(shape, decisions=taken)
 
 
 def _horizons(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from zlib import crc32
 
 from models.agents.composition import Product
 from models.automaton import TIME, Automaton, HybridAutomaton, Property
@@ -23,9 +24,8 @@ from simulate.place import Prepared
 from simulate.recipe import Recipe, repeat
 from simulate.run import prepare
 from simulate.search.approach import Approach
-from simulate.search.search_space import SearchSpace, Shape
+from simulate.search.search_space import JUMPS, SearchSpace, Shape
 
-MAX_JUMPS = 400
 FAR = 1e9
 """The least cost of a run that never was where the claim can be violated."""
 
@@ -35,6 +35,9 @@ FAILED = 1e12
 
 SAFETY = 10.0
 """A violation must exceed the estimated error of a run by this factor."""
+
+Course = tuple[int, float]
+"""The names of a run's jumps, as a number, and the sum of their times."""
 
 
 def focused(automaton: Automaton, claim: Property | None) -> Automaton:
@@ -46,11 +49,18 @@ def focused(automaton: Automaton, claim: Property | None) -> Automaton:
 
 @record
 class Score:
-    """The robustness of a run, and when it was least."""
+    """The robustness of a run, and when it was least; `cut` says that the run was not followed
+    to its end, but to `end` only. Runs that jump alike have the same `course`."""
 
     margin: float
     time: float
-    completed: bool = True
+    cut: bool = False
+    end: float = 0.0
+    course: Course = (0, 0.0)
+
+
+CUT = (Ending.JUMP_LIMIT, Ending.STEP_LIMIT)
+"""How a run ends that was not followed further."""
 
 
 class Objective:
@@ -100,39 +110,43 @@ class Objective:
             self._spaces[shape] = space
         return self._spaces[shape]
 
-    def run(self, recipe: Recipe, *, stop: bool = False) -> Trace:
+    def run(self, recipe: Recipe, *, stop: bool = False, max_jumps: int = JUMPS[-1]) -> Trace:
         """The run of a recipe."""
         linear = frozenset(n for n, s in recipe.inputs.items() if isinstance(s, Lines))
         prepared = self.prepared(linear)
-        return repeat(prepared, recipe, stop_on_violation=stop, max_jumps=MAX_JUMPS)
+        return repeat(prepared, recipe, stop_on_violation=stop, max_jumps=max_jumps)
 
     def run_beside(self, recipe: Recipe, share: float) -> Trace:
         """The run of a recipe from a start that is moved by a share of its size."""
         linear = frozenset(n for n, s in recipe.inputs.items() if isinstance(s, Lines))
-        return nudged_run(self.prepared(linear), recipe, share, MAX_JUMPS)
+        return nudged_run(self.prepared(linear), recipe, share, JUMPS[-1])
 
     def score(self, recipe: Recipe, trace: Trace) -> Score:
         """How far a run stays from a violation."""
-        completed = trace.outcome.ending is Ending.HORIZON
+        margin, time = self._least(recipe, trace)
+        return Score(margin, time, trace.outcome.ending in CUT, trace.end, _course(trace))
+
+    def _least(self, recipe: Recipe, trace: Trace) -> tuple[float, float]:
+        """The least robustness of a run, and when."""
         if not trace.segments:
-            return Score(FAILED, 0.0, completed)
+            return FAILED, 0.0
         trace, emptiness = self._ranges.kept(trace, recipe.inputs)
         if not trace.segments:
-            return Score(FAILED + emptiness, 0.0, completed)
+            return FAILED + emptiness, 0.0
         if self._assumption is not None:
             self._assumption.values.inputs = recipe.inputs
             kept = self._assumption.along(trace)
             if kept.margin < 0.0:
-                return Score(FAILED - kept.margin, kept.time, completed)
+                return FAILED - kept.margin, kept.time
         if self._monitor is not None:
             self._monitor.values.inputs = recipe.inputs
-            return Score(self._monitor.optimistic(trace), trace.end, completed)
+            return self._monitor.optimistic(trace), trace.end
         closest = self.closest(recipe, trace)
         if closest.margin == math.inf:  # nothing can be violated where the run went
             assert self._approach is not None
             away = self._approach.distance(trace, recipe.inputs)
-            return Score(FAR + away, closest.time, completed)
-        return Score(closest.margin, closest.time, completed)
+            return FAR + away, closest.time
+        return closest.margin, closest.time
 
     def closest(self, recipe: Recipe, trace: Trace) -> Closest:
         """Where a run comes closest to violating the property."""
@@ -174,9 +188,14 @@ class Objective:
         """The score of a point of a shape's space."""
         recipe = replace(self.space(shape).recipe(x), seed=seed)
         try:
-            return self.evaluate(recipe)
+            return self.score(recipe, self.run(recipe, max_jumps=shape.jumps))
         except (OverflowError, ZeroDivisionError):
-            return Score(FAILED, 0.0, False)
+            return Score(FAILED, 0.0)
+
+
+def _course(trace: Trace) -> Course:
+    names = "\n".join(event.name for event in trace.jumps)
+    return crc32(names.encode()), math.fsum(event.time for event in trace.jumps)
 
 
 def magnitude(trace: Trace) -> float:

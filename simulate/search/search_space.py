@@ -22,13 +22,19 @@ from simulate.search.coordinate import Coordinate, of_range, placed
 from simulate.search.initial_space import InitialSpace
 from simulate.stepping.methods import Adams
 
-MAX_STEPS = 50_000
+JUMPS = (400, 8_000, 100_000)
+"""So many jumps of a run are followed: few at first, for most runs end before; more where that
+cuts runs off. (What jumps without end is ended by the simulator, `simulate.piling`.)"""
+
+MAX_STEPS, STEPS_PER_JUMP = 50_000, 10
+"""So many steps of a run are followed, or so many for each jump if that is more."""
 
 
 @record
 class Shape:
     """The choices that are not numbers: how long, how many control points, when to switch,
-    from which initial set, and how many decisions are coordinates."""
+    from which initial set, how many decisions are coordinates, and how many jumps are
+    followed."""
 
     until: float
     pieces: int = 1
@@ -36,6 +42,13 @@ class Shape:
     start: int = 0
     decisions: int = 0
     linear: bool = False
+    jumps: int = JUMPS[0]
+
+    @property
+    def further(self) -> Shape | None:
+        """The same runs, of which more is followed; None if that is all there is."""
+        more = next((jumps for jumps in JUMPS if jumps > self.jumps), None)
+        return None if more is None else replace(self, jumps=more)
 
 
 class SearchSpace:
@@ -54,6 +67,11 @@ class SearchSpace:
         """How many numbers a point has."""
         fixed = len(self.parameters) + self.initial.dimension
         return fixed + self.signal_points + self.shape.decisions
+
+    @property
+    def is_decisions_only(self) -> bool:
+        """Whether nothing but the decisions of a run is chosen."""
+        return self.dimension == self.shape.decisions
 
     @property
     def signal_points(self) -> int:
@@ -92,7 +110,7 @@ class SearchSpace:
             inputs=inputs,
             policy=policy,
             seed=self.seed,
-            method=Adams(max_steps=MAX_STEPS),
+            method=Adams(max_steps=max(MAX_STEPS, STEPS_PER_JUMP * self.shape.jumps)),
             stop_on_violation=False,
             sliding=False,
         )

@@ -82,7 +82,7 @@ def cases(verdict: Verdict) -> list[object]:
 def test_every_unsafe_property_of_the_library_is_falsified(name: str, claim: str) -> None:
     found = search(name, claim, budget=3000).found
     assert found is not None
-    assert found.violation > 0 and len(found.confirmations) == 2
+    assert found.violation > 0 and len(found.confirmations) >= 2
     assert found.trace.outcome.ending is Ending.VIOLATION
     assert found.trace.outcome.name == claim
 
