@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from abstraction.advice import FOLLOWERS, after_all, with_more_time
 from abstraction.strategies.strategy import HISTORY_READER, SEEDS, Strategy, Task
 from models.verdict import Effort, Falsified, Unknown, Verdict, Verified
 from reach.time_limit import OutOfTimeError, time_limit
@@ -68,9 +69,6 @@ LONG_SEARCHES = {
 """Methods that may use all the time they get. The time that is left is shared among those that
 are still to come, in these proportions; what one does not use is left to the others."""
 LAST = ("abstraction", "simulation")
-UNBOUNDED_LATE = frozenset({"flowpipe", "nonlinear"})
-"""Methods that without a horizon follow runs until nothing new comes. That may never be, so
-they are tried after templates then, and as long searches (with a share of 1)."""
 
 
 def strategy(name: str) -> Strategy:
@@ -86,9 +84,10 @@ def verify(task: Task, method: str = "auto") -> Verdict:
     An `Unknown` of `auto` gives the reasons of all methods that were tried, one in a line.
     """
     if method != "auto":
-        return _attempt(strategy(method), task)
+        return _alone(strategy(method), task)
     undecided: dict[str, Unknown] = {}
     spent: dict[str, float] = {}
+    hurried: set[str] = set()
     rounds: list[RefinementRound] = []
     task = _remembering(task, rounds)
     pace = _Pace()
@@ -109,8 +108,22 @@ def verify(task: Task, method: str = "auto") -> Verdict:
         if used < GAVE_UP * given and name != "simulation":
             coming = [other for other in coming if other[0] != name]
         undecided.pop(name, None)
-        undecided[name] = _with_share(verdict, given) if used >= GAVE_UP * given else verdict
-    return _summary(task, list(undecided.values()), spent)
+        hurried.discard(name)
+        if used >= GAVE_UP * given:
+            hurried.add(name)
+            verdict = _with_share(verdict, given)
+        undecided[name] = verdict
+    return _summary(task, list(undecided.values()), spent, hurried)
+
+
+def _alone(chosen: Strategy, task: Task) -> Verdict:
+    """The verdict of one method that has all the time."""
+    begun = time.monotonic()
+    verdict = _attempt(chosen, task)
+    given, used = task.deadline - begun, time.monotonic() - begun
+    if isinstance(verdict, Unknown) and used >= GAVE_UP * given:
+        return with_more_time(verdict)
+    return verdict
 
 
 class _Pace:
@@ -130,7 +143,7 @@ def _order(task: Task) -> Iterator[tuple[str, float | None, str]]:
     """The methods that suit the task, one after the other: for how many seconds, if it is for
     a short time only, and why."""
     bounded = task.horizon is not None
-    late = {*LONG_SEARCHES} - {"quadratic"} | (set() if bounded else UNBOUNDED_LATE)
+    late = {*LONG_SEARCHES} - {"quadratic"} | (set() if bounded else FOLLOWERS)
     first = [name for name in STRATEGIES if name not in late or name in QUICK_SECONDS]
     rest = [name for name in STRATEGIES if name in late and name not in LAST]
     early = ["rectangular", "simulation", "quadratic"]
@@ -176,7 +189,7 @@ def _attempt(chosen: Strategy, task: Task) -> Verdict:
     except OutOfTimeError:
         reason = "the time limit was reached in the middle of an operation"
         effort = Effort({"search": time.perf_counter() - begun})
-        return Unknown(task.claim.name, chosen.name, reason, "raise --time-limit", effort)
+        return Unknown(task.claim.name, chosen.name, reason, "try another --method", effort)
 
 
 def _remembering(task: Task, rounds: list[RefinementRound]) -> Task:
@@ -202,7 +215,7 @@ def _seeded(task: Task, name: str, rounds: list[RefinementRound]) -> Task:
 
 def _share(task: Task, method: str, coming: list[str]) -> Task:
     """The task with the part of the time that `auto` gives a method."""
-    if method in MOST and (task.horizon is not None or method not in UNBOUNDED_LATE):
+    if method in MOST and (task.horizon is not None or method not in FOLLOWERS):
         return task.share(MOST[method])
     own = _weight(task, method)
     if not own or not math.isfinite(task.deadline):
@@ -212,7 +225,7 @@ def _share(task: Task, method: str, coming: list[str]) -> Task:
 
 
 def _weight(task: Task, method: str) -> int:
-    if method in UNBOUNDED_LATE and task.horizon is None:
+    if method in FOLLOWERS and task.horizon is None:
         return 1
     return LONG_SEARCHES.get(method, 0)
 
@@ -227,18 +240,18 @@ def _quick(task: Task, method: str, seconds: float, pace: _Pace) -> Task:
     return replace(share, options={**task.options, "simulations": QUICK_SIMULATIONS})
 
 
-def _summary(task: Task, undecided: list[Unknown], spent: Mapping[str, float]) -> Unknown:
+def _summary(
+    task: Task, undecided: list[Unknown], spent: Mapping[str, float], hurried: Collection[str]
+) -> Unknown:
+    advice = after_all(task, undecided, hurried)
     if not undecided:
         reason = "no method suits the model" if not task.expired else "the time limit was reached"
-        return Unknown(task.claim.name, "auto", reason, "raise --time-limit", Effort())
+        return Unknown(task.claim.name, "auto", reason, advice, Effort())
     reason = "\n".join(f"{u.method}: {u.reason}" for u in undecided)
     seconds = {f"{u.method} {phase}": s for u in undecided for phase, s in u.effort.seconds.items()}
     for u in undecided:
         seconds[f"{u.method} other"] = max(0.0, spent[u.method] - sum(u.effort.seconds.values()))
     counts = {f"{u.method} {what}": n for u in undecided for what, n in u.effort.counts.items()}
-    advice = undecided[-1].advice
-    if task.horizon is None and any(u.method in UNBOUNDED_LATE for u in undecided):
-        advice = "bound the time (--horizon T), give more of it (--time-limit), or give predicates"
     return Unknown(task.claim.name, "auto", reason, advice, Effort(seconds, counts))
 
 

@@ -33,7 +33,7 @@ from models.verdict import Effort, Falsified, Unknown, Verdict
 if TYPE_CHECKING:
     import networkx
 
-ADVICE = "give predicates (--predicate), more time (--time-limit), or another --method"
+ADVICE = "give predicates (--predicate), or try another --method"
 SIMULATION_SECONDS, RESERVED = 10.0, 0.2
 """What simulation gets of the time, if a path was not excluded: seconds at most, and the part
 of the whole that is kept for it."""

@@ -25,7 +25,7 @@ def certify(task: Task, method: str, proof: Proof, effort: Effort) -> Verdict:
         )
     except CheckInterruptedError:
         why = "the time limit was reached in the final check of a certificate that was found"
-        return Unknown(claim, method, why, "raise --time-limit", effort)
+        return Unknown(claim, method, why, "try another --method", effort)
     if isinstance(verdict, Verified):
         return verdict
     why = f"the checker rejected the certificate: {verdict.obligation}: {verdict.why}"

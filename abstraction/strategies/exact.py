@@ -88,7 +88,7 @@ class ExactStrategy:
             if isinstance(verdict, Verified):
                 return verdict
         reason = f"exact engine says safe; not certificate-checked: {search.told}"
-        advice = "raise --time-limit, or bound the time (--horizon) for a certificate"
+        advice = "bound the time (--horizon) for a certificate"
         return self._unknown(task, begun, reason, advice)
 
     def _unknown(self, task: Task, begun: float, reason: str, advice: str) -> Unknown:

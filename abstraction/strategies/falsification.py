@@ -13,6 +13,7 @@ from models.verdict import Effort, Falsified, Unknown, Verdict
 
 if TYPE_CHECKING:
     from simulate.recipe import Recipe
+    from simulate.search.falsification import Outcome
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class SimulationStrategy:
     def attempt(self, task: Task) -> Verdict:
         """`Falsified` with a confirmed counterexample, or `Unknown` with the closest run."""
         from simulate.recipe import recorded
-        from simulate.search.falsification import Budget, Options, Progress, falsify, informative
+        from simulate.search.falsification import Budget, Options, Progress, falsify
 
         def show(step: Progress) -> None:
             task.progress(
@@ -53,11 +54,32 @@ class SimulationStrategy:
             found = outcome.found
             recording = recorded(found.trace, found.recipe, task.automaton.sha256)
             return Falsified(name, self.name, found.trace, found.confirmations, effort, recording)
-        reason = f"no violation in {counted(outcome.simulations, 'simulation')}"
-        if informative(outcome.robustness) and math.isfinite(outcome.robustness):
-            reason = f"no confirmed {reason[3:]}" if outcome.robustness < 0 else reason
-            reason += f" (the closest came to {outcome.robustness:.4g})"
-        return Unknown(name, self.name, reason, "try another --method, or falsify", effort)
+        return Unknown(name, self.name, _reason(outcome), _advice(outcome), effort)
+
+
+def _reason(outcome: Outcome) -> str:
+    """What the search saw instead of a violation that is certain."""
+    from simulate.search.doubt import in_words
+    from simulate.search.falsification import informative
+
+    confirmed = "confirmed " if outcome.doubts else ""
+    reason = f"no {confirmed}violation in {counted(outcome.simulations, 'simulation')}"
+    if outcome.exhausted:
+        reason += ", which is all that can be chosen"
+    if informative(outcome.robustness):
+        reason += f" (the closest came to {outcome.robustness:.4g})"
+    return "; ".join([reason, *in_words(outcome.doubts), *outcome.shortened])
+
+
+def _advice(outcome: Outcome) -> str:
+    """What may bring a further search further than this one came."""
+    if outcome.doubts:
+        return "have doubtful runs proved (falsify --enclose)"
+    if outcome.cut:
+        return "look at shorter runs (falsify --until)"
+    if outcome.exhausted:
+        return "try a --method that proves"
+    return "search on (falsify with another --seed or a larger --budget)"
 
 
 def _until(task: Task) -> float | None:

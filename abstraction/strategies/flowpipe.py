@@ -59,9 +59,8 @@ class FlowpipeStrategy:
         seconds = {"search": time.perf_counter() - begun}
         counts = {"attempts": found.attempts, "steps": found.steps}
         if isinstance(found, NotFound):
-            advice = "give the search more time (--time-limit), or try another --method"
-            if task.horizon is None:
-                advice = "bound the time with --horizon"
+            bounded = task.horizon is not None
+            advice = "try another --method" if bounded else "bound the time with --horizon"
             effort = Effort(seconds, counts)
             return Unknown(task.claim.name, self.name, found.reason, advice, effort)
         effort = Effort(seconds, {**counts, "nodes": len(found.proof.nodes)})

@@ -59,5 +59,4 @@ class HistoryStrategy:
         return certify(task, self.name, smaller, Effort(seconds, counts))
 
     def _unknown(self, task: Task, reason: str, effort: Effort) -> Unknown:
-        advice = "give the search more time (--time-limit), or try another --method"
-        return Unknown(task.claim.name, self.name, reason, advice, effort)
+        return Unknown(task.claim.name, self.name, reason, "try another --method", effort)

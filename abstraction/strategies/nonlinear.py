@@ -54,9 +54,8 @@ class NonlinearStrategy:
         seconds = {"search": time.perf_counter() - begun}
         counts = {"attempts": found.attempts, "steps": found.steps}
         if isinstance(found, NotFollowed):
-            advice = "give the search more time (--time-limit), or shorten the --horizon"
-            if task.horizon is None:
-                advice = "bound the time with --horizon"
+            bounded = task.horizon is not None
+            advice = f"{'shorten' if bounded else 'bound'} the time with --horizon"
             effort = Effort(seconds, counts)
             return Unknown(task.claim.name, self.name, found.reason, advice, effort)
         effort = Effort(seconds, {**counts, "nodes": len(found.proof.nodes)})

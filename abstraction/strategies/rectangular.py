@@ -29,7 +29,7 @@ from reach.time_limit import OutOfTimeError, time_limit
 FEW_DIMENSIONS, MANY_DIMENSIONS = 3, 6
 """With few dimensions packs do not help; with many even bounds of single names may."""
 
-ADVICE = "give it more time (--time-limit), or try another --method"
+ADVICE = "try another --method"
 
 
 @dataclass(frozen=True)

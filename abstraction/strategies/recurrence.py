@@ -61,5 +61,4 @@ class RecurrenceStrategy:
         return certify(task, self.name, found.proof, effort)
 
     def _unknown(self, task: Task, reason: str, effort: Effort) -> Unknown:
-        advice = "give the search more time (--time-limit), or try another --method"
-        return Unknown(task.claim.name, self.name, reason, advice, effort)
+        return Unknown(task.claim.name, self.name, reason, "try another --method", effort)

@@ -12,7 +12,7 @@ from models.proof.linear import TooManyCasesError
 from models.proof.problem import linear_problem
 from models.verdict import Effort, Unknown, Verdict
 
-ADVICE = "give the search more time (--time-limit), or try another --method"
+ADVICE = "try another --method"
 
 
 @dataclass(frozen=True)
