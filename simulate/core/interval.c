@@ -277,6 +277,17 @@ static Span hull(Span a, Span b)
     return span(least(a.low, b.low), most(a.high, b.high));
 }
 
+/* Where an argument may have no value a comparison is decided all the same, and of two numbers
+ * the other one may be the least or the largest. */
+static Span beside_gap(int code, Span x, Span y, Span found)
+{
+    if (code >= LESS && code <= NOT_EQUAL)
+        return span(0.0, 1.0);
+    if (code == MINIMUM || code == MAXIMUM)
+        return hull(found, hull(x, y));
+    return found;
+}
+
 int tape_enclosure(const Program *p, const Instruction *code, int count, double *low,
                    double *high, char *gaps)
 {
@@ -299,7 +310,10 @@ int tape_enclosure(const Program *p, const Instruction *code, int count, double 
             int second = i->b < 0 || i->code == LOOKUP1 ? i->a : i->b;
             Span y = span(low[second], high[second]);
             found = operation(p, i, x, y);
-            gap |= gaps[second] || has_gap(i->code, x, y);
+            gap |= gaps[second];
+            if (gap)
+                found = beside_gap(i->code, x, y, found);
+            gap |= has_gap(i->code, x, y);
         }
         low[i->d] = found.low;
         high[i->d] = found.high;

@@ -104,6 +104,36 @@ def test_samples_lie_in_the_range(
             assert found[0] - slack <= value <= found[1] + slack, (str(e), u, v)
 
 
+ROOT = power(X, Fraction(3, 2))
+
+
+@pytest.mark.parametrize(
+    "e",
+    [
+        conditional(constant(-2) <= ROOT, ROOT, X),
+        conditional(ROOT < constant(-2), constant(7), X),
+        maximum(ROOT, constant(-5)),
+        minimum(function(Op.LOG, X), constant(50)),
+    ],
+    ids=str,
+)
+def test_what_has_no_value_somewhere_decides_nothing_there(e: Expression) -> None:
+    """Of x in [-1, 4] a root or logarithm exists only in part; the rest counts, too."""
+    builder = TapeBuilder(["x"], [])
+    tape = builder.tape(e)
+    low = [0.0] * builder.count
+    for register, value in builder.constants.items():
+        low[register] = value
+    high = list(low)
+    low[1], high[1] = -1.0, 4.0
+    enclose(tape.instructions, low, high, [False] * builder.count, builder.tables)
+    calculate = Calculator([e], {}, {})
+    for k in range(11):
+        value = calculate({"x": k / 2 - 1})[0]
+        if value == value:
+            assert low[tape.outputs[0]] <= value <= high[tape.outputs[0]]
+
+
 @pytest.mark.parametrize(
     ("e", "low", "high"),
     [

@@ -50,6 +50,8 @@ def enclose(
             second = a if b < 0 or code == Code.LOOKUP1 else b
             y, gap = (low[second], high[second]), gaps[a] or gaps[second]
             found = _operation(code, x, y, tables, b, c)
+            if gap:
+                found = _beside_gap(code, x, y, found)
             gap = gap or _has_gap(code, x, y)
         low[d], high[d], gaps[d] = *found, gap or found[0] != found[0]
 
@@ -68,6 +70,16 @@ def _operation(code: int, x: Span, y: Span, tables: Sequence[FloatTable], b: int
         return NOWHERE
     found = _binary(code, x, y) if b >= 0 else _unary(code, x)
     return found if found[0] <= found[1] else EVERYTHING
+
+
+def _beside_gap(code: int, x: Span, y: Span, found: Span) -> Span:
+    """The range where an argument may have no value: a comparison is decided there all the same,
+    and of two numbers the other one may be the least or the largest."""
+    if code in _COMPARISONS:
+        return 0.0, 1.0
+    if code in (Code.MINIMUM, Code.MAXIMUM):
+        return _hull(found, _hull(x, y))
+    return found
 
 
 def _is_outside(code: int, x: Span, y: Span) -> bool:
