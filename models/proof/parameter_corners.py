@@ -1,10 +1,11 @@
-"""Uncertain parameters that multiply variables: a flow at the corners of their box.
+"""Uncertain parameters and inputs that multiply variables: a flow at the corners of their box.
 
-The flow is affine in each such parameter alone (this is checked), so for every state its
-derivative lies in the convex hull of the corners': with the weights w_c of the corners that its
-parameters say, low = sum w_c low_c and high = sum w_c high_c, and a value between them is a mean
-of values between the ends at the corners, if there are any. At a corner where low_c > high_c there
-are none, though there may be some inside the box; so ends that depend on such parameters count only
+Both are called parameters here: what is said is about one state and the values at one moment. The
+flow is affine in each such parameter alone (this is checked), so for every state its derivative
+lies in the convex hull of the corners': with the weights w_c of the corners that its parameters
+say, low = sum w_c low_c and high = sum w_c high_c, and a value between them is a mean of values
+between the ends at the corners, if there are any. At a corner where low_c > high_c there are
+none, though there may be some inside the box; so ends that depend on such parameters count only
 if their distance at every corner is a number that is not negative (`is_steady`).
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import TypeAlias
 
-from models.automaton import Location, Parameter, Range
+from models.automaton import Input, Location, Parameter, Range
 from models.expressions.expression import Expression, constant
 from models.expressions.operators import Op
 from models.expressions.traversal import free_variables, postorder
@@ -26,7 +27,7 @@ Corner: TypeAlias = Mapping[str, Expression]
 """Values of the parameters, each an end of its range."""
 
 
-def parameter_corners(place: Location, parameters: Iterable[Parameter]) -> list[Corner]:
+def parameter_corners(place: Location, parameters: Iterable[Input | Parameter]) -> list[Corner]:
     """Values of the parameters that make some flow non-affine; a single empty choice
     where there are none. Parameters without finite bounds are not expanded."""
     bounds = {

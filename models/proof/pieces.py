@@ -19,7 +19,7 @@ all other names. The names of unknown numbers have a blank, as no name of a mode
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from models.expressions.expression import (
     Expression,
@@ -59,28 +59,26 @@ def _cases(comparison: Expression, types: Types) -> Expression:
     found: list[Expression] = []
     while pending:
         chosen, case = pending.pop()
-        piece = _innermost_piece(case, types)
+        piece = innermost_piece(case.args if case.op in COMPARISONS else (), types)
         if piece is None:
             found.append(conjunction(*chosen, case))
         else:
-            for where, value in _branches(piece):
-                pending.append(((*chosen, where), _with_branch(case, piece, value)))
+            for where, value in branches_of(piece):
+                pending.append(((*chosen, where), with_branch(case, piece, value)))
         if len(found) + len(pending) > MOST_CASES:
             return comparison
     return disjunction(*found)
 
 
-def _innermost_piece(case: Expression, types: Types) -> Expression | None:
-    """A piecewise value that has none inside."""
-    if case.op not in COMPARISONS:  # it has become a truth value
-        return None
-    for node in postorder(*case.args):
+def innermost_piece(values: Sequence[Expression], types: Types) -> Expression | None:
+    """A piecewise value in the given ones that has none inside, and is defined everywhere."""
+    for node in postorder(*values):
         if node.op is not Op.FLOOR and _is_piecewise(node, types) and is_total(node):
             return node
     return None
 
 
-def _branches(piece: Expression) -> Iterator[tuple[Expression, Expression]]:
+def branches_of(piece: Expression) -> Iterator[tuple[Expression, Expression]]:
     """The values of a piecewise value, each with a condition for it; one of them holds, and where
     several do they give the same value."""
     if piece.op is Op.IF:
@@ -106,11 +104,13 @@ def _branches(piece: Expression) -> Iterator[tuple[Expression, Expression]]:
             yield equal(a, 0), constant(0)
 
 
-def _with_branch(case: Expression, piece: Expression, value: Expression) -> Expression:
+def with_branch(whole: Expression, piece: Expression, value: Expression) -> Expression:
+    """An expression with the value of a branch for a piecewise one."""
+
     def replace(node: Expression, args: tuple[Expression, ...]) -> Expression:
         return value if node == piece else with_arguments(node, args)
 
-    return rebuild(case, replace)
+    return rebuild(whole, replace)
 
 
 def without_pieces(condition: Expression, types: Types) -> Expression:

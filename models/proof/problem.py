@@ -12,13 +12,14 @@ reserved name `time`. It is 0 at the start, has slope 1, and no jump changes it;
 part in what an automaton does, and a proof about the view with the clock is one about the
 automaton.
 
-Where uncertain parameters multiply variables, the dynamics are given once for every corner
-of the parameters' box (`models.proof.parameter_corners`).
+Where uncertain parameters or inputs multiply variables, the dynamics are given once for every
+corner of their box (`models.proof.parameter_corners`), where derivatives are piecewise linear once
+for every branch (`models.proof.flow_branches`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -51,6 +52,7 @@ from models.expressions.expression import (
 )
 from models.expressions.ranges import is_empty
 from models.expressions.traversal import free_variables
+from models.proof.flow_branches import flow_branches
 from models.proof.linear import (
     MAX_ALTERNATIVES,
     Alternatives,
@@ -222,11 +224,23 @@ class LinearProblem:
         return tuple(map(_closed, cases))
 
     def dynamics(self, location: str) -> tuple[Dynamics, ...]:
-        """The flow at every corner of the parameters that multiply variables."""
+        """The flow at every corner of the parameters and inputs that multiply variables, on every
+        branch of piecewise linear values. In every state, with any values of these parameters
+        and inputs, the derivative is a mean of those whose rows hold there."""
         place = self.automaton.location(location)
-        corners = parameter_corners(place, self.automaton.parameters)
-        steady = frozenset(flow.variable for flow in place.flows if is_steady(flow.range, corners))
-        return tuple(self._dynamics_at(place, corner, steady) for corner in corners)
+        signals: list[Input | Parameter] = [*self.automaton.parameters, *self.automaton.inputs]
+        return tuple(
+            replace(dynamics, rows=dynamics.rows + region)
+            for condition, branch in flow_branches(place, self.types)
+            for region in self._alternatives(condition)
+            for dynamics in self._at_corners(branch, signals)
+        )
+
+    def steady_dynamics(self, location: str) -> tuple[Dynamics, ...]:
+        """The flow at every corner of the parameters that multiply variables: during a run the
+        derivative is a mean of them with weights that do not change."""
+        place = self.automaton.location(location)
+        return tuple(self._at_corners(place, self.automaton.parameters))
 
     def jumps(self, location: str) -> Iterator[Jump]:
         """The edges that leave a location."""
@@ -376,6 +390,14 @@ class LinearProblem:
     def _clock_starts(self) -> Iterator[Expression]:
         if self.has_clock or any(v.name == TIME for v in self.automaton.variables):
             yield equal(variable(TIME), 0)
+
+    def _at_corners(
+        self, place: Location, signals: Sequence[Input | Parameter]
+    ) -> Iterator[Dynamics]:
+        corners = parameter_corners(place, signals)
+        steady = frozenset(flow.variable for flow in place.flows if is_steady(flow.range, corners))
+        for corner in corners:
+            yield self._dynamics_at(place, corner, steady)
 
     def _dynamics_at(self, place: Location, corner: Corner, steady: frozenset[str]) -> Dynamics:
         """The flow at a corner; `steady` are the variables whose ranges are inhabited at every
