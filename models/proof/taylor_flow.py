@@ -16,11 +16,8 @@ By continuity |x - P| <= R holds a little longer, unless the stay or the step is
 is asked of f but that its values lie in the model: it need not be smooth, nor x unique.
 
 Bounds of variables that the invariant implies hold throughout a stay, so they may be used
-when f is enclosed. At the end of a step the states are written in new coordinates,
-y' = V (x - c') over the ranges of its entries, for any invertible V. What y is as a function
-of the symbols s of the entry set is *remembered*: y = r(s) + [-rest, rest]. So states that
-depend on each other stay together from step to step, and only `rest`, which is small, is
-wrapped into boxes (of the frame V).
+when f is enclosed. At the end of a step the states are written in new coordinates
+(`models.proof.taylor_frame`), in which it is remembered what they have to do with the entry set.
 """
 
 from __future__ import annotations
@@ -37,10 +34,8 @@ from models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
 from models.proof.problem import LinearProblem
 from models.proof.rational_matrix import Matrix, inverse
 from models.proof.taylor_evaluation import Program
+from models.proof.taylor_frame import Frame, Reached, turned
 from models.proof.taylor_model import Model, Polynomial, TaylorArithmetic
-
-FRAME_BITS = 60
-"""Entries of a frame are multiples of 2^-FRAME_BITS."""
 
 
 @dataclass(frozen=True)
@@ -85,27 +80,6 @@ def nonlinear_flow(
     return NonlinearFlow(tuple(names), tuple(rates), limits, inputs, measured)
 
 
-@dataclass(frozen=True)
-class Frame:
-    """The states at the start of a step: x = centre + shape y + slack, y = memory(s) + rest;
-    all in units."""
-
-    centre: list[int]
-    shape: list[list[int]]
-    slack: list[int]
-    memory: list[Polynomial]
-    rest: list[int]
-
-
-@dataclass(frozen=True)
-class Reached:
-    """The states on a step: |x - polynomials(y, t)| <= slack + t growth, y as in the frame."""
-
-    frame: Frame
-    polynomials: list[Polynomial]
-    growth: list[int]
-
-
 class TaylorSteps:
     """Steps of one flow with polynomials of one degree; `memory` is that of r."""
 
@@ -134,7 +108,7 @@ class TaylorSteps:
         assert back is not None, "the entry's matrix is invertible"
         middle = [(low + high) / 2 for low, high in spans]
         unit = 1 << self.bits
-        frame = Frame([], [], [], [], [0] * len(spans))
+        frame = Frame([], [], [], [], [[] for _ in spans], [0] * len(spans))
         for j, row in enumerate(back):
             exact = [sum((a * m for a, m in zip(row, middle, strict=True)), Fraction(0))]
             exact += [a * (high - low) / 2 for a, (low, high) in zip(row, spans, strict=True)]
@@ -208,9 +182,7 @@ class TaylorSteps:
     def measured(self, name: str, reached: Reached) -> Model | None:
         """A model of a quantity on a step; None where it has no enclosure."""
         top = self.arithmetics[-1]
-        frame = reached.frame
-        strayed = [a + b for a, b in zip(frame.slack, reached.growth, strict=True)]
-        values = self._values(top, reached.polynomials, strayed)
+        values = self._values(top, reached.polynomials, reached.strayed)
         if name not in self._measuring:
             self._measuring[name] = Program((self.flow.quantities[name],))
         try:
@@ -247,85 +219,6 @@ class TaylorSteps:
 
     # The next frame
 
-    def turned(self, reached: Reached, frame: Matrix) -> Frame | None:
+    def turned(self, reached: Reached, matrix: Matrix) -> Frame | None:
         """The end of a step in the coordinates of a new frame V; None if it is singular."""
-        back = inverse(frame)
-        if back is None:
-            return None
-        arithmetic = self._remembering
-        ends = [arithmetic.at_end(p) for p in reached.polynomials]
-        strayed = [a + b for a, b in zip(reached.frame.slack, reached.growth, strict=True)]
-        known: dict[int, Model] = {
-            arithmetic.symbol(j): arithmetic.model(
-                r, e, arithmetic.intervals.one.hull(-arithmetic.intervals.one)
-            )
-            for j, (r, e) in enumerate(zip(reached.frame.memory, reached.frame.rest, strict=True))
-        }
-        memory, rest, sizes = [], [], []
-        for row in frame:
-            weights = [int(a * (1 << FRAME_BITS)) for a in row]
-            turned, lost = self._combined(weights, ends)
-            lost += -(-sum(abs(w) * e for w, e in zip(weights, strayed, strict=True)) >> FRAME_BITS)
-            turned.pop(0, None)
-            found, error = self._remembered(turned, known)
-            size = sum(map(abs, found.values())) + error + lost
-            sizes.append(size)
-            memory.append({m: _nearest(v << self.bits, size) for m, v in found.items()})
-            spread = (error + lost) << self.bits
-            rest.append(-(-spread // size) + len(found) if size else 0)
-        centre = [p.get(0, 0) for p in ends]
-        shape = [
-            [_nearest(a.numerator * s, a.denominator) for a, s in zip(row, sizes, strict=True)]
-            for row in back
-        ]
-        slack = [sum(1 for a in row if a) for row in back]
-        return Frame(centre, shape, slack, memory, rest)
-
-    def _combined(
-        self, weights: Sequence[int], polynomials: Sequence[Polynomial]
-    ) -> tuple[Polynomial, int]:
-        """The sum of weight * polynomial, and how much rounding it changes."""
-        total: Polynomial = {}
-        for weight, polynomial in zip(weights, polynomials, strict=True):
-            if weight:
-                for monomial, value in polynomial.items():
-                    total[monomial] = total.get(monomial, 0) + weight * value
-        half = 1 << FRAME_BITS - 1
-        return {m: v + half >> FRAME_BITS for m, v in total.items()}, len(total)
-
-    def _remembered(
-        self, polynomial: Polynomial, known: dict[int, Model]
-    ) -> tuple[Polynomial, int]:
-        """A polynomial of y as one of the entry's symbols, without constant term, and its
-        error. Terms of a higher degree than is remembered are bounded by their coefficient."""
-        arithmetic = self._remembering
-        total: Polynomial = {}
-        error = 0
-        for monomial, value in sorted(polynomial.items()):
-            if arithmetic.degree(monomial) > self.memory:
-                error += abs(value)
-                continue
-            model = self._monomial(monomial, known)
-            for other, factor in model.polynomial.items():
-                total[other] = total.get(other, 0) + value * factor
-            error += -(-abs(value) * model.error >> self.bits)
-        half = 1 << self.bits - 1
-        rounded = {m: v + half >> self.bits for m, v in total.items()}
-        return {m: v for m, v in rounded.items() if v}, error + len(rounded)
-
-    def _monomial(self, monomial: int, known: dict[int, Model]) -> Model:
-        """A product of entries of y, from smaller ones."""
-        arithmetic = self._remembering
-        found = known.get(monomial)
-        if found is None:
-            powers = arithmetic.exponents(monomial)
-            j = next(i for i, power in enumerate(powers) if power)
-            symbol = arithmetic.symbol(j)
-            smaller = self._monomial(monomial - symbol, known)
-            found = known[monomial] = arithmetic.product(smaller, known[symbol])
-        return found
-
-
-def _nearest(top: int, bottom: int) -> int:
-    """The quotient rounded to the nearest whole number; 0 over 0 is 0."""
-    return (2 * top + bottom) // (2 * bottom) if bottom else 0
+        return turned(self._remembering, reached, matrix)

@@ -29,7 +29,8 @@ from models.proof.intervals import UndefinedError
 from models.proof.linear import Form
 from models.proof.polyhedral import Region
 from models.proof.rational_matrix import Matrix, inverse
-from models.proof.taylor_flow import FRAME_BITS, NonlinearFlow, Reached, TaylorSteps
+from models.proof.taylor_flow import NonlinearFlow, TaylorSteps
+from models.proof.taylor_frame import FRAME_BITS, Reached
 from models.proof.taylor_model import MAX_ORDER, Polynomial
 
 MAX_NAMES = 200
@@ -281,19 +282,22 @@ class StepBounds:
         frame, bits = self._reached.frame, self._bits
         others = dict(polynomial)
         linear: Polynomial = {}
-        spread = widest = 0
+        traces = [0] * len(frame.spread[0])
+        rest = widest = 0
         for j, symbol in enumerate(self._symbols):
             factor = others.pop(symbol, 0)
             if factor:
                 widest += abs(factor)
-                spread += abs(factor) * frame.rest[j]
+                rest += abs(factor) * frame.rest[j]
+                traces = [a + factor * b for a, b in zip(traces, frame.spread[j], strict=True)]
                 for monomial, value in frame.memory[j].items():
                     linear[monomial] = linear.get(monomial, 0) + factor * value
+        spread = sum(map(abs, traces)) + rest
         near = self._arithmetic.range_of(linear)
-        rest = self._arithmetic.range_of(others)
         low = max(near.low - spread >> bits, -widest)
         high = min(-(-(near.high + spread) >> bits), widest)
-        return low + rest.low, high + rest.high
+        far = self._arithmetic.range_of(others)
+        return low + far.low, high + far.high
 
 
 def _whole(normal: Mapping[str, Fraction], names: Sequence[str]) -> tuple[tuple[int, ...], int]:

@@ -25,26 +25,33 @@ USELESS, ENOUGH = 0.5, 3
 @dataclass(frozen=True)
 class Fidelity:
     """Degrees of polynomials and of what is remembered from step to step, bits, and what may
-    be cut off in time over a whole stay, relative to the size of the set."""
+    be cut off in time over a whole stay, relative to the size of the set. Where no step is short
+    enough for that, a shorter one must make the growth, relative to the length, at least so much
+    smaller (`gain`) to be worth it."""
 
     order: int
     memory: int
     tolerance: float
+    gain: float
     bits: int = 64
 
 
-LEVELS: tuple[tuple[int, float], ...] = ((100, 1e-2), (160, 1e-3), (300, 1e-4))
-"""How many terms polynomials may have, and the tolerance, at each level."""
+LEVELS: tuple[tuple[int, float, float], ...] = (
+    (100, 1e-2, 0.6),
+    (160, 1e-3, 0.75),
+    (300, 1e-4, 0.85),
+)
+"""How many terms polynomials may have, the tolerance, and the gain, at each level."""
 HIGHEST, LOWEST = 10, 3
-UNCERTAIN = 5e-3
-"""The relative error of a derivative that a high degree cannot help."""
+UNCERTAIN, MODEST = 5e-3, 5
+"""The relative error of a derivative that a high degree cannot help, and what is high."""
 
 
 def fidelity(
     flow: NonlinearFlow, spans: Sequence[tuple[Fraction, Fraction]], level: int
 ) -> Fidelity:
     """The highest degrees whose polynomials have few enough terms for the level."""
-    terms, tolerance = LEVELS[min(level, len(LEVELS) - 1)]
+    terms, tolerance, gain = LEVELS[min(level, len(LEVELS) - 1)]
     bits = suited_bits(flow, spans)
     rows = identity(len(spans))
     # Sets that are thin now will not stay so: every coordinate counts.
@@ -65,7 +72,7 @@ def fidelity(
     memory = 1
     while memory < order and comb(count + memory + 1, memory + 1) <= terms:
         memory += 1
-    return Fidelity(order, memory, tolerance, bits)
+    return Fidelity(order, memory, tolerance, gain, bits)
 
 
 def _disturbed(
@@ -77,9 +84,9 @@ def _disturbed(
         errors = {k: max(_errors(flow, spans, bits, k)) for k in range(LOWEST, order + 1)}
     except (UndefinedError, OverflowError):
         return order
-    if errors[order] < UNCERTAIN:
+    if errors[order] < UNCERTAIN or order <= MODEST:
         return order
-    return min(k for k, error in errors.items() if error <= 1.3 * errors[order])
+    return max(MODEST, min(k for k, error in errors.items() if error <= 1.3 * errors[order]))
 
 
 def identity(size: int) -> list[list[Fraction]]:

@@ -23,7 +23,8 @@ from models.expressions.expression import ZERO
 from models.expressions.traversal import free_variables
 from models.proof.intervals import UndefinedError
 from models.proof.rational_matrix import Matrix
-from models.proof.taylor_flow import Frame, NonlinearFlow, Reached, TaylorSteps
+from models.proof.taylor_flow import NonlinearFlow, TaylorSteps
+from models.proof.taylor_frame import Frame, Reached
 from models.proof.taylor_model import Polynomial
 from models.proof.taylor_node import TaylorStep
 from reach.affine.step_choice import dyadic_below
@@ -38,9 +39,6 @@ ROUNDS = 8
 SHORTEST = 1e-5
 """The shortest step, relative to the longest stay."""
 
-NO_GAIN = 0.75
-"""A shorter step is worth it only if it makes the growth, relative to the length, this much
-smaller."""
 SHORT = 1e-3
 """Steps this short, relative to the longest stay, are not made shorter to miss bad states."""
 
@@ -83,7 +81,7 @@ class Follower:
         self._moving = self._coupled()
         self._scale = self._widths(self.frame) + 1e-9
         self._sizes = np.zeros(len(spans))
-        self._patience = 0.0
+        self._least = 0.0
         self._grown: tuple[Fraction, list[int]] | None = None
         self._first_width = self._scale.max(initial=1e-9)
 
@@ -100,11 +98,12 @@ class Follower:
         """The next step; `LostError` if there is none. Then `turn` must be called.
 
         A step whose growth is too large is taken shorter, unless that does not help: where the
-        growth is in proportion to the length, it comes from the size of the set.
+        growth is nearly in proportion to the length, it comes from inputs or the size of the
+        set. What even short steps grow by is then the measure for the steps that follow.
         """
         shortest = float(self.longest) * SHORTEST
         why = "the enclosure grows too fast"
-        best: tuple[Followed, float] | None = None
+        best: tuple[Followed, Array] | None = None
         while float(self._length) >= shortest or best is not None:
             try:
                 found = self._tried(self._length)
@@ -118,13 +117,13 @@ class Follower:
                 self._length = self._length / 2
                 continue
             excess = self._excess(found)
-            if best is not None and excess > NO_GAIN * best[1]:
-                self._patience = excess * 1.5
+            if best is not None and excess.sum() > self.fidelity.gain * best[1].sum():
+                self._least = float(excess.sum())
                 return self._accept(*best)
             best = found, excess
-            if excess <= max(1.0, self._patience) or float(self._length) < 4 * shortest:
+            if self._is_tolerable(excess) or float(self._length) < 4 * shortest:
                 return self._accept(*best)
-            shrink = max(0.2, min(0.5, excess ** (-1 / self.fidelity.order)))
+            shrink = max(0.2, min(0.5, float(excess.max()) ** (-1 / self.fidelity.order)))
             self._length = dyadic_below(self._length * Fraction(shrink))
         raise LostError(why, self._widest())
 
@@ -138,27 +137,39 @@ class Follower:
         exact = tuple(Fraction(r, 1 << self.fidelity.bits) for r in radii)
         return Followed(length, exact, Reached(self.frame, polynomials, growth))
 
-    def _accept(self, followed: Followed, excess: float) -> Followed:
+    def _is_tolerable(self, excess: Array) -> bool:
+        """Whether a step grows by little, or by little more than shorter ones."""
+        least = float(excess.sum()) * self.fidelity.gain
+        return float(excess.max(initial=0.0)) <= 1 or least <= self._least
+
+    def _accept(self, followed: Followed, excess: Array) -> Followed:
         """Take the step, and choose the length of the next one."""
         self._grown = followed.length, followed.reached.growth
-        factor = 0.9 * max(excess, 1e-9) ** (-1 / self.fidelity.order)
-        if excess > 1:
-            factor = 1.5
+        largest = max(float(excess.max(initial=0.0)), 1e-9)
+        if largest > 1:
+            factor = self._lengthened(float(excess.sum()))
         else:
-            self._patience = 0.0
-        length = min(followed.length * Fraction(min(2.0, max(0.5, factor))), self.longest)
-        self._length = dyadic_below(length)
+            self._least = 0.0
+            factor = min(2.0, max(0.5, 0.9 * largest ** (-1 / self.fidelity.order)))
+        self._length = dyadic_below(min(followed.length * Fraction(factor), self.longest))
         return followed
 
-    def _excess(self, followed: Followed) -> float:
-        """The growth of a step relative to what is tolerated for its length."""
+    def _lengthened(self, total: float) -> float:
+        """By which factor to change the length where steps of any length grow too much: what
+        longer ones grow by beyond that is about in proportion to their length."""
+        self._least = min(self._least, total) if self._least else total * self.fidelity.gain
+        wanted, beyond = 1 / self.fidelity.gain - 1, total / self._least - 1
+        return min(1.5, max(0.75, 0.9 * wanted / max(beyond, 1e-9)))
+
+    def _excess(self, followed: Followed) -> Array:
+        """The growth of the names on a step relative to what is tolerated for its length."""
         reached = followed.reached
         sizes = [sum(map(abs, p.values())) / self._unit for p in reached.polynomials]
         self._sizes = np.maximum(self._sizes, sizes)
         share = float(followed.length) / float(self.longest)
         allowed = self.fidelity.tolerance * share * (self._scale + 1e-2 * self._sizes + 1e-12)
         growth = np.array([g / self._unit for g in reached.growth])
-        return float((growth / allowed).max(initial=0.0))
+        return np.asarray(growth / allowed)
 
     def shorten(self, followed: Followed) -> bool:
         """Take a step again, with half its length; False if it is short already."""
