@@ -54,12 +54,19 @@ class NonlinearStrategy:
         seconds = {"search": time.perf_counter() - begun}
         counts = {"attempts": found.attempts, "steps": found.steps}
         if isinstance(found, NotFollowed):
-            bounded = task.horizon is not None
-            advice = f"{'shorten' if bounded else 'bound'} the time with --horizon"
             effort = Effort(seconds, counts)
-            return Unknown(task.claim.name, self.name, found.reason, advice, effort)
+            return Unknown(task.claim.name, self.name, found.reason, _advice(task, found), effort)
         effort = Effort(seconds, {**counts, "nodes": len(found.proof.nodes)})
         return certify(task, self.name, found.proof, effort)
+
+
+def _advice(task: Task, found: NotFollowed) -> str:
+    """What may help where no flowpipe was found, besides more time where there was none left."""
+    if task.horizon is None:
+        return "bound the time with --horizon"
+    if found.out_of_time:
+        return "shorten the time with --horizon"
+    return "shorten the time with --horizon, or start from a smaller set: all attempts were made"
 
 
 def _is_nonlinear(automaton: Automaton) -> bool:

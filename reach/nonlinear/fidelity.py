@@ -43,6 +43,8 @@ LEVELS: tuple[tuple[int, float, float], ...] = (
 )
 """How many terms polynomials may have, the tolerance, and the gain, at each level."""
 HIGHEST, LOWEST = 10, 3
+COUNTING = 256
+"""So many bits that no term of a short step is rounded to zero: longer ones will have it."""
 UNCERTAIN, MODEST = 5e-3, 5
 """The relative error of a derivative that a high degree cannot help, and what is high."""
 
@@ -53,13 +55,13 @@ def fidelity(
     """The highest degrees whose polynomials have few enough terms for the level."""
     terms, tolerance, gain = LEVELS[min(level, len(LEVELS) - 1)]
     bits = suited_bits(flow, spans)
-    rows = identity(len(spans))
+    rows = _mixed(flow)
     # Sets that are thin now will not stay so: every coordinate counts.
     thick = [(low, high + (high - low) / 8 + Fraction(1, 1 << 10)) for low, high in spans]
     order = LOWEST
     try:
         for degree in range(LOWEST + 1, HIGHEST + 1):
-            machine = TaylorSteps(flow, degree, 1, bits)
+            machine = TaylorSteps(flow, degree, 1, max(bits, COUNTING))
             found = machine.approximated(machine.begin(rows, thick), Fraction(1, 1 << 10))
             if max(map(len, found)) > terms:
                 break
@@ -67,12 +69,27 @@ def fidelity(
     except UndefinedError:
         pass
     order = _disturbed(flow, spans, bits, order)
-    read = free_variables(*flow.roots)
-    count = sum(name in read and name != TIME for name in flow.names)
+    count = len(_read(flow))
     memory = 1
     while memory < order and comb(count + memory + 1, memory + 1) <= terms:
         memory += 1
     return Fidelity(order, memory, tolerance, gain, bits)
+
+
+def _read(flow: NonlinearFlow) -> list[int]:
+    """The names that derivatives read, by number."""
+    read = free_variables(*flow.roots)
+    return [i for i, name in enumerate(flow.names) if name in read and name != TIME]
+
+
+def _mixed(flow: NonlinearFlow) -> list[list[Fraction]]:
+    """Coordinates in which each name that is read depends on all of them, as in later frames."""
+    rows = identity(len(flow.names))
+    read = _read(flow)
+    for i in read:
+        for j in read:
+            rows[i][j] += Fraction(1, 8 * (i + j + 2))
+    return rows
 
 
 def _disturbed(

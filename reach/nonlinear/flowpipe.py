@@ -395,4 +395,5 @@ def search_nonlinear(
         if outcome.hopeless:
             break
     assert isinstance(outcome, NotFollowed)
-    return replace(outcome, steps=steps, attempts=attempts)
+    late = expired() and not outcome.hopeless
+    return replace(outcome, steps=steps, attempts=attempts, out_of_time=late)

@@ -36,13 +36,14 @@ class NonlinearMethod:
 @dataclass(frozen=True)
 class NotFollowed:
     """No flowpipe that proves the property: why, and how far it came; `hopeless`: following
-    the flow more closely would not help."""
+    the flow more closely would not help; `out_of_time`: there was more to try."""
 
     reason: str
     nodes: int = 0
     steps: int = 0
     hopeless: bool = False
     attempts: int = 1
+    out_of_time: bool = False
 
 
 @dataclass(frozen=True)
