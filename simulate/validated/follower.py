@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -38,6 +39,9 @@ PARTS = 8
 
 ARRIVAL = 20
 """A part of the way to where a run comes to rest is as much work as so many steps."""
+
+MOST_STEPS = 20_000
+"""So many steps one stretch of time may take; those onto a singularity shrink without end."""
 
 SHORTEST = Fraction(1, 2**36)
 Attempt = Callable[[], None]
@@ -162,7 +166,11 @@ class Follower:
     def _pass(self, duration: Fraction) -> None:
         """Let time pass, and prove that this is allowed."""
         h = duration
-        while duration > 0:
+        for count in itertools.count():
+            if duration <= 0:
+                return
+            if count >= MOST_STEPS:
+                raise GaveUp("the steps become shorter and shorter, as they do at a singularity")
             self.allowance.spend()
             step = self.stay.flow.step(self._shape(), min(h, duration))
             after = self._after(step.image(ball(step.h)), step.h)

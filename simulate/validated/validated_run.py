@@ -37,7 +37,7 @@ from models.verdict import Confirmation
 from simulate.inputs.signals import Signal
 from simulate.policy import Level, Policy, Switching
 from simulate.recipe import Recipe
-from simulate.stepping.methods import Method, Taylor
+from simulate.stepping.methods import Adams, Method, Taylor
 
 if TYPE_CHECKING:
     from simulate.validated.allowance import Allowance
@@ -143,13 +143,17 @@ def validated_run(
     allowance: Allowance | None = None,
 ) -> ValidatedRun | None:
     """Simulate a recipe at a tight tolerance and follow that run; None if there is no run.
-    Without a claim, the one that the simulation sees violated is looked for."""
+    Without a claim, the one that the simulation sees violated is looked for. A run that cannot
+    be followed to its end in short steps is made again by the other method: where a surface
+    is met with slope 0, series stop short of it as soon as numbers do not tell them apart."""
     from simulate.search.objective import focused
     from simulate.validated.observed_run import observe
 
     claimed = automaton if claim is None else focused(automaton, claim)
     try:
         run = observe(claimed, recipe, method)
+        if run.trace.outcome.ending is Ending.STEP_LIMIT:
+            run = observe(claimed, recipe, Adams(rtol=method.rtol, atol=method.atol))
     except (ModelError, ArithmeticError):
         return None
     if not run.trace.segments:
