@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from abstraction.advice import FOLLOWERS, after_all, with_more_time
 from abstraction.strategies.strategy import HISTORY_READER, SEEDS, Strategy, Task
+from models.source import ModelError
 from models.verdict import Effort, Falsified, Unknown, Verdict, Verified
 from reach.time_limit import OutOfTimeError, time_limit
 
@@ -181,15 +182,22 @@ def _with_earlier(verdict: Verified | Falsified, seconds: float) -> Verdict:
 
 
 def _attempt(chosen: Strategy, task: Task) -> Verdict:
-    """The verdict of a strategy; `Unknown` if the deadline passes within one long operation."""
+    """The verdict of a strategy; `Unknown` if the deadline passes within one long operation, or
+    a number of the model is too large for searches in floating point."""
     begun = time.perf_counter()
     try:
         with time_limit(task.deadline):
             return chosen.attempt(task)
     except OutOfTimeError:
         reason = "the time limit was reached in the middle of an operation"
-        effort = Effort({"search": time.perf_counter() - begun})
-        return Unknown(task.claim.name, chosen.name, reason, "try another --method", effort)
+        advice = "try another --method"
+    except (OverflowError, ModelError) as error:
+        if isinstance(error, ModelError) and error.diagnostics[0].code != "number-too-large":
+            raise
+        reason = "a number of the model is too large for floating point, in which it searches"
+        advice = "use other units, which make smaller numbers"
+    effort = Effort({"search": time.perf_counter() - begun})
+    return Unknown(task.claim.name, chosen.name, reason, advice, effort)
 
 
 def _remembering(task: Task, rounds: list[RefinementRound]) -> Task:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from models.expressions.expression import Expression
@@ -23,7 +24,11 @@ DIGITS = 5
 
 def rounded(value: Fraction | float) -> str:
     """A number with a few significant digits and a true minus sign."""
-    text = f"{float(value):.{DIGITS}g}"
+    exact = Fraction(value)
+    try:
+        text = f"{float(exact):.{DIGITS}g}"
+    except OverflowError:  # larger than floating point has
+        text = f"{Decimal(exact.numerator) / Decimal(exact.denominator):.{DIGITS}g}"
     return text.replace("-", MINUS)
 
 
