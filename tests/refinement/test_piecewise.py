@@ -10,7 +10,7 @@ from workbench.cli import run
 
 TEXT = """
 mode Top() {{ write analog real x; diff {{ {flow} }} inv {{ x >= -2 && x <= 2 }} }}
-agent System() {{ write analog real x; init {{ x = 0; }} mode top = Top(); }}
+agent System() {{ write analog real x; init {{ x in [-2, 2]; }} mode top = Top(); }}
 """
 
 

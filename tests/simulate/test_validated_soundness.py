@@ -27,6 +27,7 @@ from models.automaton import (
 from models.expressions.expression import Expression, conjunction, constant, equal, variable
 from models.expressions.text import parse_expression as parse
 from models.load import load
+from models.trace import Ending
 from simulate.inputs.signals import Lines, Signal, Steps
 from simulate.policy import Level, Policy, Switching
 from simulate.recipe import Recipe
@@ -305,8 +306,9 @@ class TestDeceptions:
     def test_an_empty_inclusion(self) -> None:
         nothing = Location("on", (Constraint("x", Range(parse("1"), parse("-x"))),))
         automaton = model([nothing], [], {"x": 0})
-        run = validate(automaton, simulate(automaton, until=1.0, method=TIGHT))
-        assert not run.complete and run.reached == (0, 0)
+        trace = simulate(automaton, until=1.0, method=TIGHT)
+        assert trace.outcome.ending is Ending.BLOCKED
+        assert validate(automaton, trace).reached == (0, 0)
 
     def test_an_input_that_leaves_its_assumption(self) -> None:
         automaton = model(
