@@ -126,6 +126,16 @@ def _boundary(prepared: Prepared, place: Place, part: int) -> Boundary:
     return prepared.landings[key]
 
 
+def _speeds(prepared: Prepared, place: Place) -> tuple[tuple[str, ...], Calculator]:
+    """The variables that flow in a place, and their derivatives."""
+    key = (place.name, place.holds)
+    if key not in prepared.speeds:
+        flows = prepared.flows(*key)
+        calculator = Calculator(list(flows.values()), prepared.symbols, prepared.externals)
+        prepared.speeds[key] = tuple(flows), calculator
+    return prepared.speeds[key]
+
+
 def _tolerances(run: Execution) -> dict[str, float]:
     """How exactly each variable is known after an event: what passes while the clock does not
     tell, and the distance that is kept from a guard."""
@@ -143,9 +153,8 @@ def _tolerances(run: Execution) -> dict[str, float]:
 def _rates(run: Execution) -> dict[str, float]:
     """How fast the values after the jumps of this instant change with its time."""
     first = run.departures[0]
-    flows = run.prepared.flows(first.place.name, first.place.holds)
-    found = Calculator(list(flows.values()), run.prepared.symbols, run.prepared.externals)
-    rates = {n: abs(v) for n, v in zip(flows, found(first.values), strict=True) if v == v}
+    names, speeds = _speeds(run.prepared, first.place)
+    rates = {n: abs(v) for n, v in zip(names, speeds(first.values), strict=True) if v == v}
     for departure in run.departures:
         if departure.jump is not None:
             rates |= departure.jump.carried(departure.values, rates)

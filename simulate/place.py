@@ -187,6 +187,7 @@ class Prepared:
         self._able: dict[tuple[str, tuple[Hold, ...]], bool] = {}
         self._boundaries: dict[tuple[str, Hold], Calculator] = {}
         self.landings: dict[tuple[str, int], Boundary] = {}
+        self.speeds: dict[tuple[str, tuple[Hold, ...]], tuple[tuple[str, ...], Calculator]] = {}
         self.at_once: dict[tuple[str, frozenset[str]], Candidates] = {}
         self._rates: dict[tuple[str, Expression, tuple[Hold, ...]], Calculator | None] = {}
         self._initial_sets = self.view.initial_sets()
