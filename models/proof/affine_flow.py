@@ -79,8 +79,8 @@ def affine_flow(problem: LinearProblem, location: str) -> AffineFlow:
     """The flow of a location; what is not affine in it is a signal without bounds."""
     names = tuple(sorted(problem.names | {TIME}))
     index = {name: j for j, name in enumerate(names)}
-    corners_of = problem.steady_dynamics(location)
-    resolved = [(_resolved(dynamics), dynamics.corner) for dynamics in corners_of]
+    steady = problem.steady_dynamics(location)
+    resolved = [(_resolved(dynamics), dynamics.corner) for dynamics in steady]
     invariants = problem.invariant(location)
     bounds = common_bounds([case + rows for (_, rows), _ in resolved for case in invariants])
     bounds[ONE] = (Fraction(1), Fraction(1))
