@@ -1,10 +1,13 @@
-"""The compiled parts of the distribution; all other metadata is in pyproject.toml.
+"""The packages and compiled parts of the distribution; all other metadata is in pyproject.toml.
 
 A C extension joins by adding its `Extension` to the list; `make venv` rebuilds whenever a
 C source changes, and a C compiler is the only thing it needs beyond Python.
 """
 
-from setuptools import Extension, setup
+from setuptools import Extension, find_packages, setup
+
+PARTS = ("models", "simulate", "reach", "abstraction", "reports")
+"""The folders beside `workbench` that are its subpackages."""
 
 CORE = (
     "memory", "evaluate", "advance", "step", "adams", "output", "comparison", "plan", "atoms",
@@ -31,22 +34,36 @@ CONE = ("cone_module", "cone", "vectors")
 
 EXTENSIONS: list[Extension] = [
     Extension(
-        "reach._cone",
+        "workbench.reach._cone",
         sources=[f"reach/core/{part}.c" for part in CONE],
         depends=["reach/core/cone.h", "reach/core/vectors.h"],
         extra_compile_args=["-O2", "-std=gnu11"],  # gnu11: integers of 128 bits
         optional=True,  # where a compiler has none, `reach/sets/double_description.py` does without
     ),
     Extension(
-        "reach._support",
+        "workbench.reach._support",
         sources=["reach/core/support_module.c", "reach/core/vertex.c"],
         depends=["reach/core/vertex.h"],
         extra_compile_args=["-O2", "-std=c11"],
         optional=True,  # `reach/sets/support.py` does without, more slowly
     ),
-    simulation("simulate._core", "module", "program"),
-    simulation("simulate._fleet", *FLEET),
-    simulation("simulate._multirate", "multirate_module", "multirate"),
+    simulation("workbench.simulate._core", "module", "program"),
+    simulation("workbench.simulate._fleet", *FLEET),
+    simulation("workbench.simulate._multirate", "multirate_module", "multirate"),
 ]
 
-setup(ext_modules=EXTENSIONS)
+
+def packages() -> list[str]:
+    """Every package by the name that it is imported by."""
+    own = ["workbench", "workbench.verbs"]
+    for part in PARTS:
+        own += [f"workbench.{part}"]
+        own += [f"workbench.{part}.{name}" for name in find_packages(part)]
+    return own
+
+
+setup(
+    packages=packages(),
+    package_dir={"workbench": "workbench"} | {f"workbench.{part}": part for part in PARTS},
+    ext_modules=EXTENSIONS,
+)

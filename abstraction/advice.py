@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from abstraction.strategies.strategy import Task
-from models.verdict import Unknown
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.verdict import Unknown
 
 MORE_TIME = "give more time (--time-limit)"
 BOUND = "bound the time (--horizon T)"

@@ -9,27 +9,27 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from abstraction.advice import FOLLOWERS, after_all, with_more_time
-from abstraction.strategies.strategy import HISTORY_READER, SEEDS, Strategy, Task
-from models.source import ModelError
-from models.verdict import Effort, Falsified, Unknown, Verdict, Verified
-from reach.time_limit import OutOfTimeError, time_limit
+from workbench.abstraction.advice import FOLLOWERS, after_all, with_more_time
+from workbench.abstraction.strategies.strategy import HISTORY_READER, SEEDS, Strategy, Task
+from workbench.models.source import ModelError
+from workbench.models.verdict import Effort, Falsified, Unknown, Verdict, Verified
+from workbench.reach.time_limit import OutOfTimeError, time_limit
 
 if TYPE_CHECKING:
-    from abstraction.predicates.refinement_history import RefinementRound
+    from workbench.abstraction.predicates.refinement_history import RefinementRound
 
 STRATEGIES: dict[str, tuple[str, str]] = {
-    "rectangular": ("abstraction.strategies.rectangular", "RectangularStrategy"),
-    "simulation": ("abstraction.strategies.falsification", "SimulationStrategy"),
-    "quadratic": ("abstraction.strategies.quadratic", "QuadraticStrategy"),
-    "flowpipe": ("abstraction.strategies.flowpipe", "FlowpipeStrategy"),
-    "nonlinear": ("abstraction.strategies.nonlinear", "NonlinearStrategy"),
-    "template": ("abstraction.strategies.template", "TemplateStrategy"),
-    "history": ("abstraction.strategies.history", "HistoryStrategy"),
-    "recurrence": ("abstraction.strategies.recurrence", "RecurrenceStrategy"),
-    "transient": ("abstraction.strategies.transient", "TransientStrategy"),
-    "abstraction": ("abstraction.strategies.abstraction", "AbstractionStrategy"),
-    "exact": ("abstraction.strategies.exact", "ExactStrategy"),
+    "rectangular": ("workbench.abstraction.strategies.rectangular", "RectangularStrategy"),
+    "simulation": ("workbench.abstraction.strategies.falsification", "SimulationStrategy"),
+    "quadratic": ("workbench.abstraction.strategies.quadratic", "QuadraticStrategy"),
+    "flowpipe": ("workbench.abstraction.strategies.flowpipe", "FlowpipeStrategy"),
+    "nonlinear": ("workbench.abstraction.strategies.nonlinear", "NonlinearStrategy"),
+    "template": ("workbench.abstraction.strategies.template", "TemplateStrategy"),
+    "history": ("workbench.abstraction.strategies.history", "HistoryStrategy"),
+    "recurrence": ("workbench.abstraction.strategies.recurrence", "RecurrenceStrategy"),
+    "transient": ("workbench.abstraction.strategies.transient", "TransientStrategy"),
+    "abstraction": ("workbench.abstraction.strategies.abstraction", "AbstractionStrategy"),
+    "exact": ("workbench.abstraction.strategies.exact", "ExactStrategy"),
 }
 """Every method, in the order in which `auto` tries those that suit: module and class."""
 
@@ -216,7 +216,7 @@ def _seeded(task: Task, name: str, rounds: list[RefinementRound]) -> Task:
     """The task for a search of violations that begins where abstract counterexamples do."""
     if name != "simulation" or not any(r.path for r in rounds):
         return task
-    from abstraction.predicates.seeds import seeds_of
+    from workbench.abstraction.predicates.seeds import seeds_of
 
     return replace(task, options={**task.options, SEEDS: seeds_of(task.automaton, rounds)})
 

@@ -31,10 +31,17 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
-from models.expressions.expression import FALSE, TRUE, Expression, boolean, negation, variable
-from models.expressions.operators import Op
-from models.expressions.traversal import rebuild, substitute, with_arguments
-from models.source import Span
+from workbench.models.expressions.expression import (
+    FALSE,
+    TRUE,
+    Expression,
+    boolean,
+    negation,
+    variable,
+)
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import rebuild, substitute, with_arguments
+from workbench.models.source import Span
 
 TIME = "time"
 """The reserved name of the time since the start of a run; it has slope 1 everywhere."""
@@ -366,7 +373,7 @@ class HybridAutomaton:
     @cached_property
     def sha256(self) -> str:
         """The fingerprint of the canonical JSON form."""
-        from models.interchange.json_model import fingerprint
+        from workbench.models.interchange.json_model import fingerprint
 
         return fingerprint(self)
 

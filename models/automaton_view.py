@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from models.automaton import (
+from workbench.models.automaton import (
     Automaton,
     Edge,
     HybridAutomaton,
@@ -16,7 +16,7 @@ from models.automaton import (
     Property,
     Variable,
 )
-from models.expressions.expression import Expression
+from workbench.models.expressions.expression import Expression
 
 
 class AutomatonView:

@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-from models.record import record
+from workbench.models.record import record
 
 LIBRARY = Path(__file__).resolve().parent / "library"
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from models.automaton import BOOL, REAL, TIME, Automaton, ValueType
-from models.expressions.expression import Expression
-from models.expressions.expression import symbol as symbol_of
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.traversal import free_variables, postorder, substitute
+from workbench.models.automaton import BOOL, REAL, TIME, Automaton, ValueType
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.expression import symbol as symbol_of
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.traversal import free_variables, postorder, substitute
 
 TRUTH, NUMBER, SYMBOL = "a truth value", "a number", "a value of an enumeration"
 

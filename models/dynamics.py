@@ -25,7 +25,7 @@ from fractions import Fraction
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
-from models.automaton import (
+from workbench.models.automaton import (
     Automaton,
     Constraint,
     Edge,
@@ -37,8 +37,8 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.automaton_view import AutomatonView
-from models.expressions.expression import (
+from workbench.models.automaton_view import AutomatonView
+from workbench.models.expressions.expression import (
     FALSE,
     ONE,
     TRUE,
@@ -53,11 +53,11 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.ranges import bounds, value_in
-from models.expressions.traversal import free_variables, substitute
-from models.source import Diagnostic, ModelError, Span
-from models.well_formed import ASSIGNED, EXCESS, FREE, SHARE, STANDING_FOR
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.ranges import bounds, value_in
+from workbench.models.expressions.traversal import free_variables, substitute
+from workbench.models.source import Diagnostic, ModelError, Span
+from workbench.models.well_formed import ASSIGNED, EXCESS, FREE, SHARE, STANDING_FOR
 
 
 def eliminate_algebraic(automaton: Automaton) -> Automaton:

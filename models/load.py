@@ -9,9 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from models.automaton import Automaton
-from models.model import Model
-from models.source import Diagnostic, ModelError
+from workbench.models.automaton import Automaton
+from workbench.models.model import Model
+from workbench.models.source import Diagnostic, ModelError
 
 SUFFIXES = (".charon", ".xml", ".json")
 
@@ -88,15 +88,15 @@ def _located(reference: str | Path) -> tuple[Path, str | None]:
 
 
 def _library(name: str) -> Path | None:
-    from models.catalogue import find
+    from workbench.models.catalogue import find
 
     entry = find(name)
     return entry.path if entry is not None else None
 
 
 def _not_a_model(text: str, path: Path) -> Diagnostic:
-    from models.catalogue import entries
-    from models.language.findings import closest
+    from workbench.models.catalogue import entries
+    from workbench.models.language.findings import closest
 
     names = [entry.name for entry in entries()]
     near = closest(text, names)
@@ -122,16 +122,16 @@ def _not_a_model(text: str, path: Path) -> Diagnostic:
 
 
 def _load_charon(path: Path, agent: str | None, parameters: Mapping[str, Fraction]) -> Model:
-    from models.language.checked import checked_model
-    from models.language.project import read_project
+    from workbench.models.language.checked import checked_model
+    from workbench.models.language.project import read_project
 
     name = path.stem if agent is None else f"{path.stem}:{agent}"
     return checked_model(read_project(path), name, agent=agent, parameters=parameters)
 
 
 def _load_spaceex(path: Path) -> Model:
-    from models.interchange.spaceex_import import import_spaceex
-    from models.language.project import read_bytes, read_text
+    from workbench.models.interchange.spaceex_import import import_spaceex
+    from workbench.models.language.project import read_bytes, read_text
 
     data = read_bytes(path, str(path), MAX_BYTES)
     beside = path.with_suffix(".cfg")
@@ -145,8 +145,8 @@ def _load_spaceex(path: Path) -> Model:
 
 
 def _load_json(path: Path) -> Model:
-    from models.interchange.json_model import from_json
-    from models.language.project import read_bytes
+    from workbench.models.interchange.json_model import from_json
+    from workbench.models.language.project import read_bytes
 
     data = read_bytes(path, str(path), MAX_BYTES)
     automaton = from_json(data, str(path))
@@ -158,8 +158,8 @@ def _load_json(path: Path) -> Model:
 def _start_warnings(automaton: Automaton, sources: dict[str, str]) -> tuple[Diagnostic, ...]:
     """What is strange about the initial set of a model that others wrote; an empty one is an
     error, for then every property would hold."""
-    from models.language.coverage import FlatCheck
-    from models.language.findings import Findings
+    from workbench.models.language.coverage import FlatCheck
+    from workbench.models.language.findings import Findings
 
     findings = Findings()
     FlatCheck(automaton, findings).check_start()

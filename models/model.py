@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from models.agents.hierarchy import Access, Agent
-from models.automaton import Automaton
-from models.record import record
-from models.source import Diagnostic
+from workbench.models.agents.hierarchy import Access, Agent
+from workbench.models.automaton import Automaton
+from workbench.models.record import record
+from workbench.models.source import Diagnostic
 
 
 @record

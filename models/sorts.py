@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import NoReturn
 
-from models.automaton import ValueType
-from models.enumeration import plain_members
-from models.expressions.expression import Expression
-from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, SURFACE, Op
-from models.expressions.traversal import postorder
-from models.source import Diagnostic, ModelError
+from workbench.models.automaton import ValueType
+from workbench.models.enumeration import plain_members
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, SURFACE, Op
+from workbench.models.expressions.traversal import postorder
+from workbench.models.source import Diagnostic, ModelError
 
 
 @plain_members

@@ -18,10 +18,10 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from models.enumeration import plain_members
-from models.expressions.evaluation import EvaluationError, evaluate
-from models.expressions.expression import Expression
-from models.record import record
+from workbench.models.enumeration import plain_members
+from workbench.models.expressions.evaluation import EvaluationError, evaluate
+from workbench.models.expressions.expression import Expression
+from workbench.models.record import record
 
 Scalar = float | bool | str
 

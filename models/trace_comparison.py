@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from models.trace import Scalar, Trace
+from workbench.models.trace import Scalar, Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
-from models.expressions.printing import to_text
-from models.expressions.text import parse_expression
-from models.source import Diagnostic, ModelError
-from models.trace import Counts, Course, Ending, Event, EventType, Outcome, Segment, Trace
-from models.trace_boxes import Box, hull_at
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.text import parse_expression
+from workbench.models.source import Diagnostic, ModelError
+from workbench.models.trace import Counts, Course, Ending, Event, EventType, Outcome, Segment, Trace
+from workbench.models.trace_boxes import Box, hull_at
 
 SCHEMA = "charon-trace/1"
 TIME_COLUMN, LOCATION_COLUMN, SLIDING_COLUMN = "time", "location", "sliding"

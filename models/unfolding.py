@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
-from models.automaton import (
+from workbench.models.automaton import (
     BOOL,
     Automaton,
     Constraint,
@@ -27,8 +27,8 @@ from models.automaton import (
     ValueType,
     Variable,
 )
-from models.automaton_view import AutomatonView
-from models.expressions.expression import (
+from workbench.models.automaton_view import AutomatonView
+from workbench.models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -37,8 +37,8 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, substitute
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables, substitute
 
 MAX_CASES = 16
 """A location is taken apart into so many at most; variables beyond that stay as they are."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.automaton import Automaton
-from models.proof.certificate import Certificate
-from models.proof.checker import Accepted, Rejected, check
-from models.trace import Trace
+from workbench.models.automaton import Automaton
+from workbench.models.proof.certificate import Certificate
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.trace import Trace
 
 _CHECKED = object()
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
-from models.automaton import (
+from workbench.models.automaton import (
     INT,
     REAL,
     TIME,
@@ -30,9 +30,9 @@ from models.automaton import (
     ValueType,
     Variable,
 )
-from models.expressions.expression import ONE, ZERO, Expression, equal, variable
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts
+from workbench.models.expressions.expression import ONE, ZERO, Expression, equal, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts
 
 _RESERVED = frozenset("'()@ \0")
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 
-from models.proof.farkas import Multipliers
-from models.proof.linear import Form, Row
-from reach.programs.exact_program import ExactProgram
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.linear import Form, Row
+from workbench.reach.programs.exact_program import ExactProgram
 
 CONSTANT = "1"
 """The row of a program that balances the constants (no variable has this name)."""

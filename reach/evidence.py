@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.proof.certificate import PolyhedralProof
-from models.proof.farkas import Multipliers
-from models.proof.linear import Form, Row, Rows
-from models.proof.polyhedral import (
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.polyhedral import (
     Cell,
     Cover,
     CoverObligation,
@@ -34,9 +34,15 @@ from models.proof.polyhedral import (
     after,
     obligations,
 )
-from models.proof.problem import LinearProblem
-from reach.combinations import SLACK_COLUMN, Combinations, column_of, combinations_of, refutation
-from reach.programs.exact_program import ExactProgram
+from workbench.models.proof.problem import LinearProblem
+from workbench.reach.combinations import (
+    SLACK_COLUMN,
+    Combinations,
+    column_of,
+    combinations_of,
+    refutation,
+)
+from workbench.reach.programs.exact_program import ExactProgram
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from models.proof.interruption import CheckInterruptedError, interruptible
+from workbench.models.proof.interruption import CheckInterruptedError, interruptible
 
 GRACE = 1.0
 """Seconds that are left to searches to notice the end by themselves."""

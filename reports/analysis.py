@@ -6,26 +6,31 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from abstraction.predicates.refinement_history import RefinementRound
-from abstraction.strategies.strategy import HISTORY_READER, Task
-from abstraction.verification import deadline, verify
-from models.automaton import Automaton, Property
-from models.model import Model
-from models.proof.certificate import PolyhedralProof, decode, encode
-from models.proof.checker import Judgement, check
-from models.proof.problem import linear_problem
-from models.proof.quadratic import QuadraticInvariant
-from models.proof.quadratic_function import QuadraticFunctions
-from models.trace import EventType, Trace
-from models.trace_files import to_json
-from models.verdict import Falsified, Unknown, Verdict, Verified
-from reports.claims.claimed_set import ClaimedSet, ellipsoid_set, function_set, polyhedral_set
-from reports.claims.flowpipe_set import FlowpipeSet
-from reports.crosscheck.contradictions import CrossCheck, cross_check
-from reports.crosscheck.coverage import Coverage, coverage
-from reports.enclosed_counterexample import with_enclosure
-from reports.simulated_runs import Run, simulated, steadied
-from simulate.run import prepare
+from workbench.abstraction.predicates.refinement_history import RefinementRound
+from workbench.abstraction.strategies.strategy import HISTORY_READER, Task
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.automaton import Automaton, Property
+from workbench.models.model import Model
+from workbench.models.proof.certificate import PolyhedralProof, decode, encode
+from workbench.models.proof.checker import Judgement, check
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.quadratic import QuadraticInvariant
+from workbench.models.proof.quadratic_function import QuadraticFunctions
+from workbench.models.trace import EventType, Trace
+from workbench.models.trace_files import to_json
+from workbench.models.verdict import Falsified, Unknown, Verdict, Verified
+from workbench.reports.claims.claimed_set import (
+    ClaimedSet,
+    ellipsoid_set,
+    function_set,
+    polyhedral_set,
+)
+from workbench.reports.claims.flowpipe_set import FlowpipeSet
+from workbench.reports.crosscheck.contradictions import CrossCheck, cross_check
+from workbench.reports.crosscheck.coverage import Coverage, coverage
+from workbench.reports.enclosed_counterexample import with_enclosure
+from workbench.reports.simulated_runs import Run, simulated, steadied
+from workbench.simulate.run import prepare
 
 DEFAULT_UNTIL = 20.0
 """How long runs are followed where the model sets no horizon."""
@@ -150,7 +155,7 @@ def _compared(
 
 def _doubtful(automaton: Automaton, traces: Sequence[Trace]) -> set[int]:
     """The runs that small errors may have made."""
-    from simulate.monitoring.clear_runs import ClearRuns
+    from workbench.simulate.monitoring.clear_runs import ClearRuns
 
     clear = ClearRuns(prepare(automaton))
     return {i for i, trace in enumerate(traces) if clear.unclear(trace, {}) is not None}

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.automaton import Automaton, Property
-from models.verdict import Falsified, Verdict
-from simulate.recipe import Recipe, read_recorded
-from simulate.search.counterexample import enclosed_at_length
+from workbench.models.automaton import Automaton, Property
+from workbench.models.verdict import Falsified, Verdict
+from workbench.simulate.recipe import Recipe, read_recorded
+from workbench.simulate.search.counterexample import enclosed_at_length
 
 MOST_JUMPS, MOST_VARIABLES = 24, 24
 """A run within these limits is enclosed in some seconds."""

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from reports.data.report import overall
+from workbench.reports.data.report import overall
 
 Data = Mapping[str, Any]
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from models.automaton import Automaton
-from models.trace import Trace
-from reports.crosscheck.certain_runs import certain
-from simulate.nudged_run import NUDGE, nudged_run
-from simulate.place import Prepared
-from simulate.policy import Level, Policy, Switching
-from simulate.recipe import Recipe
-from simulate.run import DEFAULT_POLICY, prepare, simulate
-from simulate.stepping.methods import Adams, Method, Taylor
+from workbench.models.automaton import Automaton
+from workbench.models.trace import Trace
+from workbench.reports.crosscheck.certain_runs import certain
+from workbench.simulate.nudged_run import NUDGE, nudged_run
+from workbench.simulate.place import Prepared
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.run import DEFAULT_POLICY, prepare, simulate
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 RTOL, ATOL = 1e-9, 1e-12
 METHOD = Adams(RTOL, ATOL, max_steps=200_000)

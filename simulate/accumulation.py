@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from models.record import record
+from workbench.models.record import record
 
 STEADY = 3
 """So many successive intervals must shrink by the same ratio to be taken for geometric."""

@@ -24,9 +24,9 @@ from typing import Any
 
 import flint
 
-from models.automaton import TIME
-from models.expressions.differentiate import NotDifferentiableError, lie_derivative
-from models.expressions.expression import (
+from workbench.models.automaton import TIME
+from workbench.models.expressions.differentiate import NotDifferentiableError, lie_derivative
+from workbench.models.expressions.expression import (
     ZERO,
     Expression,
     constant,
@@ -35,14 +35,14 @@ from models.expressions.expression import (
     power,
     variable,
 )
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.polynomial import from_polynomial, polynomial_form
-from simulate.leading_power import NoLeadingPowerError, leading_power
-from simulate.validated.balls import BallEvaluator, GaveUp, ball, ends, shortened
-from simulate.validated.enclosure import Flow, StateSet, Step
-from simulate.validated.known_state import KnownState, difference, key_of, orientation
-from simulate.validated.smooth_system import Box
-from simulate.validated.stay import Crossing, Stay
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.polynomial import from_polynomial, polynomial_form
+from workbench.simulate.leading_power import NoLeadingPowerError, leading_power
+from workbench.simulate.validated.balls import BallEvaluator, GaveUp, ball, ends, shortened
+from workbench.simulate.validated.enclosure import Flow, StateSet, Step
+from workbench.simulate.validated.known_state import KnownState, difference, key_of, orientation
+from workbench.simulate.validated.smooth_system import Box
+from workbench.simulate.validated.stay import Crossing, Stay
 
 ROOTS = (2, 3, 4, 5, 6, 8, 10, 12)
 """The exponents n that are tried."""

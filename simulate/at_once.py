@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulate.place import Place, Role
-from simulate.stepping.calculator import TolerantCondition
-from simulate.stepping.stretch import Stop, Stretch
+from workbench.simulate.place import Place, Role
+from workbench.simulate.stepping.calculator import TolerantCondition
+from workbench.simulate.stepping.stretch import Stop, Stretch
 
 if TYPE_CHECKING:
-    from simulate.execution import Execution
+    from workbench.simulate.execution import Execution
 
 Candidates = tuple[tuple[int, int, TolerantCondition], ...]
 """Edges, each with its watch, and its guard as it is tested."""

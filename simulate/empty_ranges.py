@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from models.automaton import TIME, Constraint, Range
-from models.expressions.expression import TRUE, Expression, subtract
-from models.expressions.simplify import simplify
+from workbench.models.automaton import TIME, Constraint, Range
+from workbench.models.expressions.expression import TRUE, Expression, subtract
+from workbench.models.expressions.simplify import simplify
 
 
 def has_value(given: Range) -> Expression:

@@ -8,18 +8,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from models.automaton import TIME
-from models.source import Diagnostic, ModelError
-from models.trace import Counts, Ending, Event, EventType, Outcome, Trace
-from simulate.accumulation import Accumulation
-from simulate.at_once import enabled_at_once, with_fired
-from simulate.holding import inclusion_share
-from simulate.input_jump import change_inputs
-from simulate.inputs.feed import Feed, between
-from simulate.inputs.signals import Signal
-from simulate.jump import LastChance
-from simulate.landing import Departure
-from simulate.limits import (
+from workbench.models.automaton import TIME
+from workbench.models.source import Diagnostic, ModelError
+from workbench.models.trace import Counts, Ending, Event, EventType, Outcome, Trace
+from workbench.simulate.accumulation import Accumulation
+from workbench.simulate.at_once import enabled_at_once, with_fired
+from workbench.simulate.holding import inclusion_share
+from workbench.simulate.input_jump import change_inputs
+from workbench.simulate.inputs.feed import Feed, between
+from workbench.simulate.inputs.signals import Signal
+from workbench.simulate.jump import LastChance
+from workbench.simulate.landing import Departure
+from workbench.simulate.limits import (
     external_failed,
     failed,
     suited,
@@ -27,18 +27,18 @@ from simulate.limits import (
     up_to_failure,
     within_memory,
 )
-from simulate.locking import branch_name
-from simulate.place import Place, Prepared, Role
-from simulate.policy import Decisions
-from simulate.reaction import on_time, react
-from simulate.recorder import LastState, Recorder, WholeRun
-from simulate.sliding import Surface
-from simulate.sliding_reaction import react_sliding
-from simulate.start.initial import NoStart, StartFinder
-from simulate.stepping.engine import stretch
-from simulate.stepping.methods import Method
-from simulate.stepping.program import ExternalError
-from simulate.stepping.stretch import NO_WORK, Stop, Stretch, together
+from workbench.simulate.locking import branch_name
+from workbench.simulate.place import Place, Prepared, Role
+from workbench.simulate.policy import Decisions
+from workbench.simulate.reaction import on_time, react
+from workbench.simulate.recorder import LastState, Recorder, WholeRun
+from workbench.simulate.sliding import Surface
+from workbench.simulate.sliding_reaction import react_sliding
+from workbench.simulate.start.initial import NoStart, StartFinder
+from workbench.simulate.stepping.engine import stretch
+from workbench.simulate.stepping.methods import Method
+from workbench.simulate.stepping.program import ExternalError
+from workbench.simulate.stepping.stretch import NO_WORK, Stop, Stretch, together
 
 CHECKS = 1000
 """Guards that call functions of which nothing is known are looked at so often in a run."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.expressions.printing import to_text
-from simulate.place import Place, Role
-from simulate.stepping.program import EQUALITY, FROZEN
-from simulate.stepping.stretch import Stretch
+from workbench.models.expressions.printing import to_text
+from workbench.simulate.place import Place, Role
+from workbench.simulate.stepping.program import EQUALITY, FROZEN
+from workbench.simulate.stepping.stretch import Stretch
 
 if TYPE_CHECKING:
-    from simulate.execution import Execution
+    from workbench.simulate.execution import Execution
 
 
 def name_of(run: Execution, place: Place, watch: int) -> str:
@@ -39,7 +39,7 @@ def exactly_bad(place: Place, result: Stretch, number: int) -> bool:
     watch = place.program.watches[number]
     if all(result.values[k] == result.values[k] for k in watch.tokens if k >= 0):
         return True
-    from simulate.stepping.reference.point import formula_truth
+    from workbench.simulate.stepping.reference.point import formula_truth
 
     truth = []
     for value, tolerance, (_, sign, _, flags) in zip(

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.trace import EventType
-from simulate.place import Hold, Place
+from workbench.models.trace import EventType
+from workbench.simulate.place import Hold, Place
 
 if TYPE_CHECKING:
-    from simulate.execution import Execution
+    from workbench.simulate.execution import Execution
 
 
 def hold(run: Execution, place: Place, forced: list[int]) -> list[int]:

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from models.automaton import TIME, Range
-from models.expressions.differentiate import NotDifferentiableError, differentiate
-from models.expressions.expression import ZERO, Expression, add, multiply, subtract, variable
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.simplify import simplify
-from models.expressions.traversal import free_variables
+from workbench.models.automaton import TIME, Range
+from workbench.models.expressions.differentiate import NotDifferentiableError, differentiate
+from workbench.models.expressions.expression import (
+    ZERO,
+    Expression,
+    add,
+    multiply,
+    subtract,
+    variable,
+)
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.simplify import simplify
+from workbench.models.expressions.traversal import free_variables
 
 
 def inclusion_share(name: str) -> str:

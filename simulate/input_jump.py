@@ -13,16 +13,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from models.expressions.traversal import free_variables
-from models.record import record
-from models.trace import Ending, EventType
-from simulate.landing import Departure
-from simulate.place import Place
-from simulate.reaction import arrive, passed_by, rewind
-from simulate.sliding_reaction import leave_surface
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.record import record
+from workbench.models.trace import Ending, EventType
+from workbench.simulate.landing import Departure
+from workbench.simulate.place import Place
+from workbench.simulate.reaction import arrive, passed_by, rewind
+from workbench.simulate.sliding_reaction import leave_surface
 
 if TYPE_CHECKING:
-    from simulate.execution import Execution, RunEnded
+    from workbench.simulate.execution import Execution, RunEnded
 
 WIDEST_SEARCH = 100
 """So many states before the step are looked at for one way on."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from models.automaton import Edge, Range, primed
-from models.expressions.expression import (
+from workbench.models.automaton import Edge, Range, primed
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -16,8 +16,13 @@ from models.expressions.expression import (
     subtract,
     variable,
 )
-from simulate.empty_ranges import has_value
-from simulate.stepping.calculator import Calculator, Externals, Sensitivity, TolerantCondition
+from workbench.simulate.empty_ranges import has_value
+from workbench.simulate.stepping.calculator import (
+    Calculator,
+    Externals,
+    Sensitivity,
+    TolerantCondition,
+)
 
 
 class Jump:

@@ -13,18 +13,18 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from models.automaton import EventKind
-from models.expressions.expression import Expression, equal, subtract, variable
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, rebuild, with_arguments
-from simulate.jump import Jump
-from simulate.stepping.calculator import Calculator, Sensitivity, TolerantCondition
-from simulate.stepping.condition import split_cases
-from simulate.stepping.methods import RESIDUAL, shortest_step
+from workbench.models.automaton import EventKind
+from workbench.models.expressions.expression import Expression, equal, subtract, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables, rebuild, with_arguments
+from workbench.simulate.jump import Jump
+from workbench.simulate.stepping.calculator import Calculator, Sensitivity, TolerantCondition
+from workbench.simulate.stepping.condition import split_cases
+from workbench.simulate.stepping.methods import RESIDUAL, shortest_step
 
 if TYPE_CHECKING:
-    from simulate.execution import Execution
-    from simulate.place import Place, Prepared
+    from workbench.simulate.execution import Execution
+    from workbench.simulate.place import Place, Prepared
 
 _CLOSED = frozenset({Op.LESS_EQUAL, Op.GREATER_EQUAL, Op.EQUAL})
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     ZERO,
     Expression,
     add,
@@ -25,10 +25,10 @@ from models.expressions.expression import (
     power,
     variable,
 )
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.polynomial import Polynomial, from_polynomial, polynomial_form
-from models.expressions.traversal import free_variables, postorder, with_arguments
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.polynomial import Polynomial, from_polynomial, polynomial_form
+from workbench.models.expressions.traversal import free_variables, postorder, with_arguments
 
 
 class NoLeadingPowerError(Exception):

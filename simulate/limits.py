@@ -6,13 +6,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from models.trace import Ending
-from simulate.stepping.methods import Adams, Method
-from simulate.stepping.program import ExternalError, Program
-from simulate.stepping.stretch import Stop, Stretch
+from workbench.models.trace import Ending
+from workbench.simulate.stepping.methods import Adams, Method
+from workbench.simulate.stepping.program import ExternalError, Program
+from workbench.simulate.stepping.stretch import Stop, Stretch
 
 if TYPE_CHECKING:
-    from simulate.execution import Execution, RunEnded
+    from workbench.simulate.execution import Execution, RunEnded
 
 MAX_KEPT = 20_000_000
 """So many numbers of dense output are kept of one run: 160 megabytes, ten times that as JSON."""

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from models.automaton import TIME
-from models.expressions.expression import (
+from workbench.models.automaton import TIME
+from workbench.models.expressions.expression import (
     ONE,
     ZERO,
     Expression,
@@ -30,11 +30,11 @@ from models.expressions.expression import (
     subtract,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, rebuild, with_arguments
-from models.record import record
-from simulate.stepping.calculator import Calculator, Externals
-from simulate.table_pieces import table_piece
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables, rebuild, with_arguments
+from workbench.models.record import record
+from workbench.simulate.stepping.calculator import Calculator, Externals
+from workbench.simulate.table_pieces import table_piece
 
 MAX_BRANCHES = 64
 """Flows with more branches than this are not locked."""

@@ -14,21 +14,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from models.automaton import Automaton
-from models.record import record
-from models.trace import Ending, EventType, Scalar, Trace
-from simulate.policy import Switching
-from simulate.recipe import Recipe, recipe_in, recipe_out, repeat
-from simulate.run import prepare
+from workbench.models.automaton import Automaton
+from workbench.models.record import record
+from workbench.models.trace import Ending, EventType, Scalar, Trace
+from workbench.simulate.policy import Switching
+from workbench.simulate.recipe import Recipe, recipe_in, recipe_out, repeat
+from workbench.simulate.run import prepare
 
 if TYPE_CHECKING:  # what few commands need is imported where they need it
     from concurrent.futures import Future
     from multiprocessing.synchronize import Event
 
-    from simulate.agents.pairs import PreparedAgents
-    from simulate.agents.traces import AgentTraces
-    from simulate.monitoring.monitor import Monitor
-    from simulate.monitoring.stl import Formula
+    from workbench.simulate.agents.pairs import PreparedAgents
+    from workbench.simulate.agents.traces import AgentTraces
+    from workbench.simulate.monitoring.monitor import Monitor
+    from workbench.simulate.monitoring.stl import Formula
 
 LARGEST_CHUNK = 250
 
@@ -92,13 +92,13 @@ class RunMaker:
         self._last: tuple[int, AgentTraces] | None = None
         self._base = automaton
         if recipe.own_clocks or recipe.synchronous:
-            from simulate.agents.asynchronous import prepare_agents
+            from workbench.simulate.agents.asynchronous import prepare_agents
 
             one_clock = recipe.synchronous or recipe.policy.switching is not Switching.EARLIEST
             self._agents = prepare_agents(automaton, inputs=recipe.inputs, synchronous=one_clock)
         self._monitor: Monitor | None = None
         if formula is not None:
-            from simulate.monitoring.monitor import Monitor
+            from workbench.simulate.monitoring.monitor import Monitor
 
             symbols = self._prepared.symbols
             self._monitor = Monitor(automaton, formula, symbols, recipe.inputs)
@@ -106,7 +106,7 @@ class RunMaker:
     def trace(self, seed: int, dense: bool = True) -> Trace:
         """The whole run of a seed."""
         if self._agents is not None:
-            from simulate.agents.merge import merged
+            from workbench.simulate.agents.merge import merged
 
             return merged(self._agents.product, self._together(seed))
         return repeat(self._prepared, replace(self.recipe, seed=seed), dense=dense)
@@ -116,7 +116,7 @@ class RunMaker:
         assert self._agents is not None
         if self._last is not None and self._last[0] == seed:
             return self._last[1]
-        from simulate.agents.asynchronous import simulate_agents
+        from workbench.simulate.agents.asynchronous import simulate_agents
 
         recipe = self.recipe
         found = simulate_agents(
@@ -182,7 +182,7 @@ def in_workers(
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    from models.interchange.json_model import to_json
+    from workbench.models.interchange.json_model import to_json
 
     size = max(1, min(LARGEST_CHUNK, len(seeds) // (4 * workers)))
     chunks = [seeds[i : i + size] for i in range(0, len(seeds), size)]
@@ -222,8 +222,8 @@ _stop: list[Event] = []
 def _set_up(model: str, recipe: str, formula: str | None, stop: Event) -> None:
     import signal
 
-    from models.interchange.json_model import from_json
-    from simulate.monitoring.stl import parse_formula
+    from workbench.models.interchange.json_model import from_json
+    from workbench.simulate.monitoring.stl import parse_formula
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the work
     given: dict[str, Any] = json.loads(recipe)

@@ -7,14 +7,14 @@ from fractions import Fraction
 from itertools import islice
 from random import Random
 
-from models.automaton import Kind
-from models.expressions.expression import ZERO, Expression, conjunction
-from models.trace import Trace
-from simulate.execution import Execution, Given
-from simulate.place import Prepared
-from simulate.policy import Decisions
-from simulate.recipe import Recipe
-from simulate.start.box import box_of
+from workbench.models.automaton import Kind
+from workbench.models.expressions.expression import ZERO, Expression, conjunction
+from workbench.models.trace import Trace
+from workbench.simulate.execution import Execution, Given
+from workbench.simulate.place import Prepared
+from workbench.simulate.policy import Decisions
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.start.box import box_of
 
 NUDGE = 1e-13
 """A share of a number's size: some hundred units in the last place."""

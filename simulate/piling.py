@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from models.trace import Ending, Event, EventType
-from simulate.accumulation import Limit
-from simulate.place import Place
+from workbench.models.trace import Ending, Event, EventType
+from workbench.simulate.accumulation import Limit
+from workbench.simulate.place import Place
 
 if TYPE_CHECKING:
-    from simulate.execution import Execution
+    from workbench.simulate.execution import Execution
 
 CYCLE = 8
 """At most so many jumps of a cycle are named."""

@@ -13,11 +13,11 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from models.automaton import TIME, Automaton, Edge, EventKind, Initial, Kind, Range
-from models.dynamics import Eliminated, eliminate_algebraic
-from models.enumeration import plain_members
-from models.expressions.differentiate import NotDifferentiableError, differentiate
-from models.expressions.expression import (
+from workbench.models.automaton import TIME, Automaton, Edge, EventKind, Initial, Kind, Range
+from workbench.models.dynamics import Eliminated, eliminate_algebraic
+from workbench.models.enumeration import plain_members
+from workbench.models.expressions.differentiate import NotDifferentiableError, differentiate
+from workbench.models.expressions.expression import (
     FALSE,
     TRUE,
     ZERO,
@@ -28,25 +28,25 @@ from models.expressions.expression import (
     subtract,
     variable,
 )
-from models.expressions.printing import to_text
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from models.record import record
-from models.trace import Scalar
-from simulate.empty_ranges import demands
-from simulate.holding import inclusion_share as inclusion_share
-from simulate.holding import inward, joint_rates, may_hold, resolved
-from simulate.inputs.kinked_formula import KinkedFormula, kinked
-from simulate.inputs.signals import Formula, Lines, Signal
-from simulate.jump import Jump
-from simulate.jump import edge_name as edge_name
-from simulate.landing import Boundary, loosened
-from simulate.locking import HeldBranches, held_branches, lock
-from simulate.stepping.calculator import Calculator, Externals, TolerantCondition
-from simulate.stepping.program import FROZEN, Program, Watched, compile_program
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.record import record
+from workbench.models.trace import Scalar
+from workbench.simulate.empty_ranges import demands
+from workbench.simulate.holding import inclusion_share as inclusion_share
+from workbench.simulate.holding import inward, joint_rates, may_hold, resolved
+from workbench.simulate.inputs.kinked_formula import KinkedFormula, kinked
+from workbench.simulate.inputs.signals import Formula, Lines, Signal
+from workbench.simulate.jump import Jump
+from workbench.simulate.jump import edge_name as edge_name
+from workbench.simulate.landing import Boundary, loosened
+from workbench.simulate.locking import HeldBranches, held_branches, lock
+from workbench.simulate.stepping.calculator import Calculator, Externals, TolerantCondition
+from workbench.simulate.stepping.program import FROZEN, Program, Watched, compile_program
 
 if TYPE_CHECKING:
-    from simulate.at_once import Candidates
-    from simulate.sliding import Slides, Surface
+    from workbench.simulate.at_once import Candidates
+    from workbench.simulate.sliding import Slides, Surface
 
 
 @plain_members
@@ -409,7 +409,7 @@ class Prepared:
     @cached_property
     def slides(self) -> Slides:
         """The surfaces along which runs may slide."""
-        from simulate.sliding import Slides
+        from workbench.simulate.sliding import Slides
 
         return Slides(self)
 

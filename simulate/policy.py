@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
-from models.enumeration import plain_members
-from models.record import record
+from workbench.models.enumeration import plain_members
+from workbench.models.record import record
 
 
 @plain_members

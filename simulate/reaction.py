@@ -9,22 +9,22 @@ import math
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from models.automaton import TIME
-from models.expressions.printing import to_text
-from models.trace import Ending, Event, EventType
-from simulate.accumulation import Limit
-from simulate.fired import exactly_bad, name_of, residual_of
-from simulate.giving_way import hold, release
-from simulate.jump import edge_name
-from simulate.landing import Departure, granted
-from simulate.piling import last_round, no_rest, offer, piled_up
-from simulate.place import Place, Role
-from simulate.refusal import refusal
-from simulate.stepping.stretch import Stretch
+from workbench.models.automaton import TIME
+from workbench.models.expressions.printing import to_text
+from workbench.models.trace import Ending, Event, EventType
+from workbench.simulate.accumulation import Limit
+from workbench.simulate.fired import exactly_bad, name_of, residual_of
+from workbench.simulate.giving_way import hold, release
+from workbench.simulate.jump import edge_name
+from workbench.simulate.landing import Departure, granted
+from workbench.simulate.piling import last_round, no_rest, offer, piled_up
+from workbench.simulate.place import Place, Role
+from workbench.simulate.refusal import refusal
+from workbench.simulate.stepping.stretch import Stretch
 
 if TYPE_CHECKING:
-    from simulate.execution import Execution, RunEnded
-    from simulate.sliding import Surface
+    from workbench.simulate.execution import Execution, RunEnded
+    from workbench.simulate.sliding import Surface
 
 
 def on_time(run: Execution, place: Place) -> None:

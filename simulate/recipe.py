@@ -12,15 +12,15 @@ from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any
 
-from models.automaton import Automaton
-from models.record import record
-from models.source import Diagnostic, ModelError
-from models.trace import Trace
-from simulate.inputs.signals import Formula, Lines, Signal, Steps
-from simulate.place import Prepared
-from simulate.policy import Level, Policy, Switching
-from simulate.run import DEFAULT_METHOD, DEFAULT_POLICY, Given, simulate
-from simulate.stepping.methods import Adams, Detection, Method, Multirate, Taylor
+from workbench.models.automaton import Automaton
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError
+from workbench.models.trace import Trace
+from workbench.simulate.inputs.signals import Formula, Lines, Signal, Steps
+from workbench.simulate.place import Prepared
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.run import DEFAULT_METHOD, DEFAULT_POLICY, Given, simulate
+from workbench.simulate.stepping.methods import Adams, Detection, Method, Multirate, Taylor
 
 RECIPE = "recipe"
 """The key of the recipe in a trace's document."""
@@ -87,7 +87,7 @@ def repeat(
 
 def recorded(trace: Trace, recipe: Recipe, sha256: str) -> str:
     """The trace and the recipe that repeats it, as one JSON document."""
-    from models.trace_files import as_document
+    from workbench.models.trace_files import as_document
 
     document = as_document(trace)
     document[RECIPE] = {
@@ -102,7 +102,7 @@ def read_recorded(text: str) -> tuple[Trace, Recipe | None, str]:
 
     Raises ModelError for anything that is not a trace.
     """
-    from models.trace_files import from_json
+    from workbench.models.trace_files import from_json
 
     trace = from_json(text)
     given = json.loads(text).get(RECIPE)
@@ -191,7 +191,7 @@ def _text(value: object) -> str | None:
 def signal_out(signal: Signal) -> dict[str, Any]:
     """A signal as plain data."""
     if isinstance(signal, Formula):
-        from models.expressions.printing import to_text
+        from workbench.models.expressions.printing import to_text
 
         return {"form": "formula", "text": to_text(signal.expression)}
     form = "steps" if isinstance(signal, Steps) else "lines"
@@ -200,7 +200,7 @@ def signal_out(signal: Signal) -> dict[str, Any]:
 
 def _signal_in(given: Mapping[str, Any]) -> Signal:
     if given["form"] == "formula":
-        from models.expressions.text import parse_expression
+        from workbench.models.expressions.text import parse_expression
 
         return Formula(parse_expression(str(given["text"])))
     times, values = tuple(map(float, given["times"])), tuple(map(float, given["values"]))

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from models.automaton import TIME
-from models.trace import Course, Scalar, Segment
-from simulate.inputs.signals import Formula, Signal
-from simulate.place import Place, Prepared, slope_of
-from simulate.stepping.stretch import Stretch
+from workbench.models.automaton import TIME
+from workbench.models.trace import Course, Scalar, Segment
+from workbench.simulate.inputs.signals import Formula, Signal
+from workbench.simulate.place import Place, Prepared, slope_of
+from workbench.simulate.stepping.stretch import Stretch
 
 Values = Mapping[str, float]
 

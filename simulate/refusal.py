@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulate.place import Place
+from workbench.simulate.place import Place
 
 if TYPE_CHECKING:
-    from simulate.execution import Execution
+    from workbench.simulate.execution import Execution
 
 
 def refusal(run: Execution, place: Place, j: int) -> str:

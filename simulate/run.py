@@ -20,16 +20,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from random import Random
 
-from models.automaton import Automaton
-from models.source import Diagnostic, ModelError
-from models.trace import Trace
-from simulate.execution import Execution
-from simulate.execution import Given as Given
-from simulate.inputs.signals import Signal, constant_signal
-from simulate.place import Prepared
-from simulate.policy import Decisions, Policy
-from simulate.stepping.methods import Adams, Method, check_method
-from simulate.stepping.program import Lipschitz as Lipschitz
+from workbench.models.automaton import Automaton
+from workbench.models.source import Diagnostic, ModelError
+from workbench.models.trace import Trace
+from workbench.simulate.execution import Execution
+from workbench.simulate.execution import Given as Given
+from workbench.simulate.inputs.signals import Signal, constant_signal
+from workbench.simulate.place import Prepared
+from workbench.simulate.policy import Decisions, Policy
+from workbench.simulate.stepping.methods import Adams, Method, check_method
+from workbench.simulate.stepping.program import Lipschitz as Lipschitz
 
 DEFAULT_METHOD = Adams()
 DEFAULT_POLICY = Policy()

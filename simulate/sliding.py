@@ -19,9 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from models.automaton import TIME, EventKind, primed
-from models.expressions.differentiate import NotDifferentiableError, differentiate, lie_derivative
-from models.expressions.expression import (
+from workbench.models.automaton import TIME, EventKind, primed
+from workbench.models.expressions.differentiate import (
+    NotDifferentiableError,
+    differentiate,
+    lie_derivative,
+)
+from workbench.models.expressions.expression import (
     FALSE,
     ZERO,
     Expression,
@@ -34,19 +38,19 @@ from models.expressions.expression import (
     negation,
     subtract,
 )
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.printing import to_text
-from models.expressions.simplify import simplify
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from models.record import record
-from simulate.holding import inward
-from simulate.locking import fix, held_branches, lock
-from simulate.place import UNDEFINED_HOLDS, Place, Role
-from simulate.stepping.calculator import Calculator, TolerantCondition
-from simulate.stepping.program import Watched, compile_program
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.simplify import simplify
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.record import record
+from workbench.simulate.holding import inward
+from workbench.simulate.locking import fix, held_branches, lock
+from workbench.simulate.place import UNDEFINED_HOLDS, Place, Role
+from workbench.simulate.stepping.calculator import Calculator, TolerantCondition
+from workbench.simulate.stepping.program import Watched, compile_program
 
 if TYPE_CHECKING:
-    from simulate.place import Prepared
+    from workbench.simulate.place import Prepared
 
 Flows = dict[str, Expression]
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.trace import Ending, EventType
-from simulate.fired import residual_of
-from simulate.place import Place, Role
-from simulate.reaction import outside, switched, take, violated
-from simulate.stepping.stretch import Stretch
+from workbench.models.trace import Ending, EventType
+from workbench.simulate.fired import residual_of
+from workbench.simulate.place import Place, Role
+from workbench.simulate.reaction import outside, switched, take, violated
+from workbench.simulate.stepping.stretch import Stretch
 
 if TYPE_CHECKING:
-    from simulate.execution import Execution
-    from simulate.sliding import Surface
+    from workbench.simulate.execution import Execution
+    from workbench.simulate.sliding import Surface
 
 
 def react_sliding(run: Execution, place: Place, surface: Surface, result: Stretch) -> None:

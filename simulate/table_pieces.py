@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
-from models.expressions.expression import Expression, lookup
-from models.expressions.table import Interpolation, Table
+from workbench.models.expressions.expression import Expression, lookup
+from workbench.models.expressions.table import Interpolation, Table
 
 FAR = Fraction(10) ** 300
 """Beyond all arguments."""

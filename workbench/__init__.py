@@ -15,10 +15,10 @@ TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all o
 if TYPE_CHECKING:
     from typing import Any
 
-    from models.automaton import Automaton, HybridAutomaton
-    from models.load import load
-    from models.model import Model
-    from models.source import Diagnostic, ModelError, Span
+    from workbench.models.automaton import Automaton, HybridAutomaton
+    from workbench.models.load import load
+    from workbench.models.model import Model
+    from workbench.models.source import Diagnostic, ModelError, Span
 
 __version__ = "0.1.0"
 
@@ -34,13 +34,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Automaton": "models.automaton",
-    "Diagnostic": "models.source",
-    "HybridAutomaton": "models.automaton",
-    "Model": "models.model",
-    "ModelError": "models.source",
-    "Span": "models.source",
-    "load": "models.load",
+    "Automaton": "workbench.models.automaton",
+    "Diagnostic": "workbench.models.source",
+    "HybridAutomaton": "workbench.models.automaton",
+    "Model": "workbench.models.model",
+    "ModelError": "workbench.models.source",
+    "Span": "workbench.models.source",
+    "load": "workbench.models.load",
 }
 
 

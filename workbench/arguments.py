@@ -16,7 +16,7 @@ from workbench.console import Console
 from workbench.option_types import refuse_overwriting
 
 if TYPE_CHECKING:
-    from models.model import Model
+    from workbench.models.model import Model
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -43,8 +43,8 @@ class Chosen:
 
     def load(self) -> Model:
         """The model itself; raises ModelError."""
-        from models.load import load
-        from models.source import Diagnostic, ModelError
+        from workbench.models.load import load
+        from workbench.models.source import Diagnostic, ModelError
 
         try:
             return load(self.reference, agent=self.agent, parameters=self.parameters)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton, Property
+    from workbench.models.automaton import Automaton, Property
 
 property_option = click.option(
     "--property",

@@ -63,7 +63,7 @@ def _failed(console: Console, error: BaseException, arguments: Sequence[str]) ->
     from workbench.exit_codes import ExitCode
 
     try:
-        from models.source import ModelError
+        from workbench.models.source import ModelError
 
         if isinstance(error, ModelError):
             console.rejection(error)

@@ -17,7 +17,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from models.source import Diagnostic, ModelError, Span
+    from workbench.models.source import Diagnostic, ModelError, Span
 
 _HEADLINE = re.compile(r"^(?P<place>.*?)(?P<severity>error|warning): (?P<rest>.*)$")
 _CARETS = re.compile(r"^(?P<margin> +\| +)(?P<carets>\^+)$")

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from models.counting import counted
+from workbench.models.counting import counted
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton, Property
-    from models.trace import Event, Scalar, Segment, Trace
-    from simulate.monitoring.stl import Formula
-    from simulate.recipe import Recipe
-    from simulate.search.falsification import Outcome
+    from workbench.models.automaton import Automaton, Property
+    from workbench.models.trace import Event, Scalar, Segment, Trace
+    from workbench.simulate.monitoring.stl import Formula
+    from workbench.simulate.recipe import Recipe
+    from workbench.simulate.search.falsification import Outcome
 
 MOST_EDGES = 12
 """So many edges of a run are told, one in a line; the file has them all."""
@@ -22,7 +22,7 @@ MOST_EDGES = 12
 
 def label(claim: Property | Formula) -> str:
     """What a claim is called."""
-    from models.automaton import Property
+    from workbench.models.automaton import Property
 
     return claim.name if isinstance(claim, Property) else claim.text
 
@@ -35,7 +35,7 @@ def in_words(
     trace_file: Path | None,
 ) -> str:
     """The outcome of a search: the counterexample, or how close a run came."""
-    from simulate.search.doubt import in_words as doubts_in_words
+    from workbench.simulate.search.doubt import in_words as doubts_in_words
 
     head = f"{model}: {label(claim)!r}"
     effort = f"{counted(outcome.simulations, 'simulation')}, {outcome.seconds:.1f} s"
@@ -65,9 +65,9 @@ def in_words(
 
 def described(recipe: Recipe) -> list[str]:
     """A run in words: where it starts, what is fed into it, how it switches."""
-    from models.expressions.printing import to_text
-    from simulate.inputs.signals import Formula as Expression
-    from simulate.inputs.signals import Steps
+    from workbench.models.expressions.printing import to_text
+    from workbench.simulate.inputs.signals import Formula as Expression
+    from workbench.simulate.inputs.signals import Steps
 
     lines = []
     if recipe.initial:
@@ -103,7 +103,7 @@ def _shown(value: object) -> str:
 
 def _repeated(automaton: Automaton, outcome: Outcome) -> Trace | None:
     """The run that came closest."""
-    from simulate.recipe import repeat
+    from workbench.simulate.recipe import repeat
 
     assert outcome.closest is not None
     try:
@@ -135,7 +135,7 @@ def _with_landings(automaton: Automaton, trace: Trace) -> Iterator[tuple[Event, 
 
 def _landing(automaton: Automaton, before: Segment, event: Event, after: Segment) -> str:
     """The values that the resets of an edge leave open."""
-    from simulate.jump import edge_name
+    from workbench.simulate.jump import edge_name
 
     values: dict[str, Scalar] = after.valuation(after.start)
     open_resets = {
@@ -153,7 +153,7 @@ def as_data(
     automaton: Automaton, claim: Property | Formula, outcome: Outcome, trace_file: Path | None
 ) -> dict[str, Any]:
     """The outcome of a search as plain data."""
-    from simulate.search.doubt import in_words as doubts_in_words
+    from workbench.simulate.search.doubt import in_words as doubts_in_words
 
     def number(value: float) -> float | None:
         return value if math.isfinite(value) else None

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton
-    from models.source import Span
-    from simulate.monitoring.stl import Formula
+    from workbench.models.automaton import Automaton
+    from workbench.models.source import Span
+    from workbench.simulate.monitoring.stl import Formula
 
 FILE = "<formula>"
 
 
 def read_formula(automaton: Automaton, text: str) -> Formula:
     """A temporal formula over the model's names."""
-    from models.condition_check import misfit, types_by_name, with_symbols
-    from models.expressions.traversal import free_variables
-    from models.source import ModelError
-    from simulate.monitoring.stl import parse_formula
+    from workbench.models.condition_check import misfit, types_by_name, with_symbols
+    from workbench.models.expressions.traversal import free_variables
+    from workbench.models.source import ModelError
+    from workbench.simulate.monitoring.stl import parse_formula
 
     types = types_by_name(automaton)
     try:
@@ -42,7 +42,7 @@ def read_formula(automaton: Automaton, text: str) -> Formula:
 
 def _wrong(text: str, message: str, span: Span | None, hint: str | None = None) -> click.UsageError:
     """The message, and the place underlined."""
-    from models.source import Diagnostic
+    from workbench.models.source import Diagnostic
 
     rendered = Diagnostic("formula", message, span, hint).render(text)
     _, *below = rendered.split("\n")
@@ -51,7 +51,7 @@ def _wrong(text: str, message: str, span: Span | None, hint: str | None = None) 
 
 def _place(text: str, name: str) -> Span | None:
     """Where a name stands in a text."""
-    from models.source import Span
+    from workbench.models.source import Span
 
     found = re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text)
     if found is None:

@@ -6,12 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from models.agents.hierarchy import Access, Agent, AgentInstance, Claim, Mode, ModeInstance
-from models.automaton import Automaton, HybridAutomaton, Property, PropertyKind
-from models.expressions.expression import TRUE, conjunction
-from models.expressions.printing import to_text
-from models.expressions.traversal import conjuncts
-from reports.words import wording
+from workbench.models.agents.hierarchy import (
+    Access,
+    Agent,
+    AgentInstance,
+    Claim,
+    Mode,
+    ModeInstance,
+)
+from workbench.models.automaton import Automaton, HybridAutomaton, Property, PropertyKind
+from workbench.models.expressions.expression import TRUE, conjunction
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.traversal import conjuncts
+from workbench.reports.words import wording
 
 ALIKE_SHOWN = 1
 """How many of a group of replicated agents are written out."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from models.counting import counted
 from workbench.arguments import Chosen, split_reference
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
+from workbench.models.counting import counted
 
 if TYPE_CHECKING:
-    from models.model import Model
+    from workbench.models.model import Model
 
 
 def recheck_refinement(
@@ -22,10 +22,10 @@ def recheck_refinement(
     Obligations that only solvers decided cannot be checked here: with such the answer is
     "unknown".
     """
-    from abstraction.refinement.induction_file import is_induction
-    from abstraction.refinement.proof_file import check_proof
-    from abstraction.refinement.surroundings import assumed_of
-    from models.proof.checker import Rejected
+    from workbench.abstraction.refinement.induction_file import is_induction
+    from workbench.abstraction.refinement.proof_file import check_proof
+    from workbench.abstraction.refinement.surroundings import assumed_of
+    from workbench.models.proof.checker import Rejected
 
     other = Chosen(*split_reference(against), {})
     detailed, abstract = chosen.load(), other.load()
@@ -73,8 +73,8 @@ def _recheck_induction(
     console: Console, labels: tuple[str, str], step: Model, contract: Model, text: bytes
 ) -> ExitCode:
     """The theorem's side conditions and every certificate of a proof by induction."""
-    from abstraction.refinement.induction_file import check_induction
-    from models.proof.checker import Rejected
+    from workbench.abstraction.refinement.induction_file import check_induction
+    from workbench.models.proof.checker import Rejected
 
     begun = time.perf_counter()
     judgement = check_induction(step, contract, text)

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from models.counting import counted
+from workbench.models.counting import counted
 
 if TYPE_CHECKING:
-    from models.trace import Trace
-    from models.trace_boxes import Box
-    from models.trace_comparison import Difference
-    from simulate.many_runs import Summary
+    from workbench.models.trace import Trace
+    from workbench.models.trace_boxes import Box
+    from workbench.models.trace_comparison import Difference
+    from workbench.simulate.many_runs import Summary
 
 SHOWN_AGENTS = 8
 """So many agents are named in the line of a run."""
@@ -118,7 +118,7 @@ def table(
 ) -> str:
     """All runs as one CSV table; a column says which run where there are several. Where `boxes`
     enclose the run of a seed, columns have their bounds."""
-    from models.trace_files import to_csv
+    from workbench.models.trace_files import to_csv
 
     if len(runs) == 1:
         return to_csv(runs[0][1], boxes=boxes)

@@ -18,13 +18,13 @@ from workbench.formulas import read_formula as read_formula
 from workbench.formulas import unknown as unknown
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton
-    from models.trace import Trace
-    from simulate.inputs.signals import Signal
-    from simulate.policy import Policy
-    from simulate.recipe import Recipe
-    from simulate.run import Given
-    from simulate.stepping.methods import Method
+    from workbench.models.automaton import Automaton
+    from workbench.models.trace import Trace
+    from workbench.simulate.inputs.signals import Signal
+    from workbench.simulate.policy import Policy
+    from workbench.simulate.recipe import Recipe
+    from workbench.simulate.run import Given
+    from workbench.simulate.stepping.methods import Method
 
 DEFAULT_UNTIL = 20.0
 SHOWN_NAMES = 8
@@ -42,7 +42,7 @@ def read_recipe(
     automaton: Automaton, parameters: Mapping[str, Fraction], options: Mapping[str, Any]
 ) -> Recipe:
     """What the options ask for; raises `click.UsageError` for what makes no sense."""
-    from simulate.recipe import Recipe
+    from workbench.simulate.recipe import Recipe
 
     until = options["until"]
     if until is None:
@@ -75,8 +75,8 @@ def replayed_recipe(chosen: Chosen, automaton: Automaton, options: Mapping[str, 
     """The recipe of a saved run; options of method and tolerance given besides it win."""
     from dataclasses import replace
 
-    from models.source import Diagnostic, ModelError
-    from simulate.recipe import read_recorded
+    from workbench.models.source import Diagnostic, ModelError
+    from workbench.simulate.recipe import read_recorded
 
     path: Path = options["replay"]
     with placed_in(path):
@@ -114,7 +114,7 @@ def _given(name: str) -> bool:
 
 def chosen_method(name: str, rtol: float, atol: float) -> Method:
     """The stepping method of that name."""
-    from simulate.stepping.methods import Adams, Detection, Multirate, Taylor
+    from workbench.simulate.stepping.methods import Adams, Detection, Multirate, Taylor
 
     if name == "taylor":
         return Taylor(rtol=rtol, atol=atol)
@@ -164,7 +164,7 @@ def read_other(console: Console, path: Path | None, automaton: Automaton) -> Tra
     model, and those that it lacks are named."""
     if path is None:
         return None
-    from models.trace_files import TIME_COLUMN, from_csv, from_json
+    from workbench.models.trace_files import TIME_COLUMN, from_csv, from_json
 
     text = read_text(path)
     numeric = {v.name for v in automaton.variables if not v.type.values}
@@ -194,7 +194,7 @@ def placed_in(path: Path) -> Iterator[None]:
     """Say of everything that is wrong within that it is in this file."""
     from dataclasses import replace
 
-    from models.source import ModelError, Span
+    from workbench.models.source import ModelError, Span
 
     try:
         yield
@@ -256,8 +256,8 @@ def _location(automaton: Automaton, name: str | None) -> str | None:
 
 
 def _signals(automaton: Automaton, given: Iterable[str]) -> dict[str, Signal]:
-    from models.source import ModelError
-    from simulate.inputs.signal_text import parse_signal
+    from workbench.models.source import ModelError
+    from workbench.simulate.inputs.signal_text import parse_signal
 
     bounds = {i.name: (i.low, i.high) for i in automaton.inputs}
     bounds |= {f"{n}.inclusion": (Fraction(0), Fraction(1)) for n in _inclusions(automaton)}
@@ -287,7 +287,7 @@ MANY_AGENTS = 10
 def _gain_by_own_clocks(automaton: Automaton, policy: Policy, options: Mapping[str, Any]) -> bool:
     """Whether to give agents clocks of their own though nobody asked: the events are the same,
     and what N agents do alone or in pairs is not looked at in N^2 places at every step."""
-    from simulate.policy import Switching
+    from workbench.simulate.policy import Switching
 
     return (
         len(automaton.components) >= MANY_AGENTS
@@ -335,7 +335,7 @@ def _check_bounds(name: str, signal: Signal, low: Fraction | None, high: Fractio
 
 
 def _policy(options: Mapping[str, Any]) -> Policy:
-    from simulate.policy import Level, Policy, Switching
+    from workbench.simulate.policy import Level, Policy, Switching
 
     many = options["runs"] > 1
     name = options["policy"] or ("random" if many else "earliest")

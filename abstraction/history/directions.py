@@ -20,8 +20,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.templates.directions import axes, bad_normals, fastest_rate, template
-from abstraction.templates.system import Array, Flow, TemplateSystem
+from workbench.abstraction.templates.directions import axes, bad_normals, fastest_rate, template
+from workbench.abstraction.templates.system import Array, Flow, TemplateSystem
 
 Vector = tuple[Fraction, ...]
 

@@ -22,21 +22,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.history.directions import Vector
-from abstraction.templates.directions import Template
-from abstraction.templates.image_bounds import Setting, setting_of
-from abstraction.templates.invariant import (
+from workbench.abstraction.history.directions import Vector
+from workbench.abstraction.templates.directions import Template
+from workbench.abstraction.templates.image_bounds import Setting, setting_of
+from workbench.abstraction.templates.invariant import (
     OFFSET_GRID,
     SLACK,
     Missed,
     TemplateSearch,
     least_invariant,
 )
-from abstraction.templates.simple_rationals import on_grid
-from abstraction.templates.system import Array, Flow, Polyhedron, TemplateSystem
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from reach.sets.support import SupportOracle
+from workbench.abstraction.templates.simple_rationals import on_grid
+from workbench.abstraction.templates.system import Array, Flow, Polyhedron, TemplateSystem
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.reach.sets.support import SupportOracle
 
 ON_BOUND = 1e-7
 """States closer than this to a bound, relative to their size, lie on it."""

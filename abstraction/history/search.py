@@ -23,11 +23,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from abstraction.history.directions import node_directions
-from abstraction.history.places import Node, Place, Scene, node_of, transit
-from abstraction.templates.directions import Template, axes, fastest_rate, template
-from abstraction.templates.image_bounds import size_of
-from abstraction.templates.invariant import (
+from workbench.abstraction.history.directions import node_directions
+from workbench.abstraction.history.places import Node, Place, Scene, node_of, transit
+from workbench.abstraction.templates.directions import Template, axes, fastest_rate, template
+from workbench.abstraction.templates.image_bounds import size_of
+from workbench.abstraction.templates.invariant import (
     SETTLED,
     SLACK,
     TOUCHING,
@@ -36,9 +36,9 @@ from abstraction.templates.invariant import (
     least_invariant,
     search_setting,
 )
-from abstraction.templates.system import Array, Polyhedron, Start, Switch, TemplateSystem
-from models.proof.polyhedral import Region
-from reach.sets.support import SupportOracle
+from workbench.abstraction.templates.system import Array, Polyhedron, Start, Switch, TemplateSystem
+from workbench.models.proof.polyhedral import Region
+from workbench.reach.sets.support import SupportOracle
 
 PATIENCE, MOST_VISITS = 4, 14
 """After so many visits entry sets of a node are extrapolated; after more the search ends."""

@@ -17,14 +17,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction.predicates.predicates import Predicate
-from abstraction.predicates.zone_solver import ZoneSolver, closed, sides
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import Array, Flow, Polyhedron, Switch, TemplateSystem
-from models.automaton import primed
-from models.proof.linear import Form, Row, combination
-from models.smt.rows import RowSession
-from reach.sets.support import SupportOracle
+from workbench.abstraction.predicates.predicates import Predicate
+from workbench.abstraction.predicates.zone_solver import ZoneSolver, closed, sides
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import Array, Flow, Polyhedron, Switch, TemplateSystem
+from workbench.models.automaton import primed
+from workbench.models.proof.linear import Form, Row, combination
+from workbench.models.smt.rows import RowSession
+from workbench.reach.sets.support import SupportOracle
 
 Signs = tuple[int, ...]
 

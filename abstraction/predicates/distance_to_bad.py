@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstraction.predicates.cells import AbstractState, Cells
-from abstraction.templates.system import Array, Polyhedron
-from reach.sets.support import SupportOracle
+from workbench.abstraction.predicates.cells import AbstractState, Cells
+from workbench.abstraction.templates.system import Array, Polyhedron
+from workbench.reach.sets.support import SupportOracle
 
 NOWHERE = 10**6
 """Switches to bad states where none lead there."""

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstraction.predicates.reached_parts import ReachedParts
-from abstraction.templates import simple_rationals
-from abstraction.templates.system import Array, Flow
-from reach.programs.sparse_program import SparseProgram
+from workbench.abstraction.predicates.reached_parts import ReachedParts
+from workbench.abstraction.templates import simple_rationals
+from workbench.abstraction.templates.system import Array, Flow
+from workbench.reach.programs.sparse_program import SparseProgram
 
 SIMPLE = (0.02, 0.004, 0.0002)
 """By how much rounding may change an entry of a normal whose largest is 1: coarse first."""

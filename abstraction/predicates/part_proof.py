@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from abstraction.predicates.reached_parts import Part, ReachedParts
-from abstraction.templates import simple_rationals
-from models.proof.certificate import PolyhedralProof
-from models.proof.farkas import Multipliers
-from models.proof.linear import Form
-from models.proof.polyhedral import (
+from workbench.abstraction.predicates.reached_parts import Part, ReachedParts
+from workbench.abstraction.templates import simple_rationals
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import (
     CoverObligation,
     Evidence,
     ExitObligation,
@@ -25,8 +25,8 @@ from models.proof.polyhedral import (
     Split,
     obligations,
 )
-from models.proof.problem import LinearProblem
-from reach.evidence import Unproved, prove
+from workbench.models.proof.problem import LinearProblem
+from workbench.reach.evidence import Unproved, prove
 
 OFFSET_GRID = 10**6
 NORMAL_DENOMINATOR = 10**6

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from abstraction.predicates.inductive_half_space import HalfSpace, Separator
-from abstraction.predicates.reached_parts import (
+from workbench.abstraction.predicates.inductive_half_space import HalfSpace, Separator
+from workbench.abstraction.predicates.reached_parts import (
     Excess,
     ReachedParts,
     Strategy,
@@ -26,8 +26,8 @@ from abstraction.predicates.reached_parts import (
     levelled,
     reached_parts,
 )
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import Array, TemplateSystem
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import Array, TemplateSystem
 
 EULER = 0.05
 """tau, in units of the fastest time constant."""

@@ -18,11 +18,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.predicates.cells import AbstractState, Cells, Effort
-from abstraction.predicates.distance_to_bad import DistanceToBad
-from abstraction.predicates.part_proof import proved_parts, rational_parts
-from abstraction.predicates.part_search import Learned, PartOutcome, PartPlan, PartSearch
-from abstraction.predicates.predicates import (
+from workbench.abstraction.predicates.cells import AbstractState, Cells, Effort
+from workbench.abstraction.predicates.distance_to_bad import DistanceToBad
+from workbench.abstraction.predicates.part_proof import proved_parts, rational_parts
+from workbench.abstraction.predicates.part_search import Learned, PartOutcome, PartPlan, PartSearch
+from workbench.abstraction.predicates.predicates import (
     Origin,
     Predicate,
     distinct,
@@ -30,14 +30,14 @@ from abstraction.predicates.predicates import (
     initial_predicates,
     mined_predicates,
 )
-from abstraction.predicates.refinement_history import PathStep, RefinementRound, in_path
-from abstraction.predicates.search import AbstractGraph, explore
-from abstraction.predicates.seen_states import margins, seen_bad
-from abstraction.predicates.slices import CellSlicer
-from abstraction.predicates.split_system import SplitSystem, split_system
-from abstraction.predicates.tracked_slices import TrackedSearch
-from abstraction.templates import simple_rationals
-from abstraction.templates.directions import (
+from workbench.abstraction.predicates.refinement_history import PathStep, RefinementRound, in_path
+from workbench.abstraction.predicates.search import AbstractGraph, explore
+from workbench.abstraction.predicates.seen_states import margins, seen_bad
+from workbench.abstraction.predicates.slices import CellSlicer
+from workbench.abstraction.predicates.split_system import SplitSystem, split_system
+from workbench.abstraction.predicates.tracked_slices import TrackedSearch
+from workbench.abstraction.templates import simple_rationals
+from workbench.abstraction.templates.directions import (
     SHORT,
     axes,
     bad_normals,
@@ -46,25 +46,25 @@ from abstraction.templates.directions import (
     model_normals,
     template,
 )
-from abstraction.templates.eigen_directions import eigen_directions
-from abstraction.templates.hull_directions import outline_normals
-from abstraction.templates.sampled_runs import SampledRuns, sampled_runs
-from abstraction.templates.system import (
+from workbench.abstraction.templates.eigen_directions import eigen_directions
+from workbench.abstraction.templates.hull_directions import outline_normals
+from workbench.abstraction.templates.sampled_runs import SampledRuns, sampled_runs
+from workbench.abstraction.templates.system import (
     Array,
     TemplateSystem,
     TooManyLocationsError,
     template_system,
 )
-from abstraction.transients.search import Found as FollowedProof
-from abstraction.transients.search import search_transient
-from models.counting import counted
-from models.expressions.expression import Expression
-from models.proof.certificate import PolyhedralProof
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from models.proof.problem import LinearProblem
-from reach.evidence import prove
-from reach.time_limit import OutOfTimeError
+from workbench.abstraction.transients.search import Found as FollowedProof
+from workbench.abstraction.transients.search import search_transient
+from workbench.models.counting import counted
+from workbench.models.expressions.expression import Expression
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.models.proof.problem import LinearProblem
+from workbench.reach.evidence import prove
+from workbench.reach.time_limit import OutOfTimeError
 
 PACE = 0.1
 PLANS = (PartPlan(2.0), PartPlan(0.2), PartPlan(0.05))

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from models.automaton import primed
-from models.expressions.expression import Expression
-from models.proof.linear import Form, Row, alternatives, of_variable
-from models.proof.problem import LinearProblem
+from workbench.models.automaton import primed
+from workbench.models.expressions.expression import Expression
+from workbench.models.proof.linear import Form, Row, alternatives, of_variable
+from workbench.models.proof.problem import LinearProblem
 
 
 class Origin(StrEnum):

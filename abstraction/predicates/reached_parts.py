@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import Array, Flow, Polyhedron, TemplateSystem
-from reach.programs.sparse_program import SparseProgram
-from reach.sets.support import SupportOracle
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import Array, Flow, Polyhedron, TemplateSystem
+from workbench.reach.programs.sparse_program import SparseProgram
+from workbench.reach.sets.support import SupportOracle
 
 FAR = 1e4
 """Rows whose solution is this many times as large as anything seen have none."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from abstraction.predicates.predicates import Predicate, in_words
-from models.proof.linear import Form
+from workbench.abstraction.predicates.predicates import Predicate, in_words
+from workbench.models.proof.linear import Form
 
 
 @dataclass(frozen=True)

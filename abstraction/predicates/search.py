@@ -11,15 +11,15 @@ from fractions import Fraction
 from itertools import count
 from typing import TYPE_CHECKING
 
-from abstraction.predicates.cells import AbstractState, Cells
-from abstraction.predicates.predicates import in_words
-from abstraction.predicates.refinement_history import PathStep, comparison
-from abstraction.predicates.slices import CellSlicer
+from workbench.abstraction.predicates.cells import AbstractState, Cells
+from workbench.abstraction.predicates.predicates import in_words
+from workbench.abstraction.predicates.refinement_history import PathStep, comparison
+from workbench.abstraction.predicates.slices import CellSlicer
 
 if TYPE_CHECKING:
     import networkx
 
-    from models.proof.linear import Form
+    from workbench.models.proof.linear import Form
 
 
 Distance = Callable[[AbstractState], tuple[int, float]]

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from abstraction.predicates.refinement_history import PathStep, RefinementRound
-from models.automaton import REAL, TIME, Automaton
-from models.expressions.expression import conjunction
-from models.proof.conditions import expression_of
-from models.proof.problem import proved_view
-from models.smt.solver import Limits, Witness, satisfiable
-from models.unfolding import folded
-from simulate.recipe import Recipe
+from workbench.abstraction.predicates.refinement_history import PathStep, RefinementRound
+from workbench.models.automaton import REAL, TIME, Automaton
+from workbench.models.expressions.expression import conjunction
+from workbench.models.proof.conditions import expression_of
+from workbench.models.proof.problem import proved_view
+from workbench.models.smt.solver import Limits, Witness, satisfiable
+from workbench.models.unfolding import folded
+from workbench.simulate.recipe import Recipe
 
 MAX_SEEDS = 6
 LIMITS = Limits(resources=2_000_000, milliseconds=500)

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.predicates.predicates import Origin, Predicate, normalised
-from abstraction.templates import simple_rationals
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import TemplateSystem
-from models.proof.linear import Form
+from workbench.abstraction.predicates.predicates import Origin, Predicate, normalised
+from workbench.abstraction.templates import simple_rationals
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import TemplateSystem
+from workbench.models.proof.linear import Form
 
 CLEARLY = 1e-6
 

@@ -31,12 +31,12 @@ from itertools import chain, islice
 
 import numpy as np
 
-from abstraction.predicates.cells import AbstractState, Cells
-from abstraction.predicates.zone_solver import closed
-from abstraction.templates.system import Array, Flow, Polyhedron
-from models.automaton import primed
-from reach.affine.matrix_exponential import matrix_exponential
-from reach.sets.support import SupportOracle
+from workbench.abstraction.predicates.cells import AbstractState, Cells
+from workbench.abstraction.predicates.zone_solver import closed
+from workbench.abstraction.templates.system import Array, Flow, Polyhedron
+from workbench.models.automaton import primed
+from workbench.reach.affine.matrix_exponential import matrix_exponential
+from workbench.reach.sets.support import SupportOracle
 
 MOST_SLICES = 40
 ROUNDING = 1e-9

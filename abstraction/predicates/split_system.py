@@ -15,12 +15,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstraction.predicates.cells import AbstractState
-from abstraction.predicates.search import AbstractGraph, Step
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import Array, Flow, Polyhedron, Start, Switch, TemplateSystem
-from models.automaton import primed
-from models.proof.polyhedral import Part, Region
+from workbench.abstraction.predicates.cells import AbstractState
+from workbench.abstraction.predicates.search import AbstractGraph, Step
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import (
+    Array,
+    Flow,
+    Polyhedron,
+    Start,
+    Switch,
+    TemplateSystem,
+)
+from workbench.models.automaton import primed
+from workbench.models.proof.polyhedral import Part, Region
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from abstraction.predicates.cells import CLOSE, AbstractState, Cells
-from abstraction.predicates.search import AbstractGraph, Step
-from abstraction.predicates.slices import CellSlicer, Slices
-from abstraction.templates.system import Array, Flow, Polyhedron
-from reach.sets.support import SupportOracle
+from workbench.abstraction.predicates.cells import CLOSE, AbstractState, Cells
+from workbench.abstraction.predicates.search import AbstractGraph, Step
+from workbench.abstraction.predicates.slices import CellSlicer, Slices
+from workbench.abstraction.templates.system import Array, Flow, Polyhedron
+from workbench.reach.sets.support import SupportOracle
 
 MOST_ENTRIES = 12
 """An entry that grew so often becomes the whole cell."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from models.proof.linear import Form, Row, Rows
-from models.smt.rows import RowSession
-from reach.time_limit import check_time
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.smt.rows import RowSession
+from workbench.reach.time_limit import check_time
 
 
 class ZoneSolver:

@@ -17,10 +17,10 @@ from itertools import product
 
 import numpy as np
 
-from abstraction.recurrence.entry_sets import EntrySet, floats
-from abstraction.recurrence.followed_stays import Followed
-from abstraction.recurrence.stay_view import Array, JumpView, StayView, Vector
-from reach.affine.matrix_exponential import matrix_exponential
+from workbench.abstraction.recurrence.entry_sets import EntrySet, floats
+from workbench.abstraction.recurrence.followed_stays import Followed
+from workbench.abstraction.recurrence.stay_view import Array, JumpView, StayView, Vector
+from workbench.reach.affine.matrix_exponential import matrix_exponential
 
 GRID = 1 << 20
 STEADY = 0.9

@@ -17,9 +17,9 @@ from functools import cached_property
 
 import numpy as np
 
-from abstraction.recurrence.stay_view import Array, StayView, Vector
-from reach.affine.matrix_exponential import matrix_exponential
-from reach.sets.support import SupportOracle
+from workbench.abstraction.recurrence.stay_view import Array, StayView, Vector
+from workbench.reach.affine.matrix_exponential import matrix_exponential
+from workbench.reach.sets.support import SupportOracle
 
 Origin = tuple[str, int] | None
 """The source and number of the jump by which an entry set is entered; None at the start."""

@@ -17,9 +17,9 @@ from enum import Enum
 
 import numpy as np
 
-from abstraction.recurrence.entry_sets import EntrySet, Origin, Supports, SupportsOf
-from abstraction.recurrence.stay_view import Array, Condition
-from reach.sets.support import Supported, SupportOracle
+from workbench.abstraction.recurrence.entry_sets import EntrySet, Origin, Supports, SupportsOf
+from workbench.abstraction.recurrence.stay_view import Array, Condition
+from workbench.reach.sets.support import Supported, SupportOracle
 
 INSIDE = 1e-9
 UNITS = 1e-12

@@ -15,14 +15,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.recurrence.entry_sets import EntrySet, SupportsOf
-from abstraction.recurrence.followed_stays import Followed, Interrupted
-from abstraction.recurrence.recurrent_sets import Recurrence
-from abstraction.recurrence.stay_view import Stays, Vector
-from models.automaton import primed
-from models.proof.adjoint import Stage
-from models.proof.farkas import Multipliers
-from models.proof.flowpipe import (
+from workbench.abstraction.recurrence.entry_sets import EntrySet, SupportsOf
+from workbench.abstraction.recurrence.followed_stays import Followed, Interrupted
+from workbench.abstraction.recurrence.recurrent_sets import Recurrence
+from workbench.abstraction.recurrence.stay_view import Stays, Vector
+from workbench.models.automaton import primed
+from workbench.models.proof.adjoint import Stage
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.flowpipe import (
     Direction,
     FlowpipeProof,
     Node,
@@ -33,12 +33,12 @@ from models.proof.flowpipe import (
     steps,
     unchanged,
 )
-from models.proof.linear import Form, Row, Rows
-from models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
-from models.proof.stay_conditions import ELAPSED, Conditions, conditions_in, start_time
-from reach.affine.reduced_rows import Bounded, ReducedRows, add_weights
-from reach.affine.step_choice import FIRST_LEVEL, choose
-from reach.affine.step_evidence import Key, key_of, keyed, quick_refutation
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
+from workbench.models.proof.stay_conditions import ELAPSED, Conditions, conditions_in, start_time
+from workbench.reach.affine.reduced_rows import Bounded, ReducedRows, add_weights
+from workbench.reach.affine.step_choice import FIRST_LEVEL, choose
+from workbench.reach.affine.step_evidence import Key, key_of, keyed, quick_refutation
 
 OFFSET_GRID = 1 << 24
 """A power of two: bounds of what does not change are then computed without rounding."""

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from abstraction.recurrence.entry_sets import EntrySet, Origin
-from abstraction.recurrence.followed_stays import Followed, Link, follow
-from abstraction.recurrence.stay_view import Array, Stays
-from reach.programs.sparse_program import SparseProgram
-from reach.sets.support import SupportOracle
+from workbench.abstraction.recurrence.entry_sets import EntrySet, Origin
+from workbench.abstraction.recurrence.followed_stays import Followed, Link, follow
+from workbench.abstraction.recurrence.stay_view import Array, Stays
+from workbench.reach.programs.sparse_program import SparseProgram
+from workbench.reach.sets.support import SupportOracle
 
 FAR = 1e7
 """Offsets beyond this many times what was seen are none."""

@@ -13,7 +13,7 @@ from math import ceil
 
 import numpy as np
 
-from abstraction.recurrence.directions import (
+from workbench.abstraction.recurrence.directions import (
     axes,
     condition_normals,
     directions_of,
@@ -21,16 +21,16 @@ from abstraction.recurrence.directions import (
     established,
     inherit,
 )
-from abstraction.recurrence.entry_sets import EntrySet, Origin, curves_of, floats
-from abstraction.recurrence.followed_stays import Interrupted
-from abstraction.recurrence.proof import charge, exact_nodes, proof_of
-from abstraction.recurrence.recurrent_sets import Recurrence, closed_sets, start_offsets
-from abstraction.recurrence.stay_view import JumpView, Stays, StayView, Vector
-from abstraction.templates.cut_choice import steady_progress
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import TemplateSystem
-from models.proof.flowpipe import FlowpipeProof
-from reach.sets.support import SupportOracle
+from workbench.abstraction.recurrence.entry_sets import EntrySet, Origin, curves_of, floats
+from workbench.abstraction.recurrence.followed_stays import Interrupted
+from workbench.abstraction.recurrence.proof import charge, exact_nodes, proof_of
+from workbench.abstraction.recurrence.recurrent_sets import Recurrence, closed_sets, start_offsets
+from workbench.abstraction.recurrence.stay_view import JumpView, Stays, StayView, Vector
+from workbench.abstraction.templates.cut_choice import steady_progress
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import TemplateSystem
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.reach.sets.support import SupportOracle
 
 STEPS_OF_STAY, MOST_STEPS = 16, 72
 SETTLING = 2.0

@@ -15,12 +15,12 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import TIME, primed
-from models.proof.affine_flow import ONE, AffineFlow, affine_flow
-from models.proof.linear import Form, Row, Rows
-from models.proof.problem import LinearProblem
-from models.proof.stay_conditions import Conditions, conditions_in
-from reach.affine.step_choice import matrix_of
+from workbench.models.automaton import TIME, primed
+from workbench.models.proof.affine_flow import ONE, AffineFlow, affine_flow
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.stay_conditions import Conditions, conditions_in
+from workbench.reach.affine.step_choice import matrix_of
 
 Array = NDArray[np.float64]
 Vector = tuple[Fraction, ...]

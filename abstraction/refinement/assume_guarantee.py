@@ -13,21 +13,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from abstraction.refinement.decomposition import AgentPair
-from abstraction.refinement.flat import Settings, own_places, refine
-from abstraction.refinement.interface import compare_interfaces
-from abstraction.refinement.outcome import Refines
-from abstraction.refinement.surroundings import among_others
-from models.agents.composition import Product
-from models.agents.flatten import flatten, placed_agents
-from models.agents.hierarchy import Agent
-from models.automaton import Automaton, HybridAutomaton
-from models.dynamics import eliminate_algebraic
-from models.expressions.expression import Expression, conjunction, disjunction, variable
-from models.expressions.ranges import value_in
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from models.proof.conditions import names_of
-from models.source import ModelError
+from workbench.abstraction.refinement.decomposition import AgentPair
+from workbench.abstraction.refinement.flat import Settings, own_places, refine
+from workbench.abstraction.refinement.interface import compare_interfaces
+from workbench.abstraction.refinement.outcome import Refines
+from workbench.abstraction.refinement.surroundings import among_others
+from workbench.models.agents.composition import Product
+from workbench.models.agents.flatten import flatten, placed_agents
+from workbench.models.agents.hierarchy import Agent
+from workbench.models.automaton import Automaton, HybridAutomaton
+from workbench.models.dynamics import eliminate_algebraic
+from workbench.models.expressions.expression import Expression, conjunction, disjunction, variable
+from workbench.models.expressions.ranges import value_in
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.proof.conditions import names_of
+from workbench.models.source import ModelError
 
 
 @dataclass(frozen=True)

@@ -18,19 +18,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from abstraction.refinement.decomposition import assumes, behave_alike
-from abstraction.refinement.flat import MAX_LOCATIONS, Settings, refine
-from abstraction.refinement.outcome import Refines, Rule, Step
-from models.agents.composition import explicit
-from models.agents.flatten import flatten
-from models.agents.hierarchy import Access, Agent, AgentInstance, renamed
-from models.automaton import Automaton
-from models.dynamics import eliminate_algebraic
-from models.expressions.expression import TRUE
-from models.proof.conditions import names_of
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from models.source import ModelError
+from workbench.abstraction.refinement.decomposition import assumes, behave_alike
+from workbench.abstraction.refinement.flat import MAX_LOCATIONS, Settings, refine
+from workbench.abstraction.refinement.outcome import Refines, Rule, Step
+from workbench.models.agents.composition import explicit
+from workbench.models.agents.flatten import flatten
+from workbench.models.agents.hierarchy import Access, Agent, AgentInstance, renamed
+from workbench.models.automaton import Automaton
+from workbench.models.dynamics import eliminate_algebraic
+from workbench.models.expressions.expression import TRUE
+from workbench.models.proof.conditions import names_of
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.models.source import ModelError
 
 Place = frozenset[tuple[str, str]]
 """Where components are: pairs of a component and its location."""

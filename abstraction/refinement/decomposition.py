@@ -27,11 +27,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from abstraction.refinement.first_values import starts_alone
-from abstraction.refinement.limits_across import have_limits_of_their_own
-from abstraction.refinement.outcome import Rule
-from models.agents.flatten import placed_agents
-from models.agents.hierarchy import (
+from workbench.abstraction.refinement.first_values import starts_alone
+from workbench.abstraction.refinement.limits_across import have_limits_of_their_own
+from workbench.abstraction.refinement.outcome import Rule
+from workbench.models.agents.flatten import placed_agents
+from workbench.models.agents.hierarchy import (
     DEFAULT_ENTRY,
     Access,
     Agent,
@@ -41,8 +41,8 @@ from models.agents.hierarchy import (
     ModeInstance,
     Transition,
 )
-from models.agents.resets import simultaneous
-from models.automaton import (
+from workbench.models.agents.resets import simultaneous
+from workbench.models.automaton import (
     UNCONSTRAINED,
     Edge,
     HybridAutomaton,
@@ -51,9 +51,9 @@ from models.automaton import (
     Location,
     Variable,
 )
-from models.expressions.expression import TRUE, conjunction
-from models.expressions.ranges import bounds, value_in
-from models.expressions.traversal import free_variables
+from workbench.models.expressions.expression import TRUE, conjunction
+from workbench.models.expressions.ranges import bounds, value_in
+from workbench.models.expressions.traversal import free_variables
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from math import ceil, floor, inf
 
 import numpy as np
 
-from abstraction.refinement.subdivision import enclosed_over
-from models.automaton import Range
-from models.expressions.expression import Expression, constant
-from models.proof.linear import Form, Rows, affine, alternatives
-from reach.sets.support import SupportOracle
+from workbench.abstraction.refinement.subdivision import enclosed_over
+from workbench.models.automaton import Range
+from workbench.models.expressions.expression import Expression, constant
+from workbench.models.proof.linear import Form, Rows, affine, alternatives
+from workbench.reach.sets.support import SupportOracle
 
 GRID = 10**6
 

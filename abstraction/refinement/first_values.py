@@ -9,10 +9,10 @@ part to theirs: there the wholes have to be compared.
 
 from __future__ import annotations
 
-from models.agents.atomic_agent import reads
-from models.agents.flatten import flatten
-from models.agents.hierarchy import Access, Agent, AgentInstance, renamed
-from models.expressions.traversal import free_variables
+from workbench.models.agents.atomic_agent import reads
+from workbench.models.agents.flatten import flatten
+from workbench.models.agents.hierarchy import Access, Agent, AgentInstance, renamed
+from workbench.models.expressions.traversal import free_variables
 
 
 def starts_alone(whole: Agent, own: AgentInstance, other: AgentInstance) -> bool:

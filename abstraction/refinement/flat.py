@@ -8,26 +8,26 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
-from abstraction.refinement.hidden import witness_candidates
-from abstraction.refinement.location_maps import named_places, searched_places
-from abstraction.refinement.outcome import Failure, NotProved, Outcome, Refuted, refines
-from abstraction.refinement.questions import Fails, Open, Proved, decide, types_of
-from abstraction.refinement.reachable import reachable_sets
-from abstraction.refinement.refutation import FailingState, find_unmatched_run
-from abstraction.refinement.time_left import is_over, moment_after
-from models.agents.composition import explicit
-from models.automaton import Automaton, HybridAutomaton, primed
-from models.expressions.evaluation import EvaluationError, evaluate
-from models.expressions.expression import Expression, conjunction, disjunction, negation
-from models.proof.certificate import PolyhedralProof
-from models.proof.linear import Form
-from models.proof.obligation import Obligation, ObligationKind
-from models.proof.polyhedral import Region
-from models.proof.refinement import RefinementCertificate, interface_fault, reach_problem
-from models.proof.simulation_relation import Relation
-from models.smt.solver import Scalar
-from reach.evidence import prove
-from reach.time_limit import OutOfTimeError, time_limit
+from workbench.abstraction.refinement.hidden import witness_candidates
+from workbench.abstraction.refinement.location_maps import named_places, searched_places
+from workbench.abstraction.refinement.outcome import Failure, NotProved, Outcome, Refuted, refines
+from workbench.abstraction.refinement.questions import Fails, Open, Proved, decide, types_of
+from workbench.abstraction.refinement.reachable import reachable_sets
+from workbench.abstraction.refinement.refutation import FailingState, find_unmatched_run
+from workbench.abstraction.refinement.time_left import is_over, moment_after
+from workbench.models.agents.composition import explicit
+from workbench.models.automaton import Automaton, HybridAutomaton, primed
+from workbench.models.expressions.evaluation import EvaluationError, evaluate
+from workbench.models.expressions.expression import Expression, conjunction, disjunction, negation
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.linear import Form
+from workbench.models.proof.obligation import Obligation, ObligationKind
+from workbench.models.proof.polyhedral import Region
+from workbench.models.proof.refinement import RefinementCertificate, interface_fault, reach_problem
+from workbench.models.proof.simulation_relation import Relation
+from workbench.models.smt.solver import Scalar
+from workbench.reach.evidence import prove
+from workbench.reach.time_limit import OutOfTimeError, time_limit
 
 MAX_LOCATIONS = 2_000
 FIRST_LOOK = 0.3

@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from itertools import islice, product
 
-from models.automaton import TIME, Automaton
-from models.expressions.expression import variable
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts
-from models.proof.conditions import names_of
-from models.proof.linear import Form, affine, of_variable
-from models.proof.simulation_relation import Relation
+from workbench.models.automaton import TIME, Automaton
+from workbench.models.expressions.expression import variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts
+from workbench.models.proof.conditions import names_of
+from workbench.models.proof.linear import Form, affine, of_variable
+from workbench.models.proof.simulation_relation import Relation
 
 MAX_CANDIDATES = 24
 

@@ -25,21 +25,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from abstraction.refinement.decomposition import assumes, behave_alike, joints, tells_apart
-from abstraction.refinement.first_values import starts_alone
-from abstraction.refinement.flat import Settings
-from abstraction.refinement.limits_across import defined_by, read_urgently
-from abstraction.refinement.outcome import Rule, Step
-from abstraction.refinement.proof_tree import Proof, prove_refinement
-from abstraction.refinement.surroundings import changed_by_others
-from abstraction.strategies.strategy import Task
-from abstraction.verification import deadline, verify
-from models.agents.hierarchy import Access, Agent, AgentInstance, renamed
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, postorder
-from models.model import Model
-from models.source import Diagnostic, ModelError
-from models.verdict import Verdict, Verified
+from workbench.abstraction.refinement.decomposition import (
+    assumes,
+    behave_alike,
+    joints,
+    tells_apart,
+)
+from workbench.abstraction.refinement.first_values import starts_alone
+from workbench.abstraction.refinement.flat import Settings
+from workbench.abstraction.refinement.limits_across import defined_by, read_urgently
+from workbench.abstraction.refinement.outcome import Rule, Step
+from workbench.abstraction.refinement.proof_tree import Proof, prove_refinement
+from workbench.abstraction.refinement.surroundings import changed_by_others
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.agents.hierarchy import Access, Agent, AgentInstance, renamed
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables, postorder
+from workbench.models.model import Model
+from workbench.models.source import Diagnostic, ModelError
+from workbench.models.verdict import Verdict, Verified
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from abstraction.refinement.induction import Induction, place_of
-from abstraction.refinement.outcome import Refines
-from abstraction.refinement.proof_file import check_whole
-from models.model import Model
-from models.proof.certificate import MalformedCertificateError, decode, encode
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.json_reader import parsed
-from models.proof.refinement import Simulated
-from models.proof.refinement_text import decode_refinement, encode_refinement
-from models.source import ModelError
-from models.verdict import Verified
+from workbench.abstraction.refinement.induction import Induction, place_of
+from workbench.abstraction.refinement.outcome import Refines
+from workbench.abstraction.refinement.proof_file import check_whole
+from workbench.models.model import Model
+from workbench.models.proof.certificate import MalformedCertificateError, decode, encode
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.json_reader import parsed
+from workbench.models.proof.refinement import Simulated
+from workbench.models.proof.refinement_text import decode_refinement, encode_refinement
+from workbench.models.source import ModelError
+from workbench.models.verdict import Verified
 
 SCHEMA = "charon-workbench/induction/1"
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from abstraction.refinement.outcome import Failure
-from models.agents.hierarchy import Access, Agent
-from models.automaton import Automaton
-from models.model import Model
-from models.proof.conditions import names_of
-from models.source import Span
+from workbench.abstraction.refinement.outcome import Failure
+from workbench.models.agents.hierarchy import Access, Agent
+from workbench.models.automaton import Automaton
+from workbench.models.model import Model
+from workbench.models.proof.conditions import names_of
+from workbench.models.source import Span
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from models.agents.flatten import flatten
-from models.agents.hierarchy import Access, AgentInstance, renamed
-from models.automaton import Location
-from models.expressions.ranges import bounds
-from models.expressions.traversal import free_variables
-from models.proof.conditions import limit_of
-from models.proof.quantities import is_continuous
+from workbench.models.agents.flatten import flatten
+from workbench.models.agents.hierarchy import Access, AgentInstance, renamed
+from workbench.models.automaton import Location
+from workbench.models.expressions.ranges import bounds
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.conditions import limit_of
+from workbench.models.proof.quantities import is_continuous
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from models.automaton import HybridAutomaton
-from models.proof.obligation import Obligation
-from models.proof.simulation_relation import Relation
-from models.source import Diagnostic, ModelError
+from workbench.models.automaton import HybridAutomaton
+from workbench.models.proof.obligation import Obligation
+from workbench.models.proof.simulation_relation import Relation
+from workbench.models.source import Diagnostic, ModelError
 
 MAX_STEPS = 4_000
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from abstraction.refinement.enclosures import bounds_over, constant_range
-from models.automaton import (
+from workbench.abstraction.refinement.enclosures import bounds_over, constant_range
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -21,7 +21,7 @@ from models.automaton import (
     Parameter,
     Range,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -33,13 +33,13 @@ from models.expressions.expression import (
     multiply,
     variable,
 )
-from models.expressions.normal_form import negation_normal_form
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.ranges import value_in
-from models.expressions.traversal import free_variables, substitute
-from models.proof.conditions import expression_of, limit_of
-from models.proof.linear import affine
-from models.source import Diagnostic, ModelError
+from workbench.models.expressions.normal_form import negation_normal_form
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.ranges import value_in
+from workbench.models.expressions.traversal import free_variables, substitute
+from workbench.models.proof.conditions import expression_of, limit_of
+from workbench.models.proof.linear import affine
+from workbench.models.source import Diagnostic, ModelError
 
 
 def with_interval_flows(automaton: HybridAutomaton, names: Iterable[str]) -> HybridAutomaton:

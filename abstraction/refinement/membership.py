@@ -19,17 +19,17 @@ from fractions import Fraction
 from itertools import islice
 from typing import TypeAlias
 
-from abstraction.refinement.outcome import Mismatch
-from abstraction.refinement.questions import types_of
-from abstraction.refinement.sightings import (
+from workbench.abstraction.refinement.outcome import Mismatch
+from workbench.abstraction.refinement.questions import types_of
+from workbench.abstraction.refinement.sightings import (
     VALUE_TOLERANCE,
     Sample,
     jumps_before,
     near,
     samples_of,
 )
-from abstraction.refinement.time_left import is_over, within_time
-from models.automaton import (
+from workbench.abstraction.refinement.time_left import is_over, within_time
+from workbench.models.automaton import (
     TIME,
     Automaton,
     Constraint,
@@ -42,8 +42,8 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.expressions.evaluation import EvaluationError, evaluate
-from models.expressions.expression import (
+from workbench.models.expressions.evaluation import EvaluationError, evaluate
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     conjunction,
@@ -53,11 +53,11 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.ranges import value_in
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from models.proof.conditions import limit_of
-from models.smt.solver import Limits, Unsatisfiable, satisfiable
-from models.trace import Trace
+from workbench.models.expressions.ranges import value_in
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.proof.conditions import limit_of
+from workbench.models.smt.solver import Limits, Unsatisfiable, satisfiable
+from workbench.models.trace import Trace
 
 MAX_FRONTIER = 64
 FURTHER_JUMPS = 2

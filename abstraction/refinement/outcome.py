@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from models.automaton import Automaton
-from models.proof.checker import Rejected
-from models.proof.refinement import RefinementCertificate, Simulated, check_refinement
-from models.smt.solver import Scalar
-from models.source import Span
-from models.trace import Trace
+from workbench.models.automaton import Automaton
+from workbench.models.proof.checker import Rejected
+from workbench.models.proof.refinement import RefinementCertificate, Simulated, check_refinement
+from workbench.models.smt.solver import Scalar
+from workbench.models.source import Span
+from workbench.models.trace import Trace
 
 _CHECKED = object()
 

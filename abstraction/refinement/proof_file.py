@@ -11,25 +11,29 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.refinement.assume_guarantee import helped_part
-from abstraction.refinement.decomposition import AgentPair, ModePair, leaves, plan_of
-from abstraction.refinement.flat import Settings
-from abstraction.refinement.interface import compare_interfaces, different_functions
-from abstraction.refinement.outcome import Refines, Rule
-from abstraction.refinement.proof_tree import Proof, leaf_automata, shown_by
-from abstraction.refinement.surroundings import isolation_fault
-from models.automaton import Automaton
-from models.model import Model
-from models.proof.certificate import MalformedCertificateError
-from models.proof.checker import Rejected
-from models.proof.json_reader import parsed
-from models.proof.refinement import (
+from workbench.abstraction.refinement.assume_guarantee import helped_part
+from workbench.abstraction.refinement.decomposition import AgentPair, ModePair, leaves, plan_of
+from workbench.abstraction.refinement.flat import Settings
+from workbench.abstraction.refinement.interface import compare_interfaces, different_functions
+from workbench.abstraction.refinement.outcome import Refines, Rule
+from workbench.abstraction.refinement.proof_tree import Proof, leaf_automata, shown_by
+from workbench.abstraction.refinement.surroundings import isolation_fault
+from workbench.models.automaton import Automaton
+from workbench.models.model import Model
+from workbench.models.proof.certificate import MalformedCertificateError
+from workbench.models.proof.checker import Rejected
+from workbench.models.proof.json_reader import parsed
+from workbench.models.proof.refinement import (
     RefinementCertificate,
     RefinementJudgement,
     Simulated,
     check_refinement,
 )
-from models.proof.refinement_text import decode_refinement, encode_refinement, is_refinement
+from workbench.models.proof.refinement_text import (
+    decode_refinement,
+    encode_refinement,
+    is_refinement,
+)
 
 SCHEMA = "charon-workbench/refinement-proof/1"
 

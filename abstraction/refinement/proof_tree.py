@@ -12,9 +12,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from abstraction.refinement.assume_guarantee import guaranteed
-from abstraction.refinement.circular import circle
-from abstraction.refinement.decomposition import (
+from workbench.abstraction.refinement.assume_guarantee import guaranteed
+from workbench.abstraction.refinement.circular import circle
+from workbench.abstraction.refinement.decomposition import (
     AgentPair,
     ModePair,
     Plan,
@@ -23,22 +23,22 @@ from abstraction.refinement.decomposition import (
     mode_automaton,
     plan_of,
 )
-from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.interface import compare_interfaces, different_functions
-from abstraction.refinement.outcome import (
+from workbench.abstraction.refinement.flat import Settings, refine
+from workbench.abstraction.refinement.interface import compare_interfaces, different_functions
+from workbench.abstraction.refinement.outcome import (
     NotProved,
     Outcome,
     Refines,
     Rule,
     Step,
 )
-from abstraction.refinement.surroundings import among_others, changed_by_others
-from abstraction.refinement.time_left import moment_after
-from models.agents.flatten import flatten
-from models.agents.hierarchy import Agent
-from models.automaton import Automaton
-from models.counting import counted
-from models.model import Model
+from workbench.abstraction.refinement.surroundings import among_others, changed_by_others
+from workbench.abstraction.refinement.time_left import moment_after
+from workbench.models.agents.flatten import flatten
+from workbench.models.agents.hierarchy import Agent
+from workbench.models.automaton import Automaton
+from workbench.models.counting import counted
+from workbench.models.model import Model
 
 PARTS = 0.4
 """The share of the time for the parts; the rest is kept for the whole."""

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
-from abstraction.refinement.subdivision import has_no_solution
-from abstraction.refinement.time_left import within_time
-from models.automaton import BOOL, REAL, Automaton, ValueType, primed
-from models.expressions.expression import Expression, boolean, symbol
-from models.expressions.operators import Op
-from models.expressions.traversal import rebuild, substitute, with_arguments
-from models.proof.farkas import Multipliers
-from models.proof.linear import Alternatives, TooManyCasesError, alternatives
-from models.proof.obligation import Obligation
-from models.proof.refinement import Assumed, Refuted
-from models.smt.solver import Limits, Scalar, Unsatisfiable, Witness, satisfiable
-from reach.combinations import refutation
-from reach.time_limit import check_time
+from workbench.abstraction.refinement.subdivision import has_no_solution
+from workbench.abstraction.refinement.time_left import within_time
+from workbench.models.automaton import BOOL, REAL, Automaton, ValueType, primed
+from workbench.models.expressions.expression import Expression, boolean, symbol
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import rebuild, substitute, with_arguments
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.linear import Alternatives, TooManyCasesError, alternatives
+from workbench.models.proof.obligation import Obligation
+from workbench.models.proof.refinement import Assumed, Refuted
+from workbench.models.smt.solver import Limits, Scalar, Unsatisfiable, Witness, satisfiable
+from workbench.reach.combinations import refutation
+from workbench.reach.time_limit import check_time
 
 MAX_ENUMERATED = 512
 LIMITS = Limits(resources=5_000_000, milliseconds=4_000)

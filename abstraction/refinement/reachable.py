@@ -11,9 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 
-from abstraction.templates.invariant_search import Found, TemplateInvariant, search_invariant
-from models.agents.composition import Product
-from models.automaton import (
+from workbench.abstraction.templates.invariant_search import (
+    Found,
+    TemplateInvariant,
+    search_invariant,
+)
+from workbench.models.agents.composition import Product
+from workbench.models.automaton import (
     TIME,
     Automaton,
     HybridAutomaton,
@@ -24,7 +28,7 @@ from models.automaton import (
     Range,
     primed,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     ONE,
     ZERO,
     Expression,
@@ -32,15 +36,15 @@ from models.expressions.expression import (
     conjunction,
     disjunction,
 )
-from models.expressions.simplify import simplify
-from models.expressions.traversal import free_variables, substitute
-from models.proof.certificate import PolyhedralProof
-from models.proof.conditions import names_of
-from models.proof.linear import TooManyCasesError
-from models.proof.obligation import Obligation
-from models.proof.problem import linear_problem
-from models.proof.refinement import reach_problem
-from reach.evidence import Unproved, prove
+from workbench.models.expressions.simplify import simplify
+from workbench.models.expressions.traversal import free_variables, substitute
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.conditions import names_of
+from workbench.models.proof.linear import TooManyCasesError
+from workbench.models.proof.obligation import Obligation
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.refinement import reach_problem
+from workbench.reach.evidence import Unproved, prove
 
 MAX_CORNERS = 64
 CLAIM = "the obligations hold"

@@ -16,23 +16,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from abstraction.refinement.membership import Matcher
-from abstraction.refinement.outcome import Refuted
-from abstraction.refinement.time_left import is_over
-from models.automaton import INT, Automaton
-from models.proof.conditions import names_of
-from models.smt.solver import Scalar
-from models.source import ModelError
-from models.trace import Trace
-from reach.time_limit import current_deadline
-from simulate.inputs.signals import Signal, constant_signal
-from simulate.monitoring.clear_runs import ClearRuns
-from simulate.place import Prepared
-from simulate.policy import Level, Policy, Switching
-from simulate.run import prepare, simulate
-from simulate.stepping.methods import Adams, Method, Taylor
-from simulate.validated.allowance import Allowance
-from simulate.validated.validated_run import validate
+from workbench.abstraction.refinement.membership import Matcher
+from workbench.abstraction.refinement.outcome import Refuted
+from workbench.abstraction.refinement.time_left import is_over
+from workbench.models.automaton import INT, Automaton
+from workbench.models.proof.conditions import names_of
+from workbench.models.smt.solver import Scalar
+from workbench.models.source import ModelError
+from workbench.models.trace import Trace
+from workbench.reach.time_limit import current_deadline
+from workbench.simulate.inputs.signals import Signal, constant_signal
+from workbench.simulate.monitoring.clear_runs import ClearRuns
+from workbench.simulate.place import Prepared
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.run import prepare, simulate
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
+from workbench.simulate.validated.allowance import Allowance
+from workbench.simulate.validated.validated_run import validate
 
 RANDOM_RUNS = 5
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.automaton import Constraint, Location, ValueType
-from models.expressions.evaluation import EvaluationError, evaluate
-from models.expressions.expression import Expression, conjunction, equal, negation, symbol
-from models.trace import Segment, Trace
+from workbench.models.automaton import Constraint, Location, ValueType
+from workbench.models.expressions.evaluation import EvaluationError, evaluate
+from workbench.models.expressions.expression import Expression, conjunction, equal, negation, symbol
+from workbench.models.trace import Segment, Trace
 
 SAMPLES = 9
 VALUE_TOLERANCE = Fraction(1, 100_000)

@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from models.expressions.affine import LinearConstraint, linear_constraint
-from models.expressions.expression import Expression
-from models.expressions.normal_form import (
+from workbench.models.expressions.affine import LinearConstraint, linear_constraint
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.normal_form import (
     NormalFormTooLargeError,
     disjunctive_normal_form,
     without_piecewise,
 )
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.traversal import free_variables, postorder, substitute
-from reach.time_limit import check_time
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.traversal import free_variables, postorder, substitute
+from workbench.reach.time_limit import check_time
 
 MAX_PIECES = 4_000
 Interval = tuple[Fraction, Fraction]

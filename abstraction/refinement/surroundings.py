@@ -9,12 +9,12 @@ algebraic equation of the agent defines.
 
 from __future__ import annotations
 
-from abstraction.refinement.outcome import Failure, NotProved, Outcome, Refines
-from models.agents.flatten import placed_agents
-from models.agents.hierarchy import Access, Agent
-from models.expressions.expression import TRUE, conjunction, variable
-from models.model import Model
-from models.proof.refinement import RefinementCertificate
+from workbench.abstraction.refinement.outcome import Failure, NotProved, Outcome, Refines
+from workbench.models.agents.flatten import placed_agents
+from workbench.models.agents.hierarchy import Access, Agent
+from workbench.models.expressions.expression import TRUE, conjunction, variable
+from workbench.models.model import Model
+from workbench.models.proof.refinement import RefinementCertificate
 
 
 def changed_by_others(agent: Agent | None) -> frozenset[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from models.smt.solver import Limits
-from reach.time_limit import current_deadline
+from workbench.models.smt.solver import Limits
+from workbench.reach.time_limit import current_deadline
 
 
 def moment_after(share: float, deadline: float) -> float:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from abstraction.refinement.enclosures import bounds_over
-from abstraction.refinement.makers import without_variables
-from models.automaton import (
+from workbench.abstraction.refinement.enclosures import bounds_over
+from workbench.abstraction.refinement.makers import without_variables
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -24,10 +24,10 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.expressions.expression import ONE, ZERO, conjunction, equal, variable
-from models.expressions.traversal import free_variables
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
+from workbench.models.expressions.expression import ONE, ZERO, conjunction, equal, variable
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
 
 CLOCK = "clock"
 Bounds = tuple[Fraction | None, Fraction | None]

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
-from abstraction.predicates.predicate_abstraction import (
+from workbench.abstraction.predicates.predicate_abstraction import (
     AbstractionResult,
     PredicateAbstraction,
     abstract,
 )
-from abstraction.predicates.predicates import NotAPredicateError, Origin
-from abstraction.predicates.refinement_history import RefinementRound
-from abstraction.predicates.seeds import seeds_of
-from abstraction.strategies.certified import certify
-from abstraction.strategies.falsification import SimulationStrategy
-from abstraction.strategies.strategy import (
+from workbench.abstraction.predicates.predicates import NotAPredicateError, Origin
+from workbench.abstraction.predicates.refinement_history import RefinementRound
+from workbench.abstraction.predicates.seeds import seeds_of
+from workbench.abstraction.strategies.certified import certify
+from workbench.abstraction.strategies.falsification import SimulationStrategy
+from workbench.abstraction.strategies.strategy import (
     GRAPH_READER,
     HISTORY_READER,
     PREDICATES,
@@ -25,10 +25,10 @@ from abstraction.strategies.strategy import (
     SLICES,
     Task,
 )
-from models.expressions.expression import Expression
-from models.proof.linear import TooManyCasesError
-from models.proof.problem import linear_problem
-from models.verdict import Effort, Falsified, Unknown, Verdict
+from workbench.models.expressions.expression import Expression
+from workbench.models.proof.linear import TooManyCasesError
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Effort, Falsified, Unknown, Verdict
 
 if TYPE_CHECKING:
     import networkx

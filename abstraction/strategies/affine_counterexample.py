@@ -8,13 +8,13 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
-from abstraction.strategies.strategy import Task
-from models.automaton import TIME
-from models.verdict import Effort, Falsified
-from reach.affine.witness import Witness
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.automaton import TIME
+from workbench.models.verdict import Effort, Falsified
+from workbench.reach.affine.witness import Witness
 
 if TYPE_CHECKING:
-    from simulate.recipe import Recipe
+    from workbench.simulate.recipe import Recipe
 
 BEYOND = 0.02
 """How much longer than to the bad state a run is followed."""
@@ -24,15 +24,15 @@ class Replayer:
     """Repeats suggested runs of one task with the simulator."""
 
     def __init__(self, task: Task, horizon: Fraction | None):
-        from simulate.search.objective import Objective
+        from workbench.simulate.search.objective import Objective
 
         self._task, self._horizon = task, horizon
         self._objective = Objective(task.automaton, task.claim)
 
     def falsified(self, witness: Witness, method: str, effort: Effort) -> Falsified | None:
         """The verdict if the run is one and violates the claim, confirmed as any other."""
-        from simulate.recipe import recorded
-        from simulate.search.counterexample import counterexample
+        from workbench.simulate.recipe import recorded
+        from workbench.simulate.search.counterexample import counterexample
 
         for recipe in self._recipes(witness):
             if self._task.expired:
@@ -50,10 +50,10 @@ class Replayer:
         return None
 
     def _recipes(self, witness: Witness) -> Iterator[Recipe]:
-        from simulate.inputs.signals import Signal, Steps
-        from simulate.place import inclusion_share
-        from simulate.policy import Level, Policy, Switching
-        from simulate.recipe import Recipe
+        from workbench.simulate.inputs.signals import Signal, Steps
+        from workbench.simulate.place import inclusion_share
+        from workbench.simulate.policy import Level, Policy, Switching
+        from workbench.simulate.recipe import Recipe
 
         model = self._task.automaton
         parameters = {p.name for p in model.parameters}

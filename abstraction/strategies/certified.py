@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from abstraction.strategies.strategy import Task
-from models.proof.certificate import Certificate, Proof
-from models.proof.interruption import CheckInterruptedError
-from models.verdict import Effort, Unknown, Verdict, Verified, verified
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.proof.certificate import Certificate, Proof
+from workbench.models.proof.interruption import CheckInterruptedError
+from workbench.models.verdict import Effort, Unknown, Verdict, Verified, verified
 
 GRACE = 2.5
 """Seconds that the final check may go on beyond the time limit: a proof that was found in time

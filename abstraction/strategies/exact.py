@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from abstraction.strategies.exact_trace import polynomial_trace
-from abstraction.strategies.strategy import Task
-from models.automaton import REAL, TIME, Automaton, Initial, ValueType, primed
-from models.dynamics import eliminate_algebraic
-from models.expressions.evaluation import evaluate_number
-from models.expressions.expression import (
+from workbench.abstraction.strategies.exact_trace import polynomial_trace
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.automaton import REAL, TIME, Automaton, Initial, ValueType, primed
+from workbench.models.dynamics import eliminate_algebraic
+from workbench.models.expressions.evaluation import evaluate_number
+from workbench.models.expressions.expression import (
     Expression,
     compare,
     conjunction,
@@ -26,18 +26,18 @@ from models.expressions.expression import (
     subtract,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.polynomial_flow import polynomial
-from models.expressions.printing import to_text
-from models.expressions.ranges import value_in
-from models.expressions.traversal import substitute
-from models.smt.solver import Answer, Limits, Scalar, Unsatisfiable, Witness, satisfiable
-from models.verdict import Confirmation, Effort, Falsified, Unknown, Verdict, Verified
-from reach.exact.backward import BackwardReach, backward_reach
-from reach.exact.flow import NotNilpotentError, location_flow
-from reach.exact.polynomial_in_time import InTime, NotPolynomialError, spread
-from reach.exact.run import PolynomialRun, objection
-from reach.exact.virtual_substitution import NotEliminableError
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.polynomial_flow import polynomial
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.ranges import value_in
+from workbench.models.expressions.traversal import substitute
+from workbench.models.smt.solver import Answer, Limits, Scalar, Unsatisfiable, Witness, satisfiable
+from workbench.models.verdict import Confirmation, Effort, Falsified, Unknown, Verdict, Verified
+from workbench.reach.exact.backward import BackwardReach, backward_reach
+from workbench.reach.exact.flow import NotNilpotentError, location_flow
+from workbench.reach.exact.polynomial_in_time import InTime, NotPolynomialError, spread
+from workbench.reach.exact.run import PolynomialRun, objection
+from workbench.reach.exact.virtual_substitution import NotEliminableError
 
 LIMITS = Limits(60_000_000, 20_000)
 MOMENT = "moment()"
@@ -82,7 +82,7 @@ class ExactStrategy:
         if search.doubts:
             return self._unknown(task, begun, "; ".join(search.doubts), "try --method auto")
         for method in CERTIFYING[task.horizon is not None]:
-            from abstraction.verification import strategy
+            from workbench.abstraction.verification import strategy
 
             verdict = strategy(method).attempt(task)
             if isinstance(verdict, Verified):

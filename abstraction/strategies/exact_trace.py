@@ -6,11 +6,11 @@ from array import array
 from collections.abc import Mapping
 from fractions import Fraction
 
-from models.automaton import Automaton
-from models.expressions.expression import Expression
-from models.trace import Ending, Event, EventType, Outcome, Scalar, Segment, Trace
-from reach.exact.run import PolynomialRun
-from reach.rectangular.witness import Run, Stay, decoded
+from workbench.models.automaton import Automaton
+from workbench.models.expressions.expression import Expression
+from workbench.models.trace import Ending, Event, EventType, Outcome, Scalar, Segment, Trace
+from workbench.reach.exact.run import PolynomialRun
+from workbench.reach.rectangular.witness import Run, Stay, decoded
 
 
 def trace_of(automaton: Automaton, claim: str, run: Run, variables: tuple[str, ...]) -> Trace:

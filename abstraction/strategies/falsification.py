@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
-from abstraction.strategies.strategy import SEEDS, Task
-from models.counting import counted
-from models.verdict import Effort, Falsified, Unknown, Verdict
+from workbench.abstraction.strategies.strategy import SEEDS, Task
+from workbench.models.counting import counted
+from workbench.models.verdict import Effort, Falsified, Unknown, Verdict
 
 if TYPE_CHECKING:
-    from simulate.recipe import Recipe
-    from simulate.search.falsification import Outcome
+    from workbench.simulate.recipe import Recipe
+    from workbench.simulate.search.falsification import Outcome
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class SimulationStrategy:
 
     def attempt(self, task: Task) -> Verdict:
         """`Falsified` with a confirmed counterexample, or `Unknown` with the closest run."""
-        from simulate.recipe import recorded
-        from simulate.search.falsification import Budget, Options, Progress, falsify
+        from workbench.simulate.recipe import recorded
+        from workbench.simulate.search.falsification import Budget, Options, Progress, falsify
 
         def show(step: Progress) -> None:
             task.progress(
@@ -59,8 +59,8 @@ class SimulationStrategy:
 
 def _reason(outcome: Outcome) -> str:
     """What the search saw instead of a violation that is certain."""
-    from simulate.search.doubt import in_words
-    from simulate.search.falsification import informative
+    from workbench.simulate.search.doubt import in_words
+    from workbench.simulate.search.falsification import informative
 
     confirmed = "confirmed " if outcome.doubts else ""
     reason = f"no {confirmed}violation in {counted(outcome.simulations, 'simulation')}"

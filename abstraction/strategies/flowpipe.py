@@ -6,16 +6,16 @@ import time
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from abstraction.strategies.affine_counterexample import Replayer
-from abstraction.strategies.certified import certify
-from abstraction.strategies.strategy import Task
-from models.proof.linear import TooManyCasesError
-from models.proof.problem import linear_problem
-from models.verdict import Effort, Falsified, Unknown, Verdict
-from reach.affine.crossings import suggested_runs
-from reach.affine.flowpipe import Exploration
-from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
-from reach.affine.flowpipe_refinement import search_flowpipe
+from workbench.abstraction.strategies.affine_counterexample import Replayer
+from workbench.abstraction.strategies.certified import certify
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.proof.linear import TooManyCasesError
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Effort, Falsified, Unknown, Verdict
+from workbench.reach.affine.crossings import suggested_runs
+from workbench.reach.affine.flowpipe import Exploration
+from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
+from workbench.reach.affine.flowpipe_refinement import search_flowpipe
 
 SEARCH_SHARE = 0.65
 """The part of the time that the search may take; a check takes about as long as the last

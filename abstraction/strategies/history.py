@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from abstraction.history.search import HistorySearch, NoRegions
-from abstraction.strategies.certified import certify
-from abstraction.strategies.strategy import Task
-from abstraction.templates.pruning import pruned
-from abstraction.templates.system import TooManyLocationsError, template_system
-from models.proof.linear import TooManyCasesError
-from models.proof.problem import linear_problem
-from models.verdict import Effort, Unknown, Verdict
-from reach.evidence import Unproved, prove
+from workbench.abstraction.history.search import HistorySearch, NoRegions
+from workbench.abstraction.strategies.certified import certify
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.pruning import pruned
+from workbench.abstraction.templates.system import TooManyLocationsError, template_system
+from workbench.models.proof.linear import TooManyCasesError
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Effort, Unknown, Verdict
+from workbench.reach.evidence import Unproved, prove
 
 MOST_VARIABLES = 8
 

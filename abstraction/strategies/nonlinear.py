@@ -6,14 +6,14 @@ import time
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from abstraction.strategies.certified import certify
-from abstraction.strategies.strategy import Task
-from models.automaton import TIME, Automaton, Kind
-from models.proof.linear import TooManyCasesError, affine
-from models.proof.problem import linear_problem
-from models.verdict import Effort, Unknown, Verdict
-from reach.nonlinear.flowpipe import search_nonlinear
-from reach.nonlinear.parts import NonlinearMethod, NotFollowed
+from workbench.abstraction.strategies.certified import certify
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.automaton import TIME, Automaton, Kind
+from workbench.models.proof.linear import TooManyCasesError, affine
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Effort, Unknown, Verdict
+from workbench.reach.nonlinear.flowpipe import search_nonlinear
+from workbench.reach.nonlinear.parts import NonlinearMethod, NotFollowed
 
 SEARCH_SHARE = 0.65
 """The part of the time that the search may take; a check takes about as long as the last

@@ -7,18 +7,18 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from abstraction.strategies.certified import certify
-from abstraction.strategies.strategy import Task
-from models.proof.linear import TooManyCasesError
-from models.proof.problem import LinearProblem, linear_problem
-from models.verdict import Effort, Unknown, Verdict
-from reach.quadratic.ellipsoid_search import (
+from workbench.abstraction.strategies.certified import certify
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.proof.linear import TooManyCasesError
+from workbench.models.proof.problem import LinearProblem, linear_problem
+from workbench.models.verdict import Effort, Unknown, Verdict
+from workbench.reach.quadratic.ellipsoid_search import (
     NotQuadratic,
     QuadraticSearch,
     reachable_locations,
     search_quadratic,
 )
-from reach.quadratic.function_search import NoFunction, search_functions
+from workbench.reach.quadratic.function_search import NoFunction, search_functions
 
 
 @dataclass(frozen=True)

@@ -9,22 +9,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
-from abstraction.strategies.certified import certify
-from abstraction.strategies.exact_trace import trace_of
-from abstraction.strategies.strategy import Task
-from models.proof.certificate import PolyhedralProof
-from models.proof.linear import TooManyCasesError, alternatives
-from models.proof.problem import LinearProblem, linear_problem
-from models.verdict import Confirmation, Effort, Falsified, Unknown, Verdict
-from reach.rectangular.evidence import prove_nodes
-from reach.rectangular.exact_replay import objection
-from reach.rectangular.exploration import Explored, Node, explore_exactly, explore_hulls
-from reach.rectangular.moves import Move, Place
-from reach.rectangular.split import NotRectangularError
-from reach.rectangular.system import Packing, RectangularSystem
-from reach.rectangular.witness import Path, Run, run_along
-from reach.sets.double_description import TooManyRaysError
-from reach.time_limit import OutOfTimeError, time_limit
+from workbench.abstraction.strategies.certified import certify
+from workbench.abstraction.strategies.exact_trace import trace_of
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.linear import TooManyCasesError, alternatives
+from workbench.models.proof.problem import LinearProblem, linear_problem
+from workbench.models.verdict import Confirmation, Effort, Falsified, Unknown, Verdict
+from workbench.reach.rectangular.evidence import prove_nodes
+from workbench.reach.rectangular.exact_replay import objection
+from workbench.reach.rectangular.exploration import Explored, Node, explore_exactly, explore_hulls
+from workbench.reach.rectangular.moves import Move, Place
+from workbench.reach.rectangular.split import NotRectangularError
+from workbench.reach.rectangular.system import Packing, RectangularSystem
+from workbench.reach.rectangular.witness import Path, Run, run_along
+from workbench.reach.sets.double_description import TooManyRaysError
+from workbench.reach.time_limit import OutOfTimeError, time_limit
 
 FEW_DIMENSIONS, MANY_DIMENSIONS = 3, 6
 """With few dimensions packs do not help; with many even bounds of single names may."""

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstraction.recurrence.search import RecurrenceSearch
-from abstraction.recurrence.stay_view import UnsuitableError, stays_of
-from abstraction.strategies.certified import certify
-from abstraction.strategies.strategy import Task
-from abstraction.templates.directions import fastest_rate
-from abstraction.templates.sampled_runs import sampled_runs
-from abstraction.templates.system import TooManyLocationsError, template_system
-from models.proof import flowpipe
-from models.proof.linear import TooManyCasesError
-from models.proof.problem import linear_problem
-from models.verdict import Effort, Unknown, Verdict
+from workbench.abstraction.recurrence.search import RecurrenceSearch
+from workbench.abstraction.recurrence.stay_view import UnsuitableError, stays_of
+from workbench.abstraction.strategies.certified import certify
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.directions import fastest_rate
+from workbench.abstraction.templates.sampled_runs import sampled_runs
+from workbench.abstraction.templates.system import TooManyLocationsError, template_system
+from workbench.models.proof import flowpipe
+from workbench.models.proof.linear import TooManyCasesError
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Effort, Unknown, Verdict
 
 MOST_VARIABLES = 8
 PACE = 0.1

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
 
-from models.automaton import Automaton, Property
-from models.verdict import Verdict
+from workbench.models.automaton import Automaton, Property
+from workbench.models.verdict import Verdict
 
 HISTORY_READER = "refinement history"
 """The option of a task with a function that is given the rounds (`RefinementRound`s) of

@@ -5,12 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from abstraction.strategies.certified import certify
-from abstraction.strategies.strategy import Task
-from abstraction.templates.invariant_search import Found, TemplateInvariant, search_invariant
-from models.proof.linear import TooManyCasesError
-from models.proof.problem import linear_problem
-from models.verdict import Effort, Unknown, Verdict
+from workbench.abstraction.strategies.certified import certify
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.invariant_search import (
+    Found,
+    TemplateInvariant,
+    search_invariant,
+)
+from workbench.models.proof.linear import TooManyCasesError
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Effort, Unknown, Verdict
 
 
 @dataclass(frozen=True)

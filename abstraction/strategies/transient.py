@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from abstraction.strategies.certified import certify
-from abstraction.strategies.strategy import Task
-from abstraction.transients.search import Found, search_transient
-from models.proof.linear import TooManyCasesError
-from models.proof.problem import linear_problem
-from models.verdict import Effort, Unknown, Verdict
+from workbench.abstraction.strategies.certified import certify
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.transients.search import Found, search_transient
+from workbench.models.proof.linear import TooManyCasesError
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Effort, Unknown, Verdict
 
 ADVICE = "try another --method"
 

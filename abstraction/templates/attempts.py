@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
 
-from abstraction.templates.cut_choice import Cuts, candidate_cuts
-from abstraction.templates.directions import (
+from workbench.abstraction.templates.cut_choice import Cuts, candidate_cuts
+from workbench.abstraction.templates.directions import (
     Template,
     bad_normals,
     both_senses,
@@ -20,10 +20,10 @@ from abstraction.templates.directions import (
     piece_templates,
     tilted_template,
 )
-from abstraction.templates.phase_chains import established, phase_chains
-from abstraction.templates.pieces import cut_runs, cut_system
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import Array, TemplateSystem
+from workbench.abstraction.templates.phase_chains import established, phase_chains
+from workbench.abstraction.templates.pieces import cut_runs, cut_system
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import Array, TemplateSystem
 
 PIECES_FIRST = 4
 """So many attempts with pieces come before one of another kind."""

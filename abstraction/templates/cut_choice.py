@@ -15,10 +15,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.templates.pieces import MAX_PIECES, Cut
-from abstraction.templates.sampled_runs import SampledRuns, corner_inputs
-from abstraction.templates.simple_rationals import direction
-from abstraction.templates.system import Array, TemplateSystem
+from workbench.abstraction.templates.pieces import MAX_PIECES, Cut
+from workbench.abstraction.templates.sampled_runs import SampledRuns, corner_inputs
+from workbench.abstraction.templates.simple_rationals import direction
+from workbench.abstraction.templates.system import Array, TemplateSystem
 
 Cuts = dict[str, tuple[Cut, ...]]
 

@@ -21,10 +21,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction.templates.hull_directions import facet_normals, outline_normals
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import Array, Flow, Polyhedron, TemplateSystem
-from abstraction.templates.tilted_directions import tilted
+from workbench.abstraction.templates.hull_directions import facet_normals, outline_normals
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import Array, Flow, Polyhedron, TemplateSystem
+from workbench.abstraction.templates.tilted_directions import tilted
 
 Flags = NDArray[np.bool_]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from abstraction.templates.system import Array, TemplateSystem
+from workbench.abstraction.templates.system import Array, TemplateSystem
 
 POLYGON = 8
 REAL = 1e-9

@@ -16,8 +16,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction.templates.system import Array
-from reach.sets.convex_hull import HullRefusedError, convex_hull
+from workbench.abstraction.templates.system import Array
+from workbench.reach.sets.convex_hull import HullRefusedError, convex_hull
 
 NEGLIGIBLE = 1e-7
 CLOSE_OUTLINE = 1e-3

@@ -20,9 +20,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction.templates.directions import Template
-from abstraction.templates.system import Array, Flow, Polyhedron, Switch, TemplateSystem
-from reach.sets.support import Supported, SupportOracle
+from workbench.abstraction.templates.directions import Template
+from workbench.abstraction.templates.system import Array, Flow, Polyhedron, Switch, TemplateSystem
+from workbench.reach.sets.support import Supported, SupportOracle
 
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.intp]

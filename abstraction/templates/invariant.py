@@ -20,13 +20,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.templates.directions import Template
-from abstraction.templates.image_bounds import Bound, RowKey, Setting, setting_of
-from abstraction.templates.policy import least_offsets, unholdable
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import Array, Piece, TemplateSystem
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
+from workbench.abstraction.templates.directions import Template
+from workbench.abstraction.templates.image_bounds import Bound, RowKey, Setting, setting_of
+from workbench.abstraction.templates.policy import least_offsets, unholdable
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import Array, Piece, TemplateSystem
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
 
 OFFSET_GRID = 10**6
 SLACK = 1e-5

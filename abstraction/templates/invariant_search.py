@@ -8,16 +8,25 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from abstraction.templates.attempts import Attempt, attempts
-from abstraction.templates.directions import fastest_rate
-from abstraction.templates.invariant import Missed, OutOfTime, TemplateSearch, find_invariant
-from abstraction.templates.pruning import pruned
-from abstraction.templates.sampled_runs import SampledRuns, sampled_runs
-from abstraction.templates.system import TemplateSystem, TooManyLocationsError, template_system
-from abstraction.templates.turning_search import find_by_turning
-from models.proof.certificate import PolyhedralProof
-from models.proof.problem import LinearProblem
-from reach.evidence import Unproved, prove
+from workbench.abstraction.templates.attempts import Attempt, attempts
+from workbench.abstraction.templates.directions import fastest_rate
+from workbench.abstraction.templates.invariant import (
+    Missed,
+    OutOfTime,
+    TemplateSearch,
+    find_invariant,
+)
+from workbench.abstraction.templates.pruning import pruned
+from workbench.abstraction.templates.sampled_runs import SampledRuns, sampled_runs
+from workbench.abstraction.templates.system import (
+    TemplateSystem,
+    TooManyLocationsError,
+    template_system,
+)
+from workbench.abstraction.templates.turning_search import find_by_turning
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.problem import LinearProblem
+from workbench.reach.evidence import Unproved, prove
 
 TURNED_PATIENCE = 2.0
 """How much longer to wait for a template whose directions are turned."""

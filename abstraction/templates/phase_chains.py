@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from abstraction.templates.cut_choice import steady_progress
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import Array, Switch, TemplateSystem
-from reach.affine.matrix_exponential import matrix_exponential
+from workbench.abstraction.templates.cut_choice import steady_progress
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import Array, Switch, TemplateSystem
+from workbench.reach.affine.matrix_exponential import matrix_exponential
 
 STEPS = 4
 """Elements of the chain of one stay, besides its start."""

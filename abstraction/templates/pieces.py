@@ -18,8 +18,8 @@ from itertools import product
 
 import numpy as np
 
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import (
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import (
     Array,
     Flow,
     Piece,
@@ -28,8 +28,8 @@ from abstraction.templates.system import (
     Switch,
     TemplateSystem,
 )
-from models.proof.linear import Form
-from reach.sets.support import SupportOracle
+from workbench.models.proof.linear import Form
+from workbench.reach.sets.support import SupportOracle
 
 MAX_PIECES = 96
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from abstraction.templates.image_bounds import Bound, RowKey, Setting
-from abstraction.templates.system import Array
-from reach.programs.sparse_program import SparseProgram
+from workbench.abstraction.templates.image_bounds import Bound, RowKey, Setting
+from workbench.abstraction.templates.system import Array
+from workbench.reach.programs.sparse_program import SparseProgram
 
 LOWEST = -1e6
 """In units of the offsets' size: the lower limit of rows that have none."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from models.proof.certificate import PolyhedralProof
-from models.proof.farkas import Multipliers
-from models.proof.polyhedral import (
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.polyhedral import (
     CoverObligation,
     Evidence,
     ExitObligation,
@@ -25,8 +25,8 @@ from models.proof.polyhedral import (
     Split,
     obligations,
 )
-from models.proof.problem import LinearProblem
-from reach.evidence import prove
+from workbench.models.proof.problem import LinearProblem
+from workbench.reach.evidence import prove
 
 RowKey = tuple[int, int]
 """The numbers of a region and of one of its predicates."""

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from abstraction.templates.system import Array, Flow, Polyhedron, Switch, TemplateSystem
-from reach.affine.matrix_exponential import matrix_exponential
-from reach.sets.convex_hull import HullRefusedError, corners
-from reach.sets.support import SupportOracle
-from reach.time_limit import check_time
+from workbench.abstraction.templates.system import Array, Flow, Polyhedron, Switch, TemplateSystem
+from workbench.reach.affine.matrix_exponential import matrix_exponential
+from workbench.reach.sets.convex_hull import HullRefusedError, corners
+from workbench.reach.sets.support import SupportOracle
+from workbench.reach.time_limit import check_time
 
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.templates.system import Array
+from workbench.abstraction.templates.system import Array
 
 DENOMINATORS = (1, 2, 4, 8, 10, 20, 50, 100, 1000, 100_000)
 VERY_CLOSE = 1e-9

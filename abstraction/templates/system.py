@@ -15,9 +15,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import primed
-from models.proof.linear import Form, Rows
-from models.proof.problem import Dynamics, LinearProblem
+from workbench.models.automaton import primed
+from workbench.models.proof.linear import Form, Rows
+from workbench.models.proof.problem import Dynamics, LinearProblem
 
 Array = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from abstraction.templates.sampled_runs import SampledRuns, corner_inputs
-from abstraction.templates.system import Array, TemplateSystem
+from workbench.abstraction.templates.sampled_runs import SampledRuns, corner_inputs
+from workbench.abstraction.templates.system import Array, TemplateSystem
 
 QUANTILES = (0.5, 0.85, 1.0)
 """Which of the slopes, in ascending order, become directions."""

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstraction.templates.directions import Template, template
-from abstraction.templates.image_bounds import BadBound, Bound, RowKey, Setting
-from abstraction.templates.system import Array
-from reach.programs.linear_program import minimise
-from reach.sets.support import SupportOracle
+from workbench.abstraction.templates.directions import Template, template
+from workbench.abstraction.templates.image_bounds import BadBound, Bound, RowKey, Setting
+from workbench.abstraction.templates.system import Array
+from workbench.reach.programs.linear_program import minimise
+from workbench.reach.sets.support import SupportOracle
 
 LARGEST_CHANGE = 0.25
 """Offsets change by at most this part of their magnitude in one turn."""

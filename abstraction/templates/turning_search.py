@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstraction.templates.directions import Template
-from abstraction.templates.image_bounds import Setting
-from abstraction.templates.invariant import (
+from workbench.abstraction.templates.directions import Template
+from workbench.abstraction.templates.image_bounds import Setting
+from workbench.abstraction.templates.invariant import (
     TOUCHING,
     Missed,
     OutOfTime,
@@ -27,10 +27,10 @@ from abstraction.templates.invariant import (
     solved,
     with_runs,
 )
-from abstraction.templates.sampled_runs import SampledRuns
-from abstraction.templates.system import Array, TemplateSystem
-from abstraction.templates.turned_directions import turned_template
-from models.proof.polyhedral import Region
+from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.system import Array, TemplateSystem
+from workbench.abstraction.templates.turned_directions import turned_template
+from workbench.models.proof.polyhedral import Region
 
 FIRST_TURN, LEAST_TURN = 0.05, 1e-3
 """By how much directions may be turned in the first round, and when to give up."""

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from models.automaton import primed
-from models.proof.certificate import PolyhedralProof
-from models.proof.farkas import Multipliers
-from models.proof.linear import Form
-from models.proof.polyhedral import (
+from workbench.models.automaton import primed
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import (
     Cover,
     CoverObligation,
     Evidence,
@@ -26,8 +26,8 @@ from models.proof.polyhedral import (
     Split,
     obligations,
 )
-from models.proof.problem import LinearProblem
-from reach.evidence import Unproved, cover, evidence_for
+from workbench.models.proof.problem import LinearProblem
+from workbench.reach.evidence import Unproved, cover, evidence_for
 
 
 def prove_chain(

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstraction.templates.directions import Flags, Template
-from abstraction.templates.image_bounds import Indices
-from abstraction.templates.system import Array, Flow, TemplateSystem
-from models.automaton import TIME
-from reach.sets.support import SupportOracle
+from workbench.abstraction.templates.directions import Flags, Template
+from workbench.abstraction.templates.image_bounds import Indices
+from workbench.abstraction.templates.system import Array, Flow, TemplateSystem
+from workbench.models.automaton import TIME
+from workbench.reach.sets.support import SupportOracle
 
 FIRST = 0
 """The row of a confined domain that says when the stretch begins."""

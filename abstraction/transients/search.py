@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.templates.directions import (
+from workbench.abstraction.templates.directions import (
     SHORT,
     Template,
     chain_template,
@@ -24,16 +24,20 @@ from abstraction.templates.directions import (
     model_normals,
     template,
 )
-from abstraction.templates.image_bounds import RowKey
-from abstraction.templates.invariant import Missed
-from abstraction.templates.system import TemplateSystem, TooManyLocationsError, template_system
-from abstraction.transients.chain_proof import prove_chain
-from abstraction.transients.time_stretches import Stretch, stretch
-from models.automaton import TIME
-from models.proof.certificate import PolyhedralProof
-from models.proof.polyhedral import Region
-from models.proof.problem import LinearProblem
-from reach.evidence import Unproved
+from workbench.abstraction.templates.image_bounds import RowKey
+from workbench.abstraction.templates.invariant import Missed
+from workbench.abstraction.templates.system import (
+    TemplateSystem,
+    TooManyLocationsError,
+    template_system,
+)
+from workbench.abstraction.transients.chain_proof import prove_chain
+from workbench.abstraction.transients.time_stretches import Stretch, stretch
+from workbench.models.automaton import TIME
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.polyhedral import Region
+from workbench.models.proof.problem import LinearProblem
+from workbench.reach.evidence import Unproved
 
 LENGTHS = (Fraction(2, 5), Fraction(1, 5))
 """Lengths of stretches, in units of the fastest time constant."""

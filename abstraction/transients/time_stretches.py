@@ -17,16 +17,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from abstraction.templates import simple_rationals
-from abstraction.templates.directions import Template
-from abstraction.templates.image_bounds import RowKey, Setting, setting_of
-from abstraction.templates.invariant import Missed, TemplateSearch, least_invariant
-from abstraction.templates.system import Array, Polyhedron, Start, TemplateSystem
-from abstraction.transients.row_speeds import headway, row_speeds
-from models.automaton import TIME, primed
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from reach.sets.support import SupportOracle
+from workbench.abstraction.templates import simple_rationals
+from workbench.abstraction.templates.directions import Template
+from workbench.abstraction.templates.image_bounds import RowKey, Setting, setting_of
+from workbench.abstraction.templates.invariant import Missed, TemplateSearch, least_invariant
+from workbench.abstraction.templates.system import Array, Polyhedron, Start, TemplateSystem
+from workbench.abstraction.transients.row_speeds import headway, row_speeds
+from workbench.models.automaton import TIME, primed
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.reach.sets.support import SupportOracle
 
 SPEED_GRID, OFFSET_GRID = 10**4, 10**8
 SLACK = 1e-5

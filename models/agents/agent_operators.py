@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from models.agents.hierarchy import Access, Agent, AgentInstance, Declaration
-from models.source import Diagnostic, ModelError
+from workbench.models.agents.hierarchy import Access, Agent, AgentInstance, Declaration
+from workbench.models.source import Diagnostic, ModelError
 
 
 def compose(*agents: Agent) -> Agent:

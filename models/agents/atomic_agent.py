@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from models.agents.hierarchy import Agent, Claim
-from models.agents.mode_tree import Path, flat_constraint, flat_expression, flat_range
-from models.agents.unfolding import Place, Step, Unfolding
-from models.automaton import (
+from workbench.models.agents.hierarchy import Agent, Claim
+from workbench.models.agents.mode_tree import Path, flat_constraint, flat_expression, flat_range
+from workbench.models.agents.unfolding import Place, Step, Unfolding
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -23,7 +23,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     ZERO,
     Expression,
@@ -31,9 +31,9 @@ from models.expressions.expression import (
     conjunction,
     disjunction,
 )
-from models.expressions.ranges import bounds, merge_constraints, value_in
-from models.expressions.traversal import free_variables
-from models.record import record
+from workbench.models.expressions.ranges import bounds, merge_constraints, value_in
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.record import record
 
 
 @record

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from models.agents.hierarchy import (
+from workbench.models.agents.hierarchy import (
     DEFAULT_ENTRY,
     DEFAULT_EXIT,
     Access,
@@ -28,8 +28,8 @@ from models.agents.hierarchy import (
     ModeInstance,
     Transition,
 )
-from models.automaton import Constraint, Kind, Range, enumeration
-from models.expressions.expression import Expression, conjunction, equal, symbol, variable
+from workbench.models.automaton import Constraint, Kind, Range, enumeration
+from workbench.models.expressions.expression import Expression, conjunction, equal, symbol, variable
 
 INACTIVE = "ε"
 """The history of a mode that is to be entered anew. No name of the language is spelled so,

@@ -27,9 +27,9 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
-from models.agents.agent_operators import compose, hide, rename
-from models.agents.resets import merge
-from models.automaton import (
+from workbench.models.agents.agent_operators import compose, hide, rename
+from workbench.models.agents.resets import merge
+from workbench.models.automaton import (
     Automaton,
     Constraint,
     Edge,
@@ -42,7 +42,7 @@ from models.automaton import (
     Property,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -50,11 +50,11 @@ from models.expressions.expression import (
     conjunction,
     disjunction,
 )
-from models.expressions.operators import Op
-from models.expressions.ranges import bounds, merge_constraints
-from models.expressions.traversal import rebuild, with_arguments
-from models.record import record
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.ranges import bounds, merge_constraints
+from workbench.models.expressions.traversal import rebuild, with_arguments
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError, Span
 
 __all__ = ["Interaction", "Product", "compose", "explicit", "hide", "rename"]
 
@@ -144,7 +144,7 @@ class Product:
     @cached_property
     def sha256(self) -> str:
         """The fingerprint of the canonical JSON form."""
-        from models.interchange.json_model import fingerprint
+        from workbench.models.interchange.json_model import fingerprint
 
         return fingerprint(self)
 

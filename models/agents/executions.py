@@ -17,14 +17,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from models.agents.flatten import placed_agents
-from models.agents.hierarchy import DEFAULT_ENTRY, DEFAULT_EXIT, Access, Agent
-from models.agents.mode_tree import flat_expression
-from models.agents.semantics import Candidates, MacroStep, ModeSemantics, Valuation, both_ends
-from models.automaton import Kind
-from models.expressions.evaluation import Scalar, holds
-from models.expressions.polynomial_flow import Polynomial, value_at
-from models.record import record
+from workbench.models.agents.flatten import placed_agents
+from workbench.models.agents.hierarchy import DEFAULT_ENTRY, DEFAULT_EXIT, Access, Agent
+from workbench.models.agents.mode_tree import flat_expression
+from workbench.models.agents.semantics import (
+    Candidates,
+    MacroStep,
+    ModeSemantics,
+    Valuation,
+    both_ends,
+)
+from workbench.models.automaton import Kind
+from workbench.models.expressions.evaluation import Scalar, holds
+from workbench.models.expressions.polynomial_flow import Polynomial, value_at
+from workbench.models.record import record
 
 
 @record

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 from typing import Generic, Protocol, TypeVar, overload
 
-from models.automaton import primed
-from models.expressions.expression import Expression, variable
-from models.expressions.pattern import Pattern
-from models.record import record
+from workbench.models.automaton import primed
+from workbench.models.expressions.expression import Expression, variable
+from workbench.models.expressions.pattern import Pattern
+from workbench.models.record import record
 
 MAX_PAIRS = 1_000_000
 """How many events one family may stand for."""

@@ -34,14 +34,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from models.agents.atomic_agent import atomic_component, flat_claim, reads
-from models.agents.composition import Interaction, Product
-from models.agents.families import Family, Partner, Unrolled, parts_of
-from models.agents.hierarchy import Access, Agent, renamed
-from models.agents.hierarchy import Interaction as Event
-from models.agents.mode_tree import flat_constraint, flat_expression, flat_range
-from models.agents.resets import simultaneous
-from models.automaton import (
+from workbench.models.agents.atomic_agent import atomic_component, flat_claim, reads
+from workbench.models.agents.composition import Interaction, Product
+from workbench.models.agents.families import Family, Partner, Unrolled, parts_of
+from workbench.models.agents.hierarchy import Access, Agent, renamed
+from workbench.models.agents.hierarchy import Interaction as Event
+from workbench.models.agents.mode_tree import flat_constraint, flat_expression, flat_range
+from workbench.models.agents.resets import simultaneous
+from workbench.models.automaton import (
     TIME,
     Automaton,
     Constraint,
@@ -53,12 +53,20 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import ONE, TRUE, ZERO, Expression, conjunction, equal, variable
-from models.expressions.operators import Op
-from models.expressions.ranges import bounds, value_in
-from models.expressions.traversal import conjuncts, free_variables
-from models.record import record
-from models.source import Diagnostic, ModelError
+from workbench.models.expressions.expression import (
+    ONE,
+    TRUE,
+    ZERO,
+    Expression,
+    conjunction,
+    equal,
+    variable,
+)
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.ranges import bounds, value_in
+from workbench.models.expressions.traversal import conjuncts, free_variables
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError
 
 MAX_AGENT_DEPTH = 400
 

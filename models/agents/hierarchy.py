@@ -14,12 +14,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 
-from models.automaton import Constraint, EventKind, Kind, Parameter, PropertyKind, Range, ValueType
-from models.enumeration import plain_members
-from models.expressions.expression import TRUE, Expression
-from models.expressions.ranges import bounds
-from models.record import record
-from models.source import Span
+from workbench.models.automaton import (
+    Constraint,
+    EventKind,
+    Kind,
+    Parameter,
+    PropertyKind,
+    Range,
+    ValueType,
+)
+from workbench.models.enumeration import plain_members
+from workbench.models.expressions.expression import TRUE, Expression
+from workbench.models.expressions.ranges import bounds
+from workbench.models.record import record
+from workbench.models.source import Span
 
 DEFAULT_ENTRY = "de"
 DEFAULT_EXIT = "dx"

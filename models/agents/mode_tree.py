@@ -10,12 +10,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from models.agents.hierarchy import Access, ControlPoint, Declaration, Mode, Transition, renamed
-from models.automaton import Constraint, Range
-from models.expressions.expression import Expression, variable
-from models.expressions.traversal import free_variables, substitute
-from models.record import record
-from models.source import Diagnostic, ModelError
+from workbench.models.agents.hierarchy import (
+    Access,
+    ControlPoint,
+    Declaration,
+    Mode,
+    Transition,
+    renamed,
+)
+from workbench.models.automaton import Constraint, Range
+from workbench.models.expressions.expression import Expression, variable
+from workbench.models.expressions.traversal import free_variables, substitute
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError
 
 Path: TypeAlias = tuple[str, ...]
 """The submode names from the top-level mode down; empty for the top-level mode itself."""

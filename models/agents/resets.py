@@ -19,14 +19,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.automaton import Constraint, Range, primed
-from models.expressions.evaluation import Scalar, evaluate
-from models.expressions.expression import Expression, variable
-from models.expressions.operators import Op
-from models.expressions.ranges import bounds, merge_constraints
-from models.expressions.traversal import free_variables, postorder, substitute
-from models.record import record
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.automaton import Constraint, Range, primed
+from workbench.models.expressions.evaluation import Scalar, evaluate
+from workbench.models.expressions.expression import Expression, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.ranges import bounds, merge_constraints
+from workbench.models.expressions.traversal import free_variables, postorder, substitute
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError, Span
 
 MAX_TERMS = 1_000_000
 """Repeated substitution can double an expression at every assignment; this many nodes

@@ -28,8 +28,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeAlias
 
-from models.agents.closure import INACTIVE, close, history_of
-from models.agents.hierarchy import (
+from workbench.models.agents.closure import INACTIVE, close, history_of
+from workbench.models.agents.hierarchy import (
     DEFAULT_ENTRY,
     DEFAULT_EXIT,
     INIT,
@@ -40,14 +40,21 @@ from models.agents.hierarchy import (
     Transition,
     renamed,
 )
-from models.automaton import Constraint, Kind, Range
-from models.expressions.evaluation import Scalar, evaluate, evaluate_number, holds
-from models.expressions.expression import Expression, conjunction, variable
-from models.expressions.polynomial_flow import Polynomial, along, always, derivative, held, value_at
-from models.expressions.ranges import value_in
-from models.expressions.traversal import free_variables, substitute
-from models.record import record
-from models.source import Diagnostic, ModelError
+from workbench.models.automaton import Constraint, Kind, Range
+from workbench.models.expressions.evaluation import Scalar, evaluate, evaluate_number, holds
+from workbench.models.expressions.expression import Expression, conjunction, variable
+from workbench.models.expressions.polynomial_flow import (
+    Polynomial,
+    along,
+    always,
+    derivative,
+    held,
+    value_at,
+)
+from workbench.models.expressions.ranges import value_in
+from workbench.models.expressions.traversal import free_variables, substitute
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError
 
 MAX_DEPTH = 100
 """The definitions below follow the nesting of modes, so it is limited here."""

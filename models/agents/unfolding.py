@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
-from models.agents.hierarchy import (
+from workbench.models.agents.hierarchy import (
     DEFAULT_ENTRY,
     DEFAULT_EXIT,
     INIT,
@@ -29,12 +29,12 @@ from models.agents.hierarchy import (
     Mode,
     Transition,
 )
-from models.agents.mode_tree import Node, Path, mode_nodes
-from models.agents.resets import Execution, ReadsChoiceError
-from models.automaton import Constraint, Kind
-from models.expressions.expression import FALSE, Expression, conjunction
-from models.record import record
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.agents.mode_tree import Node, Path, mode_nodes
+from workbench.models.agents.resets import Execution, ReadsChoiceError
+from workbench.models.automaton import Constraint, Kind
+from workbench.models.expressions.expression import FALSE, Expression, conjunction
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError, Span
 
 _Remembered: TypeAlias = frozenset[tuple[Path, str]]
 

@@ -12,17 +12,24 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import NamedTuple
 
-from models.expressions.evaluation import exact_operation
-from models.expressions.expression import Expression, add, compare, constant, multiply, variable
-from models.expressions.literals import COMPARE, MAX_CONSTANT_BITS
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.polynomial import (
+from workbench.models.expressions.evaluation import exact_operation
+from workbench.models.expressions.expression import (
+    Expression,
+    add,
+    compare,
+    constant,
+    multiply,
+    variable,
+)
+from workbench.models.expressions.literals import COMPARE, MAX_CONSTANT_BITS
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.polynomial import (
     PolynomialTooLargeError,
     polynomial_degree,
     polynomial_form,
 )
-from models.expressions.traversal import postorder
-from models.record import record
+from workbench.models.expressions.traversal import postorder
+from workbench.models.record import record
 
 
 class AffineForm(NamedTuple):

@@ -3,7 +3,7 @@
 All of it is exact, iterative and bounded; see the modules for what each function promises.
 """
 
-from models.expressions.affine import (
+from workbench.models.expressions.affine import (
     AffineForm,
     LinearConstraint,
     affine_form,
@@ -11,8 +11,12 @@ from models.expressions.affine import (
     is_affine,
     linear_constraint,
 )
-from models.expressions.differentiate import NotDifferentiableError, differentiate, lie_derivative
-from models.expressions.normal_form import (
+from workbench.models.expressions.differentiate import (
+    NotDifferentiableError,
+    differentiate,
+    lie_derivative,
+)
+from workbench.models.expressions.normal_form import (
     NormalFormTooLargeError,
     disjunctive_normal_form,
     linear_cases,
@@ -20,7 +24,7 @@ from models.expressions.normal_form import (
     opposite,
     without_piecewise,
 )
-from models.expressions.polynomial import (
+from workbench.models.expressions.polynomial import (
     Monomial,
     Polynomial,
     PolynomialTooLargeError,
@@ -29,7 +33,7 @@ from models.expressions.polynomial import (
     polynomial_degree,
     polynomial_form,
 )
-from models.expressions.simplify import is_total, simplify
+from workbench.models.expressions.simplify import is_total, simplify
 
 __all__ = [
     "AffineForm",

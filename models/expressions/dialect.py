@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from models.expressions.operators import FUNCTIONS_OF_ONE, Op
-from models.record import record
+from workbench.models.expressions.operators import FUNCTIONS_OF_ONE, Op
+from workbench.models.record import record
 
 
 @record

@@ -22,7 +22,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NoReturn
 
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     ONE,
     ZERO,
     Expression,
@@ -38,9 +38,9 @@ from models.expressions.expression import (
     multiply,
     power,
 )
-from models.expressions.operators import Op
-from models.expressions.table import Interpolation, Table
-from models.expressions.traversal import postorder
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.expressions.traversal import postorder
 
 
 class NotDifferentiableError(ValueError):
@@ -57,7 +57,7 @@ class NotDifferentiableError(ValueError):
 def differentiate(root: Expression, name: str) -> Expression:
     """The partial derivative with respect to a variable.
 
-    >>> from models.expressions.expression import variable
+    >>> from workbench.models.expressions.expression import variable
     >>> x = variable("x")
     >>> str(differentiate(x**3 - 2 * x, "x"))
     '3*x^2 - 2'

@@ -18,9 +18,9 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NoReturn, TypeAlias
 
-from models.expressions.expression import Expression
-from models.expressions.literals import COMPARE, MAX_CONSTANT_BITS
-from models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.literals import COMPARE, MAX_CONSTANT_BITS
+from workbench.models.expressions.operators import COMPARISONS, Op
 
 Number: TypeAlias = Fraction | float
 Scalar: TypeAlias = Fraction | float | bool | str
@@ -53,7 +53,7 @@ def evaluate(
     """The value where variables have the given values and components are where `occupied`
     says.
 
-    >>> from models.expressions.expression import variable
+    >>> from workbench.models.expressions.expression import variable
     >>> evaluate(variable("x") / 3, {"x": 1})
     Fraction(1, 3)
     """

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import NoReturn, TypeAlias, cast
 
-from models.expressions.literals import (
+from workbench.models.expressions.literals import (
     COMPARE,
     EXACT_FUNCTIONS,
     MAX_CONSTANT_BITS,
@@ -28,9 +28,9 @@ from models.expressions.literals import (
     product,
     total,
 )
-from models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
-from models.expressions.table import Table
-from models.source import Span
+from workbench.models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
+from workbench.models.expressions.table import Table
+from workbench.models.source import Span
 
 Value: TypeAlias = (
     Fraction | bool | str | tuple[str, str] | tuple[tuple[str, bool], ...] | Table | None
@@ -200,7 +200,7 @@ class Expression:
         raise TypeError("an expression has no truth value; compare with TRUE or evaluate it")
 
     def __str__(self) -> str:
-        from models.expressions.printing import to_text
+        from workbench.models.expressions.printing import to_text
 
         return to_text(self)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
-from models.expressions.operators import Op
+from workbench.models.expressions.operators import Op
 
 MAX_CONSTANT_BITS = 16_384
 """Constants are folded only while numerator and denominator stay below this size."""

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import TypeAlias
 
-from models.expressions.affine import LinearConstraint, linear_constraint
-from models.expressions.expression import (
+from workbench.models.expressions.affine import LinearConstraint, linear_constraint
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     compare,
@@ -19,10 +19,10 @@ from models.expressions.expression import (
     disjunction,
     negation,
 )
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
-from models.expressions.simplify import OPPOSITE
-from models.expressions.traversal import postorder, rebuild, with_arguments
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
+from workbench.models.expressions.simplify import OPPOSITE
+from workbench.models.expressions.traversal import postorder, rebuild, with_arguments
 
 MAX_CASES = 4_096
 """How many conjunctions a disjunctive normal form may have."""

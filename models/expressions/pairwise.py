@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from models.expressions.expression import Expression, conjunction, variable
-from models.expressions.operators import Op
-from models.source import Span
+from workbench.models.expressions.expression import Expression, conjunction, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.source import Span
 
 
 class Pairwise(Expression):
@@ -59,7 +59,7 @@ class Pairwise(Expression):
         return object.__getattribute__(self, name)
 
     def _parts(self) -> list[Expression]:
-        from models.expressions.pattern import Pattern
+        from workbench.models.expressions.pattern import Pattern
 
         pattern = Pattern([self.pattern], self.slots[0] + self.slots[1])
         named = [[variable(name) for name in partner] for partner in self.partners]
@@ -68,7 +68,7 @@ class Pairwise(Expression):
 
     def names(self) -> frozenset[str]:
         """The names of all variables that occur."""
-        from models.expressions.traversal import free_variables
+        from workbench.models.expressions.traversal import free_variables
 
         fixed = free_variables(self.pattern).difference(*self.slots)
         return fixed.union(*self.partners)

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from models.expressions.dialect import FUNCTIONS, Dialect
-from models.expressions.expression import (
+from workbench.models.expressions.dialect import FUNCTIONS, Dialect
+from workbench.models.expressions.expression import (
     Expression,
     add,
     at_location,
@@ -34,11 +34,11 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import Op
-from models.expressions.table import Table
-from models.expressions.tokens import Kind, Token, Tokens, unquoted
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.table import Table
+from workbench.models.expressions.tokens import Kind, Token, Tokens, unquoted
+from workbench.models.source import Diagnostic, ModelError, Span
 
 MAX_NESTING = 100_000
 """How many brackets, conditions and the like may be open at once."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from models.expressions.expression import Expression
-from models.expressions.operators import Op
-from models.expressions.traversal import postorder
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import postorder
 
 
 class Pattern:

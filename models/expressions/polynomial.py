@@ -12,11 +12,11 @@ from fractions import Fraction
 from math import comb
 from typing import TypeAlias
 
-from models.expressions.evaluation import exact_operation
-from models.expressions.expression import Expression, add, multiply, power, variable
-from models.expressions.literals import MAX_CONSTANT_BITS, ExpressionTooLargeError
-from models.expressions.operators import Op
-from models.expressions.traversal import postorder
+from workbench.models.expressions.evaluation import exact_operation
+from workbench.models.expressions.expression import Expression, add, multiply, power, variable
+from workbench.models.expressions.literals import MAX_CONSTANT_BITS, ExpressionTooLargeError
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import postorder
 
 Monomial: TypeAlias = tuple[tuple[str, int], ...]
 Polynomial: TypeAlias = dict[Monomial, Fraction]

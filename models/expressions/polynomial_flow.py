@@ -15,11 +15,11 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from models.expressions.evaluation import Scalar
-from models.expressions.expression import Expression
-from models.expressions.literals import COMPARE
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.traversal import postorder
+from workbench.models.expressions.evaluation import Scalar
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.literals import COMPARE
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.traversal import postorder
 
 Polynomial: TypeAlias = tuple[Fraction, ...]
 """Coefficients, the constant first; no trailing zeros, so that () is the polynomial 0."""

@@ -17,10 +17,10 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TypeAlias, cast
 
-from models.expressions.dialect import CHARON, MAX_DIGITS, Dialect, is_flat_name
-from models.expressions.expression import Expression
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.dialect import CHARON, MAX_DIGITS, Dialect, is_flat_name
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import COMPARISONS, Op
 
 MAX_PIECES = 20_000_000
 """How many names, operators and brackets a text may have."""
@@ -54,7 +54,7 @@ def to_text(root: Expression, dialect: Dialect = CHARON, *, quote_symbols: bool 
     `quote_symbols` writes values of enumerations in double quotes, which tells them from
     variables of the same name without knowing the model.
 
-    >>> from models.expressions.expression import variable
+    >>> from workbench.models.expressions.expression import variable
     >>> x = variable("x")
     >>> to_text((x - 1) / 8 - x**2)
     '(x - 1)/8 - x^2'

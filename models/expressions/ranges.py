@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from models.automaton import Constraint, Range
-from models.expressions.expression import (
+from workbench.models.automaton import Constraint, Range
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     compare,
@@ -17,7 +17,7 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
+from workbench.models.expressions.operators import Op
 
 
 def bounds(*constraints: Constraint) -> tuple[Expression, ...]:

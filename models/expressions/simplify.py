@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.expressions.evaluation import exact_operation
-from models.expressions.expression import (
+from workbench.models.expressions.evaluation import exact_operation
+from workbench.models.expressions.expression import (
     FALSE,
     ONE,
     TRUE,
@@ -27,9 +27,9 @@ from models.expressions.expression import (
     negation,
     power,
 )
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, SURFACE, Op
-from models.expressions.traversal import rebuild, with_arguments
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, SURFACE, Op
+from workbench.models.expressions.traversal import rebuild, with_arguments
 
 _Totality: TypeAlias = dict[Expression, bool]
 """Whether an expression is defined everywhere, as far as that was asked."""
@@ -54,7 +54,7 @@ _FOLDABLE = FUNCTIONS_OF_ONE | {Op.ATAN2, Op.LOOKUP, Op.POWER, Op.DIVIDE}
 def simplify(root: Expression) -> Expression:
     """An expression that is equal wherever the given one is defined, and only there.
 
-    >>> from models.expressions.expression import variable
+    >>> from workbench.models.expressions.expression import variable
     >>> x = variable("x")
     >>> str(simplify(x + x - (2 - x)))
     '3*x - 2'

@@ -27,11 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
-from models.expressions.dialect import CHARON, SPACEEX, Dialect
-from models.expressions.expression import Expression
-from models.expressions.parser import MAX_NESTING, Parser
-from models.expressions.table import Table
-from models.expressions.tokens import MAX_TEXT, Tokens
+from workbench.models.expressions.dialect import CHARON, SPACEEX, Dialect
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.parser import MAX_NESTING, Parser
+from workbench.models.expressions.table import Table
+from workbench.models.expressions.tokens import MAX_TEXT, Tokens
 
 __all__ = ["CHARON", "MAX_NESTING", "SPACEEX", "Dialect", "parse_expression"]
 

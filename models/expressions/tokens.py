@@ -10,9 +10,9 @@ from enum import Enum, auto
 from fractions import Fraction
 from typing import NoReturn
 
-from models.enumeration import plain_members
-from models.expressions.dialect import FLAT_NAME, MAX_DIGITS, PLAIN_NAME, Dialect
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.enumeration import plain_members
+from workbench.models.expressions.dialect import FLAT_NAME, MAX_DIGITS, PLAIN_NAME, Dialect
+from workbench.models.source import Diagnostic, ModelError, Span
 
 MAX_TEXT = 20_000_000
 """How many characters a text may have unless the caller says otherwise."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -24,8 +24,8 @@ from models.expressions.expression import (
     negation,
     power,
 )
-from models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
-from models.expressions.pairwise import Pairwise
+from workbench.models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
+from workbench.models.expressions.pairwise import Pairwise
 
 
 def postorder(*roots: Expression) -> Iterator[Expression]:

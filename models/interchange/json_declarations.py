@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeVar
 
-from models.agents.families import Partner
-from models.automaton import (
+from workbench.models.agents.families import Partner
+from workbench.models.automaton import (
     BOOL,
     INT,
     REAL,
@@ -20,8 +20,8 @@ from models.automaton import (
     Variable,
     enumeration,
 )
-from models.expressions.table import Interpolation, Table
-from models.interchange.json_door import Cursor, shortened
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.interchange.json_door import Cursor, shortened
 
 _PLAIN_TYPES = {"real": REAL, "int": INT, "bool": BOOL}
 _SIGNAL = ("type", "low", "high")

@@ -15,7 +15,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.source import Diagnostic, ModelError, Span
 
 MAX_DOCUMENT = 100_000_000
 """How many bytes a document may have."""

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.agents.composition import Interaction, Product
-from models.agents.families import Family, Partner, parts_of
-from models.automaton import (
+from workbench.models.agents.composition import Interaction, Product
+from workbench.models.agents.families import Family, Partner, parts_of
+from workbench.models.automaton import (
     Automaton,
     Constraint,
     Edge,
@@ -35,16 +35,16 @@ from models.automaton import (
     ValueType,
     Variable,
 )
-from models.expressions.dialect import FUNCTIONS
-from models.expressions.expression import Expression
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import SURFACE, Op
-from models.expressions.printing import to_text
-from models.expressions.table import Table
-from models.expressions.traversal import postorder
-from models.interchange.json_door import Cursor, decode
-from models.interchange.json_reading import SCHEMA, read_document
-from models.source import Diagnostic, ModelError
+from workbench.models.expressions.dialect import FUNCTIONS
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import SURFACE, Op
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.table import Table
+from workbench.models.expressions.traversal import postorder
+from workbench.models.interchange.json_door import Cursor, decode
+from workbench.models.interchange.json_reading import SCHEMA, read_document
+from workbench.models.source import Diagnostic, ModelError
 
 __all__ = ["SCHEMA", "canonical_bytes", "fingerprint", "from_json", "to_json"]
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
-from models.agents.composition import Interaction, Product
-from models.agents.families import MAX_PAIRS, Family, Partner, Unrolled
-from models.automaton import (
+from workbench.models.agents.composition import Interaction, Product
+from workbench.models.agents.families import MAX_PAIRS, Family, Partner, Unrolled
+from workbench.models.automaton import (
     REAL,
     TIME,
     UNCONSTRAINED,
@@ -33,14 +33,14 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.expressions.dialect import FUNCTIONS
-from models.expressions.expression import FALSE, TRUE, Expression
-from models.expressions.operators import Op
-from models.expressions.printing import number_text
-from models.expressions.table import Table
-from models.expressions.text import parse_expression
-from models.expressions.traversal import postorder
-from models.interchange.json_declarations import (
+from workbench.models.expressions.dialect import FUNCTIONS
+from workbench.models.expressions.expression import FALSE, TRUE, Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.printing import number_text
+from workbench.models.expressions.table import Table
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import postorder
+from workbench.models.interchange.json_declarations import (
     read_declared,
     read_event,
     read_horizon,
@@ -51,10 +51,10 @@ from models.interchange.json_declarations import (
     read_tables,
     read_variable,
 )
-from models.interchange.json_door import Cursor, Members, shortened
-from models.sorts import Sort, require_sort, sort_of, sort_of_type
-from models.source import ModelError
-from models.well_formed import fault_of, reset_fault
+from workbench.models.interchange.json_door import Cursor, Members, shortened
+from workbench.models.sorts import Sort, require_sort, sort_of, sort_of_type
+from workbench.models.source import ModelError
+from workbench.models.well_formed import fault_of, reset_fault
 
 SCHEMA = "charon-workbench/automaton/1"
 

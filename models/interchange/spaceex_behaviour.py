@@ -10,25 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from models.automaton import Constraint, Range
-from models.expressions.expression import FALSE, ZERO, Expression, conjunction, variable
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, free_variables
-from models.interchange.spaceex_components import (
+from workbench.models.automaton import Constraint, Range
+from workbench.models.expressions.expression import FALSE, ZERO, Expression, conjunction, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts, free_variables
+from workbench.models.interchange.spaceex_components import (
     LocationTemplate,
     TransitionTemplate,
     refusal,
 )
-from models.interchange.spaceex_formulas import (
+from workbench.models.interchange.spaceex_formulas import (
     Relation,
     in_reading_order,
     no_places,
     read_formula,
     relation,
 )
-from models.interchange.spaceex_network import Instance, Network, undeclared
-from models.interchange.xml_door import Element
-from models.source import Diagnostic, Severity, Span
+from workbench.models.interchange.spaceex_network import Instance, Network, undeclared
+from workbench.models.interchange.xml_door import Element
+from workbench.models.source import Diagnostic, Severity, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from models.automaton import (
+from workbench.models.automaton import (
     INT,
     REAL,
     Constraint,
@@ -28,15 +28,15 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import FALSE, ONE, TRUE, ZERO, Expression, conjunction
-from models.expressions.operators import Op
-from models.expressions.printing import number_text
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from models.interchange.spaceex_behaviour import Behaviour, Roles, Stay
-from models.interchange.spaceex_components import refusal
-from models.interchange.spaceex_network import Network
-from models.interchange.spaceex_states import Bounds, plain_bound
-from models.source import Span
+from workbench.models.expressions.expression import FALSE, ONE, TRUE, ZERO, Expression, conjunction
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.printing import number_text
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.interchange.spaceex_behaviour import Behaviour, Roles, Stay
+from workbench.models.interchange.spaceex_components import refusal
+from workbench.models.interchange.spaceex_network import Network
+from workbench.models.interchange.spaceex_states import Bounds, plain_bound
+from workbench.models.source import Span
 
 NO_TIME = Range(ONE, ZERO)
 """A range without values: no time passes in a location whose flow is `false`."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from models.interchange.xml_door import Element
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.interchange.xml_door import Element
+from workbench.models.source import Diagnostic, ModelError, Span
 
 _DRAWING = frozenset(
     {"x", "y", "width", "height", "bezier", "placement", "color", "colour", "rotation"}

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from models.interchange.spaceex_components import refusal
-from models.source import Diagnostic, Severity, Span
+from workbench.models.interchange.spaceex_components import refusal
+from workbench.models.source import Diagnostic, Severity, Span
 
 MAX_CHARACTERS = 16 * 1024 * 1024
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 
-from models.agents.composition import explicit
-from models.automaton import (
+from workbench.models.agents.composition import explicit
+from workbench.models.automaton import (
     BOOL,
     INT,
     REAL,
@@ -31,7 +31,7 @@ from models.automaton import (
     ValueType,
     primed,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     ZERO,
     Expression,
@@ -43,18 +43,24 @@ from models.expressions.expression import (
     equal,
     variable,
 )
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import Op
-from models.expressions.printing import to_text
-from models.expressions.traversal import conjuncts, free_variables, postorder, substitute
-from models.interchange.spaceex_components import refusal
-from models.interchange.spaceex_config import read_config
-from models.interchange.spaceex_import import read_spaceex
-from models.interchange.spaceex_notes import EdgeNote, Notes, PropertyNote, digest
-from models.interchange.spaceex_states import disjuncts
-from models.interchange.spaceex_text import Spelling, Writer, decimal, opposite, unsupported
-from models.interchange.xml_door import parse_xml
-from models.source import ModelError, Span
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.traversal import conjuncts, free_variables, postorder, substitute
+from workbench.models.interchange.spaceex_components import refusal
+from workbench.models.interchange.spaceex_config import read_config
+from workbench.models.interchange.spaceex_import import read_spaceex
+from workbench.models.interchange.spaceex_notes import EdgeNote, Notes, PropertyNote, digest
+from workbench.models.interchange.spaceex_states import disjuncts
+from workbench.models.interchange.spaceex_text import (
+    Spelling,
+    Writer,
+    decimal,
+    opposite,
+    unsupported,
+)
+from workbench.models.interchange.xml_door import parse_xml
+from workbench.models.source import ModelError, Span
 
 MAX_UNEQUAL = 4
 """How many `!=` in one guard are spelled out, two transitions for each."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.automaton import Constraint, Range, primed
-from models.expressions.expression import (
+from workbench.models.automaton import Constraint, Range, primed
+from workbench.models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -28,19 +28,19 @@ from models.expressions.expression import (
     subtract,
     variable,
 )
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.text import SPACEEX, parse_expression
-from models.expressions.traversal import (
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.text import SPACEEX, parse_expression
+from workbench.models.expressions.traversal import (
     conjuncts,
     free_variables,
     postorder,
     rebuild,
     with_arguments,
 )
-from models.interchange.spaceex_components import refusal
-from models.interchange.spaceex_config import Entry
-from models.interchange.xml_door import Element
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.interchange.spaceex_components import refusal
+from workbench.models.interchange.spaceex_config import Entry
+from workbench.models.interchange.xml_door import Element
+from workbench.models.source import Diagnostic, ModelError, Span
 
 Text: TypeAlias = Element | Entry
 Resolve: TypeAlias = Callable[[str, Span | None], Expression]

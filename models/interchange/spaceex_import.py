@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from models.agents.composition import Product, explicit
-from models.automaton import (
+from workbench.models.agents.composition import Product, explicit
+from workbench.models.automaton import (
     INT,
     REAL,
     Automaton,
@@ -31,28 +31,33 @@ from models.automaton import (
     PropertyKind,
     specialise,
 )
-from models.expressions.expression import FALSE, TRUE, Expression, conjunction
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.traversal import free_variables, substitute
-from models.interchange.spaceex_behaviour import Behaviour, Roles, assign_roles, read_behaviour
-from models.interchange.spaceex_build import (
+from workbench.models.expressions.expression import FALSE, TRUE, Expression, conjunction
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.traversal import free_variables, substitute
+from workbench.models.interchange.spaceex_behaviour import (
+    Behaviour,
+    Roles,
+    assign_roles,
+    read_behaviour,
+)
+from workbench.models.interchange.spaceex_build import (
     build,
     check_inhabited,
     from_outside,
     substituted,
 )
-from models.interchange.spaceex_components import (
+from workbench.models.interchange.spaceex_components import (
     Component,
     default_system,
     read_components,
     refusal,
 )
-from models.interchange.spaceex_config import Configuration, Entry, read_config
-from models.interchange.spaceex_formulas import no_places, read_formula
-from models.interchange.spaceex_network import Network, instantiate
-from models.interchange.spaceex_notes import Notes, digest, find_note, read_notes
-from models.interchange.spaceex_restore import restore
-from models.interchange.spaceex_states import (
+from workbench.models.interchange.spaceex_config import Configuration, Entry, read_config
+from workbench.models.interchange.spaceex_formulas import no_places, read_formula
+from workbench.models.interchange.spaceex_network import Network, instantiate
+from workbench.models.interchange.spaceex_notes import Notes, digest, find_note, read_notes
+from workbench.models.interchange.spaceex_restore import restore
+from workbench.models.interchange.spaceex_states import (
     Bounds,
     InitialStates,
     empty_initial,
@@ -61,8 +66,8 @@ from models.interchange.spaceex_states import (
     read_states,
     sort_initial,
 )
-from models.interchange.xml_door import Element, parse_xml
-from models.source import Diagnostic, ModelError, Severity, Span
+from workbench.models.interchange.xml_door import Element, parse_xml
+from workbench.models.source import Diagnostic, ModelError, Severity, Span
 
 FORBIDDEN = "forbidden"
 """The name of the property that `forbidden` states."""

@@ -12,15 +12,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from models.automaton import TIME
-from models.expressions.expression import Expression, variable
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables
-from models.interchange.spaceex_components import Bind, Component, Param, refusal
-from models.interchange.spaceex_formulas import no_places, read_formula
-from models.interchange.spaceex_notes import Notes
-from models.interchange.xml_door import Element
-from models.source import Diagnostic, Severity, Span
+from workbench.models.automaton import TIME
+from workbench.models.expressions.expression import Expression, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.interchange.spaceex_components import Bind, Component, Param, refusal
+from workbench.models.interchange.spaceex_formulas import no_places, read_formula
+from workbench.models.interchange.spaceex_notes import Notes
+from workbench.models.interchange.xml_door import Element
+from workbench.models.source import Diagnostic, Severity, Span
 
 _NUMBERED = re.compile(r"x(\d{1,6})", re.ASCII)
 

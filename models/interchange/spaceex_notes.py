@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from models.interchange.spaceex_components import Component, refusal
-from models.interchange.spaceex_config import Configuration
-from models.interchange.xml_door import Element
-from models.source import ModelError
+from workbench.models.interchange.spaceex_components import Component, refusal
+from workbench.models.interchange.spaceex_config import Configuration
+from workbench.models.interchange.xml_door import Element
+from workbench.models.source import ModelError
 
 MARK = "charon-workbench export: "
 """How our note begins."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from models.automaton import (
+from workbench.models.automaton import (
     INT,
     REAL,
     TIME,
@@ -30,7 +30,7 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -42,15 +42,15 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.text import parse_expression
-from models.expressions.traversal import conjuncts
-from models.interchange.spaceex_behaviour import Behaviour, Jump, Stay
-from models.interchange.spaceex_config import Configuration
-from models.interchange.spaceex_network import Network
-from models.interchange.spaceex_notes import Counts, EdgeNote, Notes, bad_note, find_note
-from models.interchange.spaceex_states import Bounds, disjuncts, plain_bound, read_states
-from models.interchange.spaceex_text import opposite
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import conjuncts
+from workbench.models.interchange.spaceex_behaviour import Behaviour, Jump, Stay
+from workbench.models.interchange.spaceex_config import Configuration
+from workbench.models.interchange.spaceex_network import Network
+from workbench.models.interchange.spaceex_notes import Counts, EdgeNote, Notes, bad_note, find_note
+from workbench.models.interchange.spaceex_states import Bounds, disjuncts, plain_bound, read_states
+from workbench.models.interchange.spaceex_text import opposite
 
 Bounded = TypeVar("Bounded", Input, Parameter)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -18,14 +18,14 @@ from models.expressions.expression import (
     conjunction,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, free_variables, postorder, substitute
-from models.interchange.spaceex_behaviour import Behaviour
-from models.interchange.spaceex_components import refusal
-from models.interchange.spaceex_config import Entry
-from models.interchange.spaceex_formulas import read_formula, with_places
-from models.interchange.spaceex_network import Network
-from models.source import ModelError, Span
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts, free_variables, postorder, substitute
+from workbench.models.interchange.spaceex_behaviour import Behaviour
+from workbench.models.interchange.spaceex_components import refusal
+from workbench.models.interchange.spaceex_config import Entry
+from workbench.models.interchange.spaceex_formulas import read_formula, with_places
+from workbench.models.interchange.spaceex_network import Network
+from workbench.models.source import ModelError, Span
 
 MAX_ROUNDS = 50
 """How often constants are replaced in the definitions of others before giving up; what is

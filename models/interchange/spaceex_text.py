@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from models.automaton import Constraint, Range, primed
-from models.expressions.dialect import FUNCTIONS, SPACEEX
-from models.expressions.expression import (
+from workbench.models.automaton import Constraint, Range, primed
+from workbench.models.expressions.dialect import FUNCTIONS, SPACEEX
+from workbench.models.expressions.expression import (
     Expression,
     boolean,
     conjunction,
@@ -16,11 +16,11 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.printing import to_text
-from models.expressions.traversal import postorder, rebuild, substitute
-from models.interchange.spaceex_components import refusal
-from models.source import ModelError, Span
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.traversal import postorder, rebuild, substitute
+from workbench.models.interchange.spaceex_components import refusal
+from workbench.models.source import ModelError, Span
 
 MAX_NESTING = 1_000
 """How deeply conjunctions and disjunctions may alternate in what is written."""

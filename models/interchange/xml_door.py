@@ -13,7 +13,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.source import Diagnostic, ModelError, Span
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 64

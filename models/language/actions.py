@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from models.agents.hierarchy import Declaration
-from models.automaton import INT, REAL, TIME, Constraint, Kind, Range
-from models.expressions.expression import Expression, variable
-from models.expressions.operators import Op
-from models.language.context import Context
-from models.language.declarations import value_range
-from models.language.scope import Binding, Role, Scope
-from models.language.syntax import Identifier, Interval, Let, Relation, Setting
-from models.language.typecheck import type_words
-from models.source import Span
+from workbench.models.agents.hierarchy import Declaration
+from workbench.models.automaton import INT, REAL, TIME, Constraint, Kind, Range
+from workbench.models.expressions.expression import Expression, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.language.context import Context
+from workbench.models.language.declarations import value_range
+from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.syntax import Identifier, Interval, Let, Relation, Setting
+from workbench.models.language.typecheck import type_words
+from workbench.models.source import Span
 
 
 def actions(

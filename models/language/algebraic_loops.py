@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from models.automaton import Automaton, Constraint
-from models.expressions.traversal import free_variables
-from models.language.findings import Findings
-from models.record import record
-from models.source import Span
+from workbench.models.automaton import Automaton, Constraint
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.language.findings import Findings
+from workbench.models.record import record
+from workbench.models.source import Span
 
 MAX_STEPS = 20_000
 """How long to look for a loop that is real before settling for a warning."""

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from models.agents.hierarchy import Access
-from models.automaton import EventKind, Kind, PropertyKind
-from models.expressions.expression import Expression
-from models.expressions.table import Interpolation
-from models.language import syntax
-from models.language.build_expressions import Arguments, ExpressionBuilder
-from models.language.lexical import Token
+from workbench.models.agents.hierarchy import Access
+from workbench.models.automaton import EventKind, Kind, PropertyKind
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.table import Interpolation
+from workbench.models.language import syntax
+from workbench.models.language.build_expressions import Arguments, ExpressionBuilder
+from workbench.models.language.lexical import Token
 
 _ACCESS = {
     "read": Access.READ,

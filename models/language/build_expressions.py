@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from models.expressions.dialect import FUNCTIONS, MAX_DIGITS
-from models.expressions.expression import (
+from workbench.models.expressions.dialect import FUNCTIONS, MAX_DIGITS
+from workbench.models.expressions.expression import (
     ZERO,
     Expression,
     add,
@@ -33,11 +33,11 @@ from models.expressions.expression import (
     power,
     variable,
 )
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import Op
-from models.language import syntax
-from models.language.lexical import Token
-from models.source import Diagnostic, Span
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import Op
+from workbench.models.language import syntax
+from workbench.models.language.lexical import Token
+from workbench.models.source import Diagnostic, Span
 
 MAX_DEPTH = 400
 """How deep expressions may be nested."""

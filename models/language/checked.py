@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from models.agents.flatten import flatten
-from models.expressions.literals import ExpressionTooLargeError
-from models.language.elaborate import elaborate
-from models.language.findings import Findings
-from models.language.project import Project, read_project
-from models.language.syntax import ExternDeclaration
-from models.language.wellposed import check_automaton
-from models.model import Model
-from models.source import Diagnostic, ModelError
+from workbench.models.agents.flatten import flatten
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.language.elaborate import elaborate
+from workbench.models.language.findings import Findings
+from workbench.models.language.project import Project, read_project
+from workbench.models.language.syntax import ExternDeclaration
+from workbench.models.language.wellposed import check_automaton
+from workbench.models.model import Model
+from workbench.models.source import Diagnostic, ModelError
 
 
 def checked_model(

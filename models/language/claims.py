@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from models.agents.hierarchy import Claim
-from models.automaton import BOOL
-from models.expressions.expression import Expression
-from models.language.context import Context
-from models.language.scope import Scope
-from models.language.syntax import ClaimBlock
-from models.language.typecheck import require
+from workbench.models.agents.hierarchy import Claim
+from workbench.models.automaton import BOOL
+from workbench.models.expressions.expression import Expression
+from workbench.models.language.context import Context
+from workbench.models.language.scope import Scope
+from workbench.models.language.syntax import ClaimBlock
+from workbench.models.language.typecheck import require
 
 MAX_NAME = 60
 """The longest name made from a condition's text."""

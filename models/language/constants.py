@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from models.automaton import BOOL, INT, REAL, Parameter, ValueType
-from models.expressions.expression import Expression, boolean, constant, variable
-from models.expressions.table import Table
-from models.expressions.traversal import free_variables
-from models.language.definitions import Definitions
-from models.language.findings import listed
-from models.language.resolve import Resolver, value_type
-from models.language.scope import Binding, Role, Scope
-from models.language.syntax import (
+from workbench.models.automaton import BOOL, INT, REAL, Parameter, ValueType
+from workbench.models.expressions.expression import Expression, boolean, constant, variable
+from workbench.models.expressions.table import Table
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.language.definitions import Definitions
+from workbench.models.language.findings import listed
+from workbench.models.language.resolve import Resolver, value_type
+from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.syntax import (
     ConstantDeclaration,
     ExternDeclaration,
     Interval,
     TableDeclaration,
 )
-from models.source import Span
+from workbench.models.source import Span
 
 MAX_TABLE_CELLS = 1_000_000
 

@@ -12,14 +12,19 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-from models.agents.hierarchy import Agent, Mode
-from models.expressions.expression import Expression, constant
-from models.language.definitions import Definitions
-from models.language.findings import Findings, did_you_mean
-from models.language.resolve import Resolver, value_type
-from models.language.scope import Binding, Role, Scope
-from models.language.syntax import AgentDefinition, FormalParameter, Identifier, ModeDefinition
-from models.source import Span
+from workbench.models.agents.hierarchy import Agent, Mode
+from workbench.models.expressions.expression import Expression, constant
+from workbench.models.language.definitions import Definitions
+from workbench.models.language.findings import Findings, did_you_mean
+from workbench.models.language.resolve import Resolver, value_type
+from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.syntax import (
+    AgentDefinition,
+    FormalParameter,
+    Identifier,
+    ModeDefinition,
+)
+from workbench.models.source import Span
 
 MAX_DEPTH = 64
 """How deep agents and modes may be nested in each other."""

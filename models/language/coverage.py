@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from models.agents.hierarchy import ControlPoint, Mode
-from models.agents.resets import ReadsChoiceError, after
-from models.automaton import (
+from workbench.models.agents.hierarchy import ControlPoint, Mode
+from workbench.models.agents.resets import ReadsChoiceError, after
+from workbench.models.automaton import (
     Automaton,
     Constraint,
     HybridAutomaton,
@@ -29,8 +29,8 @@ from models.automaton import (
     Parameter,
     ValueType,
 )
-from models.counting import counted
-from models.expressions.expression import (
+from workbench.models.counting import counted
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     compare,
@@ -40,12 +40,12 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from models.language.findings import Findings, listed
-from models.language.questions import Facts, Questions
-from models.smt.solver import Unknown, Unsatisfiable, Witness
-from models.source import Span
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.language.findings import Findings, listed
+from workbench.models.language.questions import Facts, Questions
+from workbench.models.smt.solver import Unknown, Unsatisfiable, Witness
+from workbench.models.source import Span
 
 MAX_PER_PLACE = 3
 """How many instances of one transition are asked about; the others share its text."""

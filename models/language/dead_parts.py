@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.agents.hierarchy import DEFAULT_ENTRY, INIT, Access, Agent, Mode
-from models.expressions.expression import FALSE, Expression
-from models.expressions.traversal import free_variables
-from models.language.findings import Findings, listed
+from workbench.models.agents.hierarchy import DEFAULT_ENTRY, INIT, Access, Agent, Mode
+from workbench.models.expressions.expression import FALSE, Expression
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.language.findings import Findings, listed
 
 
 def check_entrances(mode: Mode, findings: Findings, *, is_top: bool) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from models.agents.hierarchy import Access, Declaration
-from models.automaton import REAL, Kind, Range, ValueType
-from models.expressions.expression import Expression, variable
-from models.language.context import Context
-from models.language.resolve import value_type
-from models.language.scope import Binding, Role, Scope
-from models.language.syntax import DeclaredName, IndexRange, Interval, VariableDeclaration
-from models.language.typecheck import require
-from models.source import Span
+from workbench.models.agents.hierarchy import Access, Declaration
+from workbench.models.automaton import REAL, Kind, Range, ValueType
+from workbench.models.expressions.expression import Expression, variable
+from workbench.models.language.context import Context
+from workbench.models.language.resolve import value_type
+from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.syntax import DeclaredName, IndexRange, Interval, VariableDeclaration
+from workbench.models.language.typecheck import require
+from workbench.models.source import Span
 
 MAX_ELEMENTS = 10_000
 """How many elements an array, or a group of replicated agents, may have."""

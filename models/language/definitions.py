@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from models.language.findings import Findings
-from models.language.syntax import (
+from workbench.models.language.findings import Findings
+from workbench.models.language.syntax import (
     AgentDefinition,
     ConstantDeclaration,
     ExternDeclaration,

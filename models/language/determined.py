@@ -3,11 +3,11 @@ active modes: by one line of `diff` or `alge`."""
 
 from __future__ import annotations
 
-from models.agents.hierarchy import Access, Agent, Declaration, Mode
-from models.automaton import REAL, Kind
-from models.language.findings import Findings
-from models.record import record
-from models.source import Span
+from workbench.models.agents.hierarchy import Access, Agent, Declaration, Mode
+from workbench.models.automaton import REAL, Kind
+from workbench.models.language.findings import Findings
+from workbench.models.record import record
+from workbench.models.source import Span
 
 
 @record

@@ -8,20 +8,20 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
-from models.agents.hierarchy import Agent
-from models.automaton import REAL
-from models.expressions.expression import Expression
-from models.language.constants import global_scope, override_value
-from models.language.context import Context, argument_values
-from models.language.definitions import Definitions, collect
-from models.language.findings import Findings, TooManyErrorsError, did_you_mean, listed
-from models.language.instantiate_agents import instantiate_agent
-from models.language.instantiate_modes import instantiate_mode
-from models.language.resolve import Resolver, value_type
-from models.language.syntax import AgentDefinition, SourceFile
-from models.language.wellposed import check_structure
-from models.record import record
-from models.source import Diagnostic, Span
+from workbench.models.agents.hierarchy import Agent
+from workbench.models.automaton import REAL
+from workbench.models.expressions.expression import Expression
+from workbench.models.language.constants import global_scope, override_value
+from workbench.models.language.context import Context, argument_values
+from workbench.models.language.definitions import Definitions, collect
+from workbench.models.language.findings import Findings, TooManyErrorsError, did_you_mean, listed
+from workbench.models.language.instantiate_agents import instantiate_agent
+from workbench.models.language.instantiate_modes import instantiate_mode
+from workbench.models.language.resolve import Resolver, value_type
+from workbench.models.language.syntax import AgentDefinition, SourceFile
+from workbench.models.language.wellposed import check_structure
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, Span
 
 
 @record

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from functools import cache
 
-from models.language.grammar import Grammar, grammar
-from models.language.lexical import END, LABEL, NAME, NUMBER, SIGNS, STRING
+from workbench.models.language.grammar import Grammar, grammar
+from workbench.models.language.lexical import END, LABEL, NAME, NUMBER, SIGNS, STRING
 
 COMPARISONS = frozenset({"EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"})
 OPERATORS = COMPARISONS | {"PLUS", "MINUS", "TIMES", "SLASH", "POWER", "AND", "OR", "QUESTION"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from models.language.expected import readable
-from models.language.grammar import grammar
-from models.language.lexical import NAME, SIGNS, STRING, Token
-from models.language.vocabulary import ITEM_WORDS
-from models.record import record
-from models.source import Span
+from workbench.models.language.expected import readable
+from workbench.models.language.grammar import grammar
+from workbench.models.language.lexical import NAME, SIGNS, STRING, Token
+from workbench.models.language.vocabulary import ITEM_WORDS
+from workbench.models.record import record
+from workbench.models.source import Span
 
 OPENERS = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 """The opening brackets and what closes them."""

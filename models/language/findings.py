@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from models.source import Diagnostic, ModelError, Severity, Span
+from workbench.models.source import Diagnostic, ModelError, Severity, Span
 
 MAX_ERRORS = 100
 """After this many errors the run stops: the rest are most likely consequences."""

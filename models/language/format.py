@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.language.layout import Block, Piece, Statement, arrange, last_line
-from models.language.lexical import COMMENT, END, Token, tokens
-from models.language.parse import parse_source
+from workbench.models.language.layout import Block, Piece, Statement, arrange, last_line
+from workbench.models.language.lexical import COMMENT, END, Token, tokens
+from workbench.models.language.parse import parse_source
 
 WIDTH = 100
 """The longest line, as far as it can be broken."""

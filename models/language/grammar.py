@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from models.record import record
+from workbench.models.record import record
 
 _FOLDER = Path(__file__).resolve().parent
 
@@ -119,7 +119,7 @@ def _from_json(data: dict[str, Any]) -> Grammar:
 
 
 def write_table() -> None:
-    """Bring `grammar.json` up to date with the grammar (`python -m models.language.grammar`)."""
+    """Bring `grammar.json` up to date (`python -m workbench.models.language.grammar`)."""
     data = make_table((_FOLDER / "grammar.lark").read_text(encoding="utf-8"))
     text = json.dumps(data, separators=(",", ":"), sort_keys=True)
     (_FOLDER / "grammar.json").write_text(text + "\n", encoding="utf-8")

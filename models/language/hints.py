@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
-from models.language.expected import (
+from workbench.models.language.expected import (
     COMPARISONS,
     OPERAND_STARTS,
     in_words,
     spelling,
 )
-from models.language.failure import Explanation, Failure
-from models.language.lexical import END, NAME, NUMBER, SIGNS, STRANGE, STRING, Token
-from models.language.structure_hints import STRUCTURE_RULES
-from models.language.vocabulary import ITEM_WORDS, OTHER_SIGNS, OTHER_WORDS
-from models.source import Diagnostic, Span
+from workbench.models.language.failure import Explanation, Failure
+from workbench.models.language.lexical import END, NAME, NUMBER, SIGNS, STRANGE, STRING, Token
+from workbench.models.language.structure_hints import STRUCTURE_RULES
+from workbench.models.language.vocabulary import ITEM_WORDS, OTHER_SIGNS, OTHER_WORDS
+from workbench.models.source import Diagnostic, Span
 
 
 def explain(failure: Failure) -> tuple[Diagnostic, Sequence[Token]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from models.agents.hierarchy import Access, Declaration
-from models.automaton import Range
-from models.expressions.expression import (
+from workbench.models.agents.hierarchy import Access, Declaration
+from workbench.models.automaton import Range
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     compare,
@@ -16,13 +16,13 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
-from models.language.actions import assigned
-from models.language.claims import condition
-from models.language.context import Context
-from models.language.declarations import value_range
-from models.language.scope import Scope
-from models.language.syntax import InitBlock, Interval, Setting
+from workbench.models.expressions.operators import Op
+from workbench.models.language.actions import assigned
+from workbench.models.language.claims import condition
+from workbench.models.language.context import Context
+from workbench.models.language.declarations import value_range
+from workbench.models.language.scope import Scope
+from workbench.models.language.syntax import InitBlock, Interval, Setting
 
 
 def with_initial_values(

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from models.agents.families import Unrolled
-from models.agents.hierarchy import Access, Agent, AgentInstance, Declaration, Mode
-from models.expressions.expression import Expression, conjunction, variable
-from models.language.claims import claims, condition
-from models.language.context import Context, Trail, argument_values, definition_scope
-from models.language.declarations import declare
-from models.language.findings import did_you_mean
-from models.language.initial_values import assumed_bounds, with_initial_values
-from models.language.instantiate_modes import mode_instance
-from models.language.interfaces import Part, check_interfaces
-from models.language.renaming import instance_renaming
-from models.language.replicate import copies, interactions
-from models.language.scope import Binding, Role, Scope
-from models.language.syntax import (
+from workbench.models.agents.families import Unrolled
+from workbench.models.agents.hierarchy import Access, Agent, AgentInstance, Declaration, Mode
+from workbench.models.expressions.expression import Expression, conjunction, variable
+from workbench.models.language.claims import claims, condition
+from workbench.models.language.context import Context, Trail, argument_values, definition_scope
+from workbench.models.language.declarations import declare
+from workbench.models.language.findings import did_you_mean
+from workbench.models.language.initial_values import assumed_bounds, with_initial_values
+from workbench.models.language.instantiate_modes import mode_instance
+from workbench.models.language.interfaces import Part, check_interfaces
+from workbench.models.language.renaming import instance_renaming
+from workbench.models.language.replicate import copies, interactions
+from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.syntax import (
     AgentDefinition,
     AgentItem,
     Assume,

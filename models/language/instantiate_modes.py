@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from models.agents.hierarchy import Mode, ModeInstance, Transition
-from models.automaton import EventKind
-from models.expressions.expression import TRUE, Expression, conjunction
-from models.language.actions import actions, algebra, flows
-from models.language.claims import claims, condition
-from models.language.context import Context, Trail, argument_values, definition_scope
-from models.language.declarations import declare
-from models.language.interfaces import Part, check_interfaces
-from models.language.points import PointTable
-from models.language.renaming import Renaming, instance_renaming
-from models.language.scope import Scope
-from models.language.syntax import (
+from workbench.models.agents.hierarchy import Mode, ModeInstance, Transition
+from workbench.models.automaton import EventKind
+from workbench.models.expressions.expression import TRUE, Expression, conjunction
+from workbench.models.language.actions import actions, algebra, flows
+from workbench.models.language.claims import claims, condition
+from workbench.models.language.context import Context, Trail, argument_values, definition_scope
+from workbench.models.language.declarations import declare
+from workbench.models.language.interfaces import Part, check_interfaces
+from workbench.models.language.points import PointTable
+from workbench.models.language.renaming import Renaming, instance_renaming
+from workbench.models.language.scope import Scope
+from workbench.models.language.syntax import (
     Algebra,
     ClaimBlock,
     Flows,

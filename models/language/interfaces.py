@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from models.agents.hierarchy import Access, Declaration
-from models.automaton import Kind
-from models.expressions.expression import variable
-from models.language.context import Context
-from models.language.findings import closest
-from models.language.renaming import Renaming
-from models.language.scope import Binding, Role, Scope
-from models.record import record
-from models.source import Span
+from workbench.models.agents.hierarchy import Access, Declaration
+from workbench.models.automaton import Kind
+from workbench.models.expressions.expression import variable
+from workbench.models.language.context import Context
+from workbench.models.language.findings import closest
+from workbench.models.language.renaming import Renaming
+from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.record import record
+from workbench.models.source import Span
 
 
 @record

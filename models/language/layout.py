@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from models.language.lexical import COMMENT, Token
+from workbench.models.language.lexical import COMMENT, Token
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from models.source import Span
+from workbench.models.source import Span
 
 END: Final = "$END"
 NAME: Final = "NAME"

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.automaton import REAL, ValueType
-from models.expressions.affine import linear_constraint
-from models.expressions.expression import Expression, compare
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.simplify import OPPOSITE
-from models.record import record
-from models.smt.solver import Unsatisfiable, Witness
+from workbench.models.automaton import REAL, ValueType
+from workbench.models.expressions.affine import linear_constraint
+from workbench.models.expressions.expression import Expression, compare
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.simplify import OPPOSITE
+from workbench.models.record import record
+from workbench.models.smt.solver import Unsatisfiable, Witness
 
 MAX_ROWS = 60
 """More inequalities than this are left to the solver."""

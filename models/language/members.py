@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from models.agents.hierarchy import Access, AgentInstance, Declaration, Mode, renamed
+from workbench.models.agents.hierarchy import Access, AgentInstance, Declaration, Mode, renamed
 
 
 def find_member(instance: AgentInstance, path: tuple[str, ...]) -> Declaration | None:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from models.automaton import BOOL
-from models.expressions.expression import ZERO, Expression, add, variable
-from models.expressions.operators import Op
-from models.expressions.pairwise import Pairwise
-from models.expressions.traversal import free_variables
-from models.language.scope import Binding, Role, Scope
-from models.language.unrolling import FEW, Resolve, Selected, Typed, indexed, slot, slotted
+from workbench.models.automaton import BOOL
+from workbench.models.expressions.expression import ZERO, Expression, add, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.pairwise import Pairwise
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.unrolling import (
+    FEW,
+    Resolve,
+    Selected,
+    Typed,
+    indexed,
+    slot,
+    slotted,
+)
 
 WRONG: Typed = (ZERO, None)
 """What has no meaning, which has been reported."""

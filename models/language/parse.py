@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from models.language import syntax
-from models.language.build import Builder
-from models.language.expected import acceptable, readable
-from models.language.failure import Failure
-from models.language.grammar import Grammar, grammar
-from models.language.hints import explain
-from models.language.lexical import END, NAME, UNCLOSED, Token, tokens
-from models.language.reading import check_size, decode_source
-from models.record import record
-from models.source import Diagnostic, ModelError
+from workbench.models.language import syntax
+from workbench.models.language.build import Builder
+from workbench.models.language.expected import acceptable, readable
+from workbench.models.language.failure import Failure
+from workbench.models.language.grammar import Grammar, grammar
+from workbench.models.language.hints import explain
+from workbench.models.language.lexical import END, NAME, UNCLOSED, Token, tokens
+from workbench.models.language.reading import check_size, decode_source
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError
 
 __all__ = [
     "MAX_ERRORS",

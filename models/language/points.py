@@ -7,11 +7,11 @@ composed top-level mode it is the point where the agent starts, the same as `ini
 
 from __future__ import annotations
 
-from models.agents.hierarchy import DEFAULT_ENTRY, DEFAULT_EXIT, INIT, ControlPoint, Mode
-from models.language.findings import Findings, did_you_mean, listed
-from models.language.syntax import PointReference
-from models.record import record
-from models.source import Span
+from workbench.models.agents.hierarchy import DEFAULT_ENTRY, DEFAULT_EXIT, INIT, ControlPoint, Mode
+from workbench.models.language.findings import Findings, did_you_mean, listed
+from workbench.models.language.syntax import PointReference
+from workbench.models.record import record
+from workbench.models.source import Span
 
 
 @record

@@ -12,12 +12,12 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PureWindowsPath
 from typing import TypeAlias
 
-from models.language.findings import Findings, closest
-from models.language.parse import parse_leniently
-from models.language.reading import decode_source
-from models.language.syntax import ImportDeclaration, SourceFile
-from models.record import record
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.language.findings import Findings, closest
+from workbench.models.language.parse import parse_leniently
+from workbench.models.language.reading import decode_source
+from workbench.models.language.syntax import ImportDeclaration, SourceFile
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError, Span
 
 MAX_FILES = 200
 MAX_BYTES = 5_000_000

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from models.automaton import ValueType
-from models.expressions.expression import FALSE, TRUE, Expression, conjunction
-from models.expressions.traversal import conjuncts, free_variables
-from models.language.linear_conjunctions import decide
-from models.smt.solver import Answer, Limits, Session, Unknown, Unsatisfiable, Witness
+from workbench.models.automaton import ValueType
+from workbench.models.expressions.expression import FALSE, TRUE, Expression, conjunction
+from workbench.models.expressions.traversal import conjuncts, free_variables
+from workbench.models.language.linear_conjunctions import decide
+from workbench.models.smt.solver import Answer, Limits, Session, Unknown, Unsatisfiable, Witness
 
 MAX_QUESTIONS = 250
 PER_QUESTION = Limits(resources=400_000, milliseconds=1_000)

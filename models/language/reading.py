@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.source import Diagnostic, ModelError, Span
 
 MAX_SOURCE_BYTES = 2_000_000
 """The largest model file that is read: about forty thousand lines."""

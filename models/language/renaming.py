@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from models.agents.hierarchy import Access, Declaration
-from models.expressions.expression import Expression
-from models.expressions.operators import Op
-from models.language.context import Context
-from models.language.findings import did_you_mean, listed
-from models.language.scope import Binding, Role, Scope
-from models.language.syntax import Identifier, Instance
+from workbench.models.agents.hierarchy import Access, Declaration
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.language.context import Context
+from workbench.models.language.findings import did_you_mean, listed
+from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.syntax import Identifier, Instance
 
 Renaming: TypeAlias = tuple[tuple[str, str], ...]
 """Pairs of a part's own name and the name around it."""

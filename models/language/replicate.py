@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.agents.families import MAX_PAIRS, Family, Partner
-from models.agents.hierarchy import AgentInstance, Interaction
-from models.automaton import EventKind
-from models.expressions.traversal import free_variables
-from models.language.actions import actions
-from models.language.claims import condition
-from models.language.context import Context
-from models.language.declarations import index_range
-from models.language.findings import did_you_mean
-from models.language.members import find_member
-from models.language.scope import Scope
-from models.language.syntax import Identifier, Instance, InteractionBlock
-from models.language.unrolling import indexed
+from workbench.models.agents.families import MAX_PAIRS, Family, Partner
+from workbench.models.agents.hierarchy import AgentInstance, Interaction
+from workbench.models.automaton import EventKind
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.language.actions import actions
+from workbench.models.language.claims import condition
+from workbench.models.language.context import Context
+from workbench.models.language.declarations import index_range
+from workbench.models.language.findings import did_you_mean
+from workbench.models.language.members import find_member
+from workbench.models.language.scope import Scope
+from workbench.models.language.syntax import Identifier, Instance, InteractionBlock
+from workbench.models.language.unrolling import indexed
 
 
 def copies(context: Context, instance: Instance, scope: Scope) -> Iterator[tuple[str, Scope]]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from models.agents.hierarchy import Declaration
-from models.automaton import BOOL, INT, REAL, TIME, ValueType
-from models.expressions.expression import (
+from workbench.models.agents.hierarchy import Declaration
+from workbench.models.automaton import BOOL, INT, REAL, TIME, ValueType
+from workbench.models.expressions.expression import (
     ZERO,
     Expression,
     add,
@@ -23,23 +23,23 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
-from models.expressions.traversal import free_variables, with_arguments
-from models.language.findings import Findings, did_you_mean, listed
-from models.language.members import find_member, member_names
-from models.language.pairs import all_pairs
-from models.language.scope import CONSTANT_ROLES, Binding, Scope
-from models.language.syntax import ExternDeclaration, TypeName
-from models.language.typecheck import (
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
+from workbench.models.expressions.traversal import free_variables, with_arguments
+from workbench.models.language.findings import Findings, did_you_mean, listed
+from workbench.models.language.members import find_member, member_names
+from workbench.models.language.pairs import all_pairs
+from workbench.models.language.scope import CONSTANT_ROLES, Binding, Scope
+from workbench.models.language.syntax import ExternDeclaration, TypeName
+from workbench.models.language.typecheck import (
     has_value,
     is_symbolic,
     require,
     result_type,
     symbol_type,
 )
-from models.language.unrolling import Selected, Typed, cases
-from models.source import Span
+from workbench.models.language.unrolling import Selected, Typed, cases
+from workbench.models.source import Span
 
 POISON: Typed = (ZERO, None)
 MAX_QUANTIFIER_DEPTH = 8

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from models.agents.hierarchy import AgentInstance, Declaration
-from models.automaton import TIME, ValueType
-from models.enumeration import plain_members
-from models.expressions.expression import Expression
-from models.expressions.table import Table
-from models.language.findings import Findings
-from models.language.syntax import ExternDeclaration
-from models.record import record
-from models.source import Span
+from workbench.models.agents.hierarchy import AgentInstance, Declaration
+from workbench.models.automaton import TIME, ValueType
+from workbench.models.enumeration import plain_members
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.table import Table
+from workbench.models.language.findings import Findings
+from workbench.models.language.syntax import ExternDeclaration
+from workbench.models.record import record
+from workbench.models.source import Span
 
 
 @plain_members

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from models.automaton import TIME
-from models.expressions.dialect import FUNCTIONS
-from models.language import syntax
-from models.language.expected import OPERATORS, acceptable, spelling
-from models.language.grammar import grammar
-from models.language.lexical import NAME
-from models.language.parse import open_states, parse_leniently
-from models.record import record
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.automaton import TIME
+from workbench.models.expressions.dialect import FUNCTIONS
+from workbench.models.language import syntax
+from workbench.models.language.expected import OPERATORS, acceptable, spelling
+from workbench.models.language.grammar import grammar
+from workbench.models.language.lexical import NAME
+from workbench.models.language.parse import open_states, parse_leniently
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError, Span
 
 
 @record

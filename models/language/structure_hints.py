@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from models.language.failure import Explanation, Failure
-from models.language.lexical import END, NAME, STRING, UNCLOSED, Token
-from models.language.vocabulary import ITEM_WORDS
-from models.source import Span
+from workbench.models.language.failure import Explanation, Failure
+from workbench.models.language.lexical import END, NAME, STRING, UNCLOSED, Token
+from workbench.models.language.vocabulary import ITEM_WORDS
+from workbench.models.source import Span
 
 
 def _at(token: Token) -> str:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TypeAlias
 
-from models.agents.hierarchy import Access
-from models.automaton import EventKind, Kind, PropertyKind
-from models.expressions.expression import Expression
-from models.expressions.table import Interpolation
-from models.record import record
-from models.source import Span
+from workbench.models.agents.hierarchy import Access
+from workbench.models.automaton import EventKind, Kind, PropertyKind
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.table import Interpolation
+from workbench.models.record import record
+from workbench.models.source import Span
 
 
 @record

@@ -8,11 +8,11 @@ expression that was already reported: it fits everywhere, so one mistake is told
 
 from __future__ import annotations
 
-from models.automaton import BOOL, INT, REAL, ValueType
-from models.expressions.expression import ZERO, Expression
-from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
-from models.language.findings import Findings, did_you_mean, listed
-from models.source import Span
+from workbench.models.automaton import BOOL, INT, REAL, ValueType
+from workbench.models.expressions.expression import ZERO, Expression
+from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
+from workbench.models.language.findings import Findings, did_you_mean, listed
+from workbench.models.source import Span
 
 _WHOLE_IF_ARGUMENTS_ARE = frozenset(
     {Op.ADD, Op.MULTIPLY, Op.MINIMUM, Op.MAXIMUM, Op.ABSOLUTE, Op.POWER}

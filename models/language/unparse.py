@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from models.automaton import (
+from workbench.models.automaton import (
     TIME,
     Automaton,
     Constraint,
@@ -28,7 +28,7 @@ from models.automaton import (
     Variable,
     specialise,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     FALSE,
     ONE,
     TRUE,
@@ -38,15 +38,22 @@ from models.expressions.expression import (
     equal,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.printing import number_text, to_text
-from models.expressions.ranges import bounds
-from models.expressions.table import Table
-from models.expressions.traversal import conjuncts, free_variables, postorder, substitute
-from models.language.unparse_actions import Refused, sequential
-from models.language.unparse_names import Names
-from models.language.unparse_parts import block, explicit, is_free, label, limit, table_text
-from models.source import Diagnostic, ModelError
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.printing import number_text, to_text
+from workbench.models.expressions.ranges import bounds
+from workbench.models.expressions.table import Table
+from workbench.models.expressions.traversal import conjuncts, free_variables, postorder, substitute
+from workbench.models.language.unparse_actions import Refused, sequential
+from workbench.models.language.unparse_names import Names
+from workbench.models.language.unparse_parts import (
+    block,
+    explicit,
+    is_free,
+    label,
+    limit,
+    table_text,
+)
+from workbench.models.source import Diagnostic, ModelError
 
 
 def unparse(automaton: Automaton, access: Mapping[str, str] | None = None) -> str:

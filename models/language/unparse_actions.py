@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from models.automaton import Constraint, Variable, primed
-from models.expressions.expression import Expression, variable
-from models.expressions.printing import to_text
-from models.expressions.ranges import bounds
-from models.expressions.traversal import free_variables, substitute
-from models.language.unparse_names import Names
+from workbench.models.automaton import Constraint, Variable, primed
+from workbench.models.expressions.expression import Expression, variable
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.ranges import bounds
+from workbench.models.expressions.traversal import free_variables, substitute
+from workbench.models.language.unparse_names import Names
 
 
 class Refused(Exception):  # noqa: N818 - it is no error of ours

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from models.expressions.dialect import FUNCTIONS
+from workbench.models.expressions.dialect import FUNCTIONS
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9_]+")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from models.automaton import (
+from workbench.models.automaton import (
     UNCONSTRAINED,
     Automaton,
     Edge,
@@ -14,12 +14,12 @@ from models.automaton import (
     Location,
     Variable,
 )
-from models.expressions.expression import Expression
-from models.expressions.operators import Op
-from models.expressions.printing import number_text
-from models.expressions.table import Table
-from models.language.unparse_names import Names
-from models.source import Diagnostic, ModelError
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.printing import number_text
+from workbench.models.expressions.table import Table
+from workbench.models.language.unparse_names import Names
+from workbench.models.source import Diagnostic, ModelError
 
 MAX_LOCATIONS = 20_000
 """A product with more reachable locations than this is not written out."""

@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from models.automaton import INT, ValueType
-from models.expressions.expression import Expression, constant, variable
-from models.expressions.operators import Op
-from models.expressions.pattern import Pattern
-from models.expressions.traversal import free_variables, postorder, rebuild, with_arguments
-from models.language.scope import Binding, Role, Scope
-from models.record import record
+from workbench.models.automaton import INT, ValueType
+from workbench.models.expressions.expression import Expression, constant, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.pattern import Pattern
+from workbench.models.expressions.traversal import (
+    free_variables,
+    postorder,
+    rebuild,
+    with_arguments,
+)
+from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.record import record
 
 Typed: TypeAlias = tuple[Expression, ValueType | None]
 """An expression and its type; no type where a mistake was already reported."""

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.agents.hierarchy import Agent, Mode
-from models.automaton import Automaton
-from models.language.algebraic_loops import check_algebraic_loops
-from models.language.coverage import FlatCheck, check_points
-from models.language.dead_parts import check_entrances, check_unused_agent, check_unused_mode
-from models.language.determined import DeterminationCheck
-from models.language.findings import Findings
-from models.language.writers import check_writers
+from workbench.models.agents.hierarchy import Agent, Mode
+from workbench.models.automaton import Automaton
+from workbench.models.language.algebraic_loops import check_algebraic_loops
+from workbench.models.language.coverage import FlatCheck, check_points
+from workbench.models.language.dead_parts import (
+    check_entrances,
+    check_unused_agent,
+    check_unused_mode,
+)
+from workbench.models.language.determined import DeterminationCheck
+from workbench.models.language.findings import Findings
+from workbench.models.language.writers import check_writers
 
 
 def check_structure(agent: Agent, findings: Findings) -> None:

@@ -6,10 +6,10 @@ discrete steps one at a time, so each assignment is well defined.
 
 from __future__ import annotations
 
-from models.agents.families import Family, parts_of
-from models.agents.hierarchy import Access, Agent, AgentInstance, Declaration
-from models.automaton import Kind
-from models.language.findings import Findings
+from workbench.models.agents.families import Family, parts_of
+from workbench.models.agents.hierarchy import Access, Agent, AgentInstance, Declaration
+from workbench.models.automaton import Kind
+from workbench.models.language.findings import Findings
 
 
 def check_writers(agent: Agent, findings: Findings) -> None:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from models.automaton import TIME
-from models.proof.bounds import Bounds, implied_bounds
-from models.proof.linear import Form, Row, Rows
-from models.proof.problem import Dynamics, LinearProblem
+from workbench.models.automaton import TIME
+from workbench.models.proof.bounds import Bounds, implied_bounds
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.problem import Dynamics, LinearProblem
 
 ONE = "1"
 """The signal that is constantly one (no input has this name)."""

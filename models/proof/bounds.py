@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.proof.linear import Rows
+from workbench.models.proof.linear import Rows
 
 Bounds: TypeAlias = dict[str, tuple[Fraction | None, Fraction | None]]
 

@@ -14,17 +14,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from models.proof.flowpipe import FlowpipeProof
-from models.proof.flowpipe_text import flowpipe_json, read_flowpipe
-from models.proof.json_reader import MAX_BYTES as MAX_BYTES
-from models.proof.json_reader import MalformedCertificateError as MalformedCertificateError
-from models.proof.json_reader import Reader, parsed
-from models.proof.polyhedral import Evidence, Region
-from models.proof.polyhedral_text import evidence_json, read_evidence, read_region, region_json
-from models.proof.quadratic import QuadraticInvariant
-from models.proof.quadratic_function import QuadraticFunctions
-from models.proof.quadratic_function_text import functions_json, read_functions
-from models.proof.quadratic_text import quadratic_json, read_quadratic
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.proof.flowpipe_text import flowpipe_json, read_flowpipe
+from workbench.models.proof.json_reader import MAX_BYTES as MAX_BYTES
+from workbench.models.proof.json_reader import (
+    MalformedCertificateError as MalformedCertificateError,
+)
+from workbench.models.proof.json_reader import Reader, parsed
+from workbench.models.proof.polyhedral import Evidence, Region
+from workbench.models.proof.polyhedral_text import (
+    evidence_json,
+    read_evidence,
+    read_region,
+    region_json,
+)
+from workbench.models.proof.quadratic import QuadraticInvariant
+from workbench.models.proof.quadratic_function import QuadraticFunctions
+from workbench.models.proof.quadratic_function_text import functions_json, read_functions
+from workbench.models.proof.quadratic_text import quadratic_json, read_quadratic
 
 SCHEMA = "charon-workbench/certificate/1"
 

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.automaton import Automaton
-from models.proof import flowpipe, polyhedral, quadratic_function
-from models.proof.certificate import Certificate, PolyhedralProof
-from models.proof.flowpipe import FlowpipeProof
-from models.proof.interruption import go_on, interruptible
-from models.proof.linear import TooManyCasesError
-from models.proof.polyhedral import Evidence
-from models.proof.problem import LinearProblem, linear_problem
-from models.proof.quadratic import QuadraticInvariant, failures
-from models.proof.quadratic_function import QuadraticFunctions
-from models.well_formed import fault_of
+from workbench.models.automaton import Automaton
+from workbench.models.proof import flowpipe, polyhedral, quadratic_function
+from workbench.models.proof.certificate import Certificate, PolyhedralProof
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.proof.interruption import go_on, interruptible
+from workbench.models.proof.linear import TooManyCasesError
+from workbench.models.proof.polyhedral import Evidence
+from workbench.models.proof.problem import LinearProblem, linear_problem
+from workbench.models.proof.quadratic import QuadraticInvariant, failures
+from workbench.models.proof.quadratic_function import QuadraticFunctions
+from workbench.models.well_formed import fault_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from models.automaton import REAL, Automaton, Input, Kind, Location, Parameter, Range, ValueType
-from models.expressions.expression import (
+from workbench.models.automaton import (
+    REAL,
+    Automaton,
+    Input,
+    Kind,
+    Location,
+    Parameter,
+    Range,
+    ValueType,
+)
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -17,10 +26,15 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
-from models.expressions.traversal import conjuncts, free_variables, rebuild, with_arguments
-from models.proof.linear import Form, affine
-from models.proof.quantities import is_continuous
+from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
+from workbench.models.expressions.traversal import (
+    conjuncts,
+    free_variables,
+    rebuild,
+    with_arguments,
+)
+from workbench.models.proof.linear import Form, affine
+from workbench.models.proof.quantities import is_continuous
 
 
 def expression_of(form: Form) -> Expression:

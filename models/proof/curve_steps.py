@@ -19,9 +19,9 @@ from functools import cached_property
 from math import lcm
 from operator import mul
 
-from models.proof.affine_flow import AffineFlow, Signal, Vector
-from models.proof.exponential import MAX_SQUARED, Balanced, exponential
-from models.proof.start_set import GRAINS, SparseColumns, grains, times, upwards
+from workbench.models.proof.affine_flow import AffineFlow, Signal, Vector
+from workbench.models.proof.exponential import MAX_SQUARED, Balanced, exponential
+from workbench.models.proof.start_set import GRAINS, SparseColumns, grains, times, upwards
 
 SPARSE = 24
 """The series is taken where the square of the dimension exceeds that many times the number of

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 
-from models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
+from workbench.models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
 
 GUARD = 48
 MAX_EXPONENTIAL = 1 << 12

@@ -25,8 +25,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import factorial
 
-from models.proof.interruption import go_on
-from models.proof.packed_rows import PackedRows
+from workbench.models.proof.interruption import go_on
+from workbench.models.proof.packed_rows import PackedRows
 
 GROWTH_BITS, GROWTH_DEGREE = 128, 6
 MILD, MILD_FROM, MILD_IF_LARGE = 4, 48, 40

@@ -15,7 +15,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.proof.linear import Form, Row, Rows, sign_of
+from workbench.models.proof.linear import Form, Row, Rows, sign_of
 
 Multipliers: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Pairs (row number, multiplier); rows that are not named have multiplier 0."""

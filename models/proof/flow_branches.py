@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from models.automaton import Constraint, Location, Range
-from models.expressions.expression import TRUE, Expression, conjunction
-from models.proof.linear import Types
-from models.proof.pieces import branches_of, innermost_piece, with_branch
+from workbench.models.automaton import Constraint, Location, Range
+from workbench.models.expressions.expression import TRUE, Expression, conjunction
+from workbench.models.proof.linear import Types
+from workbench.models.proof.pieces import branches_of, innermost_piece, with_branch
 
 MOST_BRANCHES = 24
 """A location with more branches is left as it is: its piecewise derivatives are not known."""

@@ -47,24 +47,24 @@ from itertools import chain, tee
 from math import lcm
 from typing import TypeAlias
 
-from models.automaton import TIME, primed
-from models.proof.adjoint import Chord, FlowBounds, Piece, Stage
-from models.proof.affine_flow import AffineFlow, Span, affine_flow
-from models.proof.exponential import TooMuchGrowthError
-from models.proof.interruption import go_on
-from models.proof.linear import Form, Row, Rows
-from models.proof.polyhedral import (
+from workbench.models.automaton import TIME, primed
+from workbench.models.proof.adjoint import Chord, FlowBounds, Piece, Stage
+from workbench.models.proof.affine_flow import AffineFlow, Span, affine_flow
+from workbench.models.proof.exponential import TooMuchGrowthError
+from workbench.models.proof.interruption import go_on
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.polyhedral import (
     CoverObligation,
     Evidence,
     ImpossibleObligation,
     Region,
 )
-from models.proof.problem import LinearProblem
-from models.proof.start_set import Measured, StartSet
-from models.proof.stay_conditions import ELAPSED, before, conditions_in, start_time
-from models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
-from models.proof.taylor_node import NotEnclosedError, Stretch, TaylorNode, stretches
-from models.proof.taylor_node import malformed as malformed_taylor
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.start_set import Measured, StartSet
+from workbench.models.proof.stay_conditions import ELAPSED, before, conditions_in, start_time
+from workbench.models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
+from workbench.models.proof.taylor_node import NotEnclosedError, Stretch, TaylorNode, stretches
+from workbench.models.proof.taylor_node import malformed as malformed_taylor
 
 MAX_STEPS = 200_000
 MAX_DEGREE = 60

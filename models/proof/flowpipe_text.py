@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from models.proof.adjoint import Stage
-from models.proof.flowpipe import AnyNode, Direction, FlowpipeProof, Node, Slab
-from models.proof.json_reader import (
+from workbench.models.proof.adjoint import Stage
+from workbench.models.proof.flowpipe import AnyNode, Direction, FlowpipeProof, Node, Slab
+from workbench.models.proof.json_reader import (
     MalformedCertificateError,
     Reader,
     read_number,
@@ -16,8 +16,13 @@ from models.proof.json_reader import (
     read_text,
     read_whole,
 )
-from models.proof.polyhedral_text import evidence_json, form_json, read_evidence, read_form
-from models.proof.taylor_node import TaylorNode, TaylorStep
+from workbench.models.proof.polyhedral_text import (
+    evidence_json,
+    form_json,
+    read_evidence,
+    read_form,
+)
+from workbench.models.proof.taylor_node import TaylorNode, TaylorStep
 
 
 def flowpipe_json(proof: FlowpipeProof) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from models.proof.farkas import Multipliers
+from workbench.models.proof.farkas import Multipliers
 
 MAX_BYTES = 256 * 1024 * 1024
 MAX_DIGITS = 4000

@@ -22,10 +22,10 @@ from math import ceil, floor, gcd, lcm
 from types import MappingProxyType
 from typing import TypeAlias
 
-from models.automaton import BOOL, ValueType
-from models.expressions.expression import Expression
-from models.expressions.operators import Op
-from models.expressions.traversal import postorder
+from workbench.models.automaton import BOOL, ValueType
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import postorder
 
 MAX_ALTERNATIVES = 10_000
 """A condition that splits into more disjuncts is refused (`TooManyCasesError`)."""

@@ -7,11 +7,11 @@ from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 
-from models.automaton import Edge
-from models.expressions.expression import Expression
-from models.expressions.traversal import free_variables
-from models.proof.conditions import without_waves
-from models.proof.linear import (
+from workbench.models.automaton import Edge
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.conditions import without_waves
+from workbench.models.proof.linear import (
     Alternatives,
     Form,
     Row,
@@ -21,8 +21,8 @@ from models.proof.linear import (
     alternatives,
     of_variable,
 )
-from models.proof.pieces import without_pieces
-from models.source import Span
+from workbench.models.proof.pieces import without_pieces
+from workbench.models.source import Span
 
 
 class ObligationKind(StrEnum):

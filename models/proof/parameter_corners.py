@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import TypeAlias
 
-from models.automaton import Input, Location, Parameter, Range
-from models.expressions.expression import Expression, constant
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, postorder
-from models.proof.linear import affine
+from workbench.models.automaton import Input, Location, Parameter, Range
+from workbench.models.expressions.expression import Expression, constant
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables, postorder
+from workbench.models.proof.linear import affine
 
 MAX_CORNER_PARAMETERS = 8
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     Expression,
     conjunction,
     constant,
@@ -30,10 +30,10 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
-from models.expressions.traversal import postorder, rebuild, with_arguments
-from models.proof.linear import Types
-from models.proof.quantities import is_total
+from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
+from workbench.models.expressions.traversal import postorder, rebuild, with_arguments
+from workbench.models.proof.linear import Types
+from workbench.models.proof.quantities import is_total
 
 _NO_NUMBER = BOOLEAN_OPERATORS | COMPARISONS | {Op.BOOLEAN, Op.SYMBOL, Op.AT, Op.IF}
 _PIECES = frozenset({Op.MINIMUM, Op.MAXIMUM, Op.ABSOLUTE, Op.SIGN, Op.FLOOR})

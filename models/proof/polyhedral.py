@@ -84,10 +84,10 @@ from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
 
-from models.automaton import TIME, primed
-from models.proof.farkas import Multipliers, combined_sign, implies, refutes
-from models.proof.linear import Form, Row, Rows
-from models.proof.problem import LinearProblem
+from workbench.models.automaton import TIME, primed
+from workbench.models.proof.farkas import Multipliers, combined_sign, implies, refutes
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.problem import LinearProblem
 
 _MINUS_ONE = Fraction(-1)
 

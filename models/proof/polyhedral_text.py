@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from models.proof.farkas import Multipliers
-from models.proof.json_reader import (
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.json_reader import (
     MalformedCertificateError,
     Reader,
     multipliers_json,
@@ -14,8 +14,8 @@ from models.proof.json_reader import (
     read_number,
     read_whole,
 )
-from models.proof.linear import Form
-from models.proof.polyhedral import (
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import (
     Cell,
     Cover,
     Evidence,

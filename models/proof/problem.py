@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from models.automaton import (
+from workbench.models.automaton import (
     BOOL,
     REAL,
     TIME,
@@ -39,8 +39,8 @@ from models.automaton import (
     Property,
     primed,
 )
-from models.dynamics import eliminate_algebraic
-from models.expressions.expression import (
+from workbench.models.dynamics import eliminate_algebraic
+from workbench.models.expressions.expression import (
     Expression,
     boolean,
     conjunction,
@@ -50,10 +50,10 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.ranges import is_empty
-from models.expressions.traversal import free_variables
-from models.proof.flow_branches import flow_branches
-from models.proof.linear import (
+from workbench.models.expressions.ranges import is_empty
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.flow_branches import flow_branches
+from workbench.models.proof.linear import (
     MAX_ALTERNATIVES,
     Alternatives,
     Form,
@@ -68,9 +68,9 @@ from models.proof.linear import (
     combination,
     of_variable,
 )
-from models.proof.parameter_corners import Corner, at_corner, is_steady, parameter_corners
-from models.proof.pieces import by_cases
-from models.proof.quantities import (
+from workbench.models.proof.parameter_corners import Corner, at_corner, is_steady, parameter_corners
+from workbench.models.proof.pieces import by_cases
+from workbench.models.proof.quantities import (
     Quantities,
     is_continuous,
     is_total,
@@ -78,7 +78,7 @@ from models.proof.quantities import (
     measured_resets,
     quantities,
 )
-from models.unfolding import unfold
+from workbench.models.unfolding import unfold
 
 MAX_FLOWING = 64
 

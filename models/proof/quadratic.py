@@ -25,11 +25,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from models.automaton import primed
-from models.proof.bounds import implied_bounds
-from models.proof.definite import dot, is_positive_definite, solve, times
-from models.proof.linear import Form, Row, Rows
-from models.proof.problem import Dynamics, LinearProblem
+from workbench.models.automaton import primed
+from workbench.models.proof.bounds import implied_bounds
+from workbench.models.proof.definite import dot, is_positive_definite, solve, times
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.problem import Dynamics, LinearProblem
 
 MAX_CORNERS = 65_536
 

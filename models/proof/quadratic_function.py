@@ -35,11 +35,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.automaton import primed
-from models.proof.definite import is_positive_semidefinite
-from models.proof.farkas import Multipliers
-from models.proof.linear import Form, Row, Rows, combination, of_variable
-from models.proof.problem import LinearProblem
+from workbench.models.automaton import primed
+from workbench.models.proof.definite import is_positive_semidefinite
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.linear import Form, Row, Rows, combination, of_variable
+from workbench.models.proof.problem import LinearProblem
 
 Polynomial: TypeAlias = Mapping[tuple[str, ...], Fraction]
 """Coefficients by monomial: at most two names, in alphabetical order; () is the constant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from models.proof.json_reader import (
+from workbench.models.proof.json_reader import (
     MalformedCertificateError,
     Reader,
     multipliers_json,
@@ -14,7 +14,12 @@ from models.proof.json_reader import (
     read_text,
     read_whole,
 )
-from models.proof.quadratic_function import Function, Polynomial, QuadraticFunctions, Witness
+from workbench.models.proof.quadratic_function import (
+    Function,
+    Polynomial,
+    QuadraticFunctions,
+    Witness,
+)
 
 
 def functions_json(proof: QuadraticFunctions) -> dict[str, Any]:

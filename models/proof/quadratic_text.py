@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from models.proof.json_reader import (
+from workbench.models.proof.json_reader import (
     Reader,
     read_number,
     read_row,
     read_text,
 )
-from models.proof.quadratic import Ellipsoid, FlowWitness, QuadraticInvariant
+from workbench.models.proof.quadratic import Ellipsoid, FlowWitness, QuadraticInvariant
 
 
 def quadratic_json(proof: QuadraticInvariant) -> dict[str, Any]:

@@ -11,11 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from models.automaton import Constraint, Edge, Range
-from models.expressions.expression import Expression, compare, subtract, variable
-from models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
-from models.expressions.traversal import free_variables, postorder, rebuild, with_arguments
-from models.proof.linear import affine
+from workbench.models.automaton import Constraint, Edge, Range
+from workbench.models.expressions.expression import Expression, compare, subtract, variable
+from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
+from workbench.models.expressions.traversal import (
+    free_variables,
+    postorder,
+    rebuild,
+    with_arguments,
+)
+from workbench.models.proof.linear import affine
 
 Quantities = Mapping[Expression, str]
 """The names of quantities (no variable has such a name)."""

@@ -14,18 +14,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from models.automaton import TIME, Automaton, Property, PropertyKind
-from models.dynamics import eliminate_algebraic
-from models.expressions.expression import FALSE
-from models.proof import polyhedral
-from models.proof.certificate import PolyhedralProof
-from models.proof.checker import Rejected
-from models.proof.conditions import labels_of
-from models.proof.farkas import Multipliers, refutes
-from models.proof.linear import Form, TooManyCasesError
-from models.proof.problem import LinearProblem
-from models.proof.simulation_relation import Relation
-from models.well_formed import fault_of, reset_fault
+from workbench.models.automaton import TIME, Automaton, Property, PropertyKind
+from workbench.models.dynamics import eliminate_algebraic
+from workbench.models.expressions.expression import FALSE
+from workbench.models.proof import polyhedral
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.checker import Rejected
+from workbench.models.proof.conditions import labels_of
+from workbench.models.proof.farkas import Multipliers, refutes
+from workbench.models.proof.linear import Form, TooManyCasesError
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.simulation_relation import Relation
+from workbench.models.well_formed import fault_of, reset_fault
 
 
 @dataclass(frozen=True, slots=True)

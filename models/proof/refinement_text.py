@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from models.proof import certificate as plain
-from models.proof import json_reader
-from models.proof.json_reader import MalformedCertificateError
-from models.proof.polyhedral_text import form_json, read_form
-from models.proof.refinement import Assumed, RefinementCertificate, Refuted, Support
+from workbench.models.proof import certificate as plain
+from workbench.models.proof import json_reader
+from workbench.models.proof.json_reader import MalformedCertificateError
+from workbench.models.proof.polyhedral_text import form_json, read_form
+from workbench.models.proof.refinement import Assumed, RefinementCertificate, Refuted, Support
 
 SCHEMA = "charon-workbench/refinement/1"
 

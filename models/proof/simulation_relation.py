@@ -49,7 +49,7 @@ from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 
-from models.automaton import (
+from workbench.models.automaton import (
     TIME,
     Automaton,
     Constraint,
@@ -60,7 +60,7 @@ from models.automaton import (
     Range,
     primed,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -71,9 +71,9 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from models.proof.conditions import (
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.proof.conditions import (
     changing,
     derivative_of,
     expression_of,
@@ -86,14 +86,14 @@ from models.proof.conditions import (
     typed_names,
     within,
 )
-from models.proof.linear import (
+from workbench.models.proof.linear import (
     Form,
     Types,
     affine,
 )
-from models.proof.obligation import Obligation, ObligationKind
-from models.proof.polyhedral import Region
-from models.source import Span
+from workbench.models.proof.obligation import Obligation, ObligationKind
+from workbench.models.proof.polyhedral import Region
+from workbench.models.source import Span
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from functools import cached_property
 from math import lcm
 from operator import itemgetter, mul
 
-from models.proof.affine_flow import Span, Vector
-from models.proof.packed_rows import PackedRows, bits_of
+from workbench.models.proof.affine_flow import Span, Vector
+from workbench.models.proof.packed_rows import PackedRows, bits_of
 
 Pick = Callable[[Sequence[int]], Sequence[int]]
 

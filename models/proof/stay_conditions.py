@@ -28,9 +28,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from models.automaton import TIME, primed
-from models.proof.linear import Alternatives, Form, Row, Rows
-from models.proof.problem import Jump, LinearProblem, both
+from workbench.models.automaton import TIME, primed
+from workbench.models.proof.linear import Alternatives, Form, Row, Rows
+from workbench.models.proof.problem import Jump, LinearProblem, both
 
 ELAPSED = "elapsed()"
 """The time since the entry, in rows (no variable has this name)."""

@@ -12,12 +12,12 @@ from functools import reduce
 from itertools import product
 from typing import TypeAlias
 
-from models.expressions.expression import Expression
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.table import Interpolation, Table
-from models.expressions.traversal import postorder
-from models.proof.intervals import Interval, UndefinedError
-from models.proof.taylor_model import Model, TaylorArithmetic
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.expressions.traversal import postorder
+from workbench.models.proof.intervals import Interval, UndefinedError
+from workbench.models.proof.taylor_model import Model, TaylorArithmetic
 
 Truth: TypeAlias = bool | None
 """What is known of a condition; None: it may hold or not."""

@@ -27,15 +27,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from models.automaton import TIME, Kind
-from models.expressions.expression import ONE, ZERO, Expression
-from models.proof.affine_flow import Span, common_bounds
-from models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
-from models.proof.problem import LinearProblem
-from models.proof.rational_matrix import Matrix, inverse
-from models.proof.taylor_evaluation import Program
-from models.proof.taylor_frame import Frame, Reached, turned
-from models.proof.taylor_model import Model, Polynomial, TaylorArithmetic
+from workbench.models.automaton import TIME, Kind
+from workbench.models.expressions.expression import ONE, ZERO, Expression
+from workbench.models.proof.affine_flow import Span, common_bounds
+from workbench.models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.rational_matrix import Matrix, inverse
+from workbench.models.proof.taylor_evaluation import Program
+from workbench.models.proof.taylor_frame import Frame, Reached, turned
+from workbench.models.proof.taylor_model import Model, Polynomial, TaylorArithmetic
 
 
 @dataclass(frozen=True)

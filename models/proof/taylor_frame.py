@@ -24,8 +24,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from models.proof.rational_matrix import Matrix, inverse
-from models.proof.taylor_model import Model, Polynomial, TaylorArithmetic
+from workbench.models.proof.rational_matrix import Matrix, inverse
+from workbench.models.proof.taylor_model import Model, Polynomial, TaylorArithmetic
 
 FRAME_BITS = 60
 """Entries of a frame are multiples of 2^-FRAME_BITS."""

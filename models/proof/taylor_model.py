@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from models.proof.elementary import Elementary
-from models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
-from models.proof.univariate import Univariate
+from workbench.models.proof.elementary import Elementary
+from workbench.models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
+from workbench.models.proof.univariate import Univariate
 
 FIELD = 6
 MAX_ORDER = 24

@@ -23,15 +23,15 @@ from fractions import Fraction
 from functools import cached_property
 from math import comb, lcm
 
-from models.expressions.traversal import free_variables
-from models.proof.adjoint import Chord, gap
-from models.proof.intervals import UndefinedError
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from models.proof.rational_matrix import Matrix, inverse
-from models.proof.taylor_flow import NonlinearFlow, TaylorSteps
-from models.proof.taylor_frame import FRAME_BITS, Reached
-from models.proof.taylor_model import MAX_ORDER, Polynomial
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.adjoint import Chord, gap
+from workbench.models.proof.intervals import UndefinedError
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.models.proof.rational_matrix import Matrix, inverse
+from workbench.models.proof.taylor_flow import NonlinearFlow, TaylorSteps
+from workbench.models.proof.taylor_frame import FRAME_BITS, Reached
+from workbench.models.proof.taylor_model import MAX_ORDER, Polynomial
 
 MAX_NAMES = 200
 MAX_BITS = 2048

@@ -20,7 +20,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
-from models.proof.affine_flow import AffineFlow, Entries, Signal, Span, assembled, mean_entries
+from workbench.models.proof.affine_flow import (
+    AffineFlow,
+    Entries,
+    Signal,
+    Span,
+    assembled,
+    mean_entries,
+)
 
 MAX_EXPONENT = 400
 """Bounds that grow by more than three to this power are not used."""

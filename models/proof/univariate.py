@@ -13,8 +13,8 @@ from fractions import Fraction
 from math import factorial
 from typing import TypeAlias
 
-from models.proof.elementary import Elementary
-from models.proof.intervals import Interval, UndefinedError
+from workbench.models.proof.elementary import Elementary
+from workbench.models.proof.intervals import Interval, UndefinedError
 
 Coefficients: TypeAlias = list[Interval]
 

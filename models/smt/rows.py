@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from models.proof.linear import Row
-from models.smt.solver import Limits
+from workbench.models.proof.linear import Row
+from workbench.models.smt.solver import Limits
 
 DEFAULT = Limits(resources=2_000_000, milliseconds=2_000)
 

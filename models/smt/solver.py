@@ -18,14 +18,14 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from models.automaton import BOOL, REAL, ValueType
-from models.expressions.expression import TRUE, Expression, conjunction, variable
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, postorder
-from models.record import record
+from workbench.models.automaton import BOOL, REAL, ValueType
+from workbench.models.expressions.expression import TRUE, Expression, conjunction, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables, postorder
+from workbench.models.record import record
 
 if TYPE_CHECKING:
-    from models.smt.terms import Translation
+    from workbench.models.smt.terms import Translation
 
 Scalar: TypeAlias = Fraction | bool | str
 
@@ -82,7 +82,7 @@ class Session:
     """Several questions about the same variables; translated parts are kept."""
 
     def __init__(self, types: Mapping[str, ValueType] = _REALS, limits: Limits = DEFAULT):
-        from models.smt.terms import Translation
+        from workbench.models.smt.terms import Translation
 
         self._types = types
         self._limits = limits
@@ -161,7 +161,7 @@ class Session:
 
 def _holds(condition: Expression, values: Mapping[str, Scalar]) -> bool:
     """Whether exact evaluation confirms the condition."""
-    from models.expressions.evaluation import evaluate
+    from workbench.models.expressions.evaluation import evaluate
 
     if condition == TRUE:
         return True

@@ -14,11 +14,11 @@ from typing import Any
 
 import z3
 
-from models.automaton import BOOL, INT, REAL, ValueType
-from models.expressions.expression import Expression
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.table import Interpolation, Table
-from models.expressions.traversal import postorder
+from workbench.models.automaton import BOOL, INT, REAL, ValueType
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.expressions.traversal import postorder
 
 MAX_EXPONENT = 32
 """Integer powers up to this are multiplied out; others are opaque."""

@@ -8,15 +8,15 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 
-from models.automaton import primed
-from models.proof.affine_flow import AffineFlow
-from models.proof.flowpipe import start_set
-from models.proof.linear import Form, Row, Rows
-from models.proof.uncertain_flow import flow_at, parameter_box
-from models.unfolding import folded
-from reach.affine.flowpipe import Exploration
-from reach.affine.flowpipe_parts import Explored, Lead, start_of
-from reach.affine.witness import Stretch, Witness, witness
+from workbench.models.automaton import primed
+from workbench.models.proof.affine_flow import AffineFlow
+from workbench.models.proof.flowpipe import start_set
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.uncertain_flow import flow_at, parameter_box
+from workbench.models.unfolding import folded
+from workbench.reach.affine.flowpipe import Exploration
+from workbench.reach.affine.flowpipe_parts import Explored, Lead, start_of
+from workbench.reach.affine.witness import Stretch, Witness, witness
 
 MOMENTS = 6
 """Moments at which a node is asked for bad states."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from models.automaton import TIME
-from models.proof.affine_flow import AffineFlow, affine_flow
-from models.proof.problem import LinearProblem
-from models.proof.stay_conditions import Conditions, conditions_in
-from reach.affine.flowpipe_parts import JumpCase, Normal
-from reach.affine.step_evidence import Key, key_of, scaled_to_grid
+from workbench.models.automaton import TIME
+from workbench.models.proof.affine_flow import AffineFlow, affine_flow
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.stay_conditions import Conditions, conditions_in
+from workbench.reach.affine.flowpipe_parts import JumpCase, Normal
+from workbench.reach.affine.step_evidence import Key, key_of, scaled_to_grid
 
 
 class Demands:

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.automaton import primed
-from models.proof.flowpipe import Slab
-from models.proof.linear import Form
-from reach.affine.flowpipe_parts import MovedFrame, Normal
-from reach.affine.reduced_rows import ReducedRows
-from reach.affine.step_evidence import Key, key_of, opposite
+from workbench.models.automaton import primed
+from workbench.models.proof.flowpipe import Slab
+from workbench.models.proof.linear import Form
+from workbench.reach.affine.flowpipe_parts import MovedFrame, Normal
+from workbench.reach.affine.reduced_rows import ReducedRows
+from workbench.reach.affine.step_evidence import Key, key_of, opposite
 
 WORTHWHILE = Fraction(1, 2)
 """A slab is used if it is that much narrower, at most, than the name that it stands for."""

@@ -18,10 +18,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn
 
-from models.automaton import TIME, primed
-from models.proof.adjoint import Stage
-from models.proof.affine_flow import AffineFlow
-from models.proof.flowpipe import (
+from workbench.models.automaton import TIME, primed
+from workbench.models.proof.adjoint import Stage
+from workbench.models.proof.affine_flow import AffineFlow
+from workbench.models.proof.flowpipe import (
     Direction,
     FlowpipeProof,
     Node,
@@ -32,14 +32,19 @@ from models.proof.flowpipe import (
     start_set,
     steps,
 )
-from models.proof.linear import Form, Row, Rows
-from models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
-from models.proof.problem import LinearProblem
-from models.proof.start_set import StartSet
-from models.proof.stay_conditions import BadRows, before, start_time
-from reach.affine.demands import Demands, include
-from reach.affine.entry_frames import combinations_after, combinations_at_start, frame_of, slabs_of
-from reach.affine.flowpipe_parts import (
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.start_set import StartSet
+from workbench.models.proof.stay_conditions import BadRows, before, start_time
+from workbench.reach.affine.demands import Demands, include
+from workbench.reach.affine.entry_frames import (
+    combinations_after,
+    combinations_at_start,
+    frame_of,
+    slabs_of,
+)
+from workbench.reach.affine.flowpipe_parts import (
     NO_PLAN,
     Explored,
     FlowpipeMethod,
@@ -54,12 +59,12 @@ from reach.affine.flowpipe_parts import (
     stages_around,
     start_path,
 )
-from reach.affine.forecast import steps_to_shorten
-from reach.affine.moved_frames import moved_frame
-from reach.affine.parameter_cells import Cells, Leaf, cells_of
-from reach.affine.reduced_rows import Bounded, ReducedRows
-from reach.affine.step_choice import choose, rounded_up
-from reach.affine.step_evidence import (
+from workbench.reach.affine.forecast import steps_to_shorten
+from workbench.reach.affine.moved_frames import moved_frame
+from workbench.reach.affine.parameter_cells import Cells, Leaf, cells_of
+from workbench.reach.affine.reduced_rows import Bounded, ReducedRows
+from workbench.reach.affine.step_choice import choose, rounded_up
+from workbench.reach.affine.step_evidence import (
     Key,
     bounds_by_key,
     ending,
@@ -68,7 +73,7 @@ from reach.affine.step_evidence import (
     opposite,
     quick_refutation,
 )
-from reach.affine.step_source import StepSource
+from workbench.reach.affine.step_source import StepSource
 
 ENTRY_BITS = 40
 OVERTIME = Fraction(1, 1 << 20)

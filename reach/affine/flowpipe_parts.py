@@ -9,13 +9,13 @@ from fractions import Fraction
 from itertools import takewhile
 from math import ceil
 
-from models.proof.adjoint import Stage
-from models.proof.flowpipe import Node, Step
-from models.proof.linear import Rows
-from models.proof.polyhedral import Evidence
-from reach.affine.reduced_rows import ReducedRows
-from reach.affine.step_choice import Fineness
-from reach.affine.step_evidence import Key
+from workbench.models.proof.adjoint import Stage
+from workbench.models.proof.flowpipe import Node, Step
+from workbench.models.proof.linear import Rows
+from workbench.models.proof.polyhedral import Evidence
+from workbench.reach.affine.reduced_rows import ReducedRows
+from workbench.reach.affine.step_choice import Fineness
+from workbench.reach.affine.step_evidence import Key
 
 Normal = Mapping[str, Fraction]
 Path = tuple[tuple[int, int], ...]

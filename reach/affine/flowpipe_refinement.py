@@ -21,14 +21,14 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import primed
-from models.proof.adjoint import Stage
-from models.proof.affine_flow import AffineFlow
-from models.proof.flowpipe import FlowpipeProof, start_set
-from models.proof.linear import Form
-from models.proof.problem import LinearProblem
-from reach.affine.flowpipe import Exploration
-from reach.affine.flowpipe_parts import (
+from workbench.models.automaton import primed
+from workbench.models.proof.adjoint import Stage
+from workbench.models.proof.affine_flow import AffineFlow
+from workbench.models.proof.flowpipe import FlowpipeProof, start_set
+from workbench.models.proof.linear import Form
+from workbench.models.proof.problem import LinearProblem
+from workbench.reach.affine.flowpipe import Exploration
+from workbench.reach.affine.flowpipe_parts import (
     NO_PLAN,
     SHORTER,
     Explored,
@@ -42,10 +42,10 @@ from reach.affine.flowpipe_parts import (
     split_steps,
     stages_around,
 )
-from reach.affine.matrix_exponential import matrix_exponential
-from reach.affine.moved_frames import rounded_normal
-from reach.affine.step_choice import FIRST_LEVEL, Fineness, choose, matrix_of
-from reach.affine.step_evidence import Key, key_of, opposite
+from workbench.reach.affine.matrix_exponential import matrix_exponential
+from workbench.reach.affine.moved_frames import rounded_normal
+from workbench.reach.affine.step_choice import FIRST_LEVEL, Fineness, choose, matrix_of
+from workbench.reach.affine.step_evidence import Key, key_of, opposite
 
 Array = NDArray[np.float64]
 

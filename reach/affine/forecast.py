@@ -15,14 +15,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from models.proof.adjoint import Stage, gap
-from models.proof.affine_flow import AffineFlow
-from models.proof.linear import Rows
-from models.proof.start_set import StartSet
-from reach.affine.flowpipe_parts import SHORTER, Mark, split_steps
-from reach.affine.matrix_exponential import matrix_exponential
-from reach.affine.step_choice import matrix_of
-from reach.sets.zonotope import Zonotope
+from workbench.models.proof.adjoint import Stage, gap
+from workbench.models.proof.affine_flow import AffineFlow
+from workbench.models.proof.linear import Rows
+from workbench.models.proof.start_set import StartSet
+from workbench.reach.affine.flowpipe_parts import SHORTER, Mark, split_steps
+from workbench.reach.affine.matrix_exponential import matrix_exponential
+from workbench.reach.affine.step_choice import matrix_of
+from workbench.reach.sets.zonotope import Zonotope
 
 Array = NDArray[np.float64]
 

@@ -19,15 +19,15 @@ from math import frexp, ldexp
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import TIME, primed
-from models.proof.affine_flow import AffineFlow
-from models.proof.linear import Form, Rows
-from models.proof.start_set import StartSet
-from reach.affine.flowpipe_parts import MovedFrame, Normal
-from reach.affine.forecast import zonotope_of
-from reach.affine.matrix_exponential import matrix_exponential
-from reach.affine.reduced_rows import ReducedRows
-from reach.affine.step_choice import matrix_of
+from workbench.models.automaton import TIME, primed
+from workbench.models.proof.affine_flow import AffineFlow
+from workbench.models.proof.linear import Form, Rows
+from workbench.models.proof.start_set import StartSet
+from workbench.reach.affine.flowpipe_parts import MovedFrame, Normal
+from workbench.reach.affine.forecast import zonotope_of
+from workbench.reach.affine.matrix_exponential import matrix_exponential
+from workbench.reach.affine.reduced_rows import ReducedRows
+from workbench.reach.affine.step_choice import matrix_of
 
 Array = NDArray[np.float64]
 

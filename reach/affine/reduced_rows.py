@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from models.proof.farkas import Multipliers
-from models.proof.linear import Form, Row, Rows, combination
-from reach.combinations import refutation
-from reach.programs.exact_program import ExactProgram
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.linear import Form, Row, Rows, combination
+from workbench.reach.combinations import refutation
+from workbench.reach.programs.exact_program import ExactProgram
 
 Weights = dict[int, Fraction]
 

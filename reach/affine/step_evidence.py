@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from models.proof.farkas import Multipliers
-from models.proof.flowpipe import Step, at_end
-from models.proof.linear import Form, Row, Rows
-from models.proof.polyhedral import Evidence, Impossible
-from models.proof.stay_conditions import ELAPSED
-from reach.affine.reduced_rows import ReducedRows
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.flowpipe import Step, at_end
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.polyhedral import Evidence, Impossible
+from workbench.models.proof.stay_conditions import ELAPSED
+from workbench.reach.affine.reduced_rows import ReducedRows
 
 Key = tuple[tuple[str, Fraction], ...]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from models.proof.flowpipe import Step
-from models.proof.linear import Form
-from models.proof.stay_conditions import ELAPSED
-from reach.affine.reduced_rows import Bounded, ReducedRows
-from reach.affine.step_evidence import Key, key_of
+from workbench.models.proof.flowpipe import Step
+from workbench.models.proof.linear import Form
+from workbench.models.proof.stay_conditions import ELAPSED
+from workbench.reach.affine.reduced_rows import Bounded, ReducedRows
+from workbench.reach.affine.step_evidence import Key, key_of
 
 
 class StepSource:

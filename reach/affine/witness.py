@@ -19,12 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import primed
-from models.proof.affine_flow import ONE, AffineFlow, Signal
-from models.proof.linear import Row, Rows
-from models.proof.problem import LinearProblem
-from reach.affine.matrix_exponential import matrix_exponential
-from reach.programs.linear_program import minimise
+from workbench.models.automaton import primed
+from workbench.models.proof.affine_flow import ONE, AffineFlow, Signal
+from workbench.models.proof.linear import Row, Rows
+from workbench.models.proof.problem import LinearProblem
+from workbench.reach.affine.matrix_exponential import matrix_exponential
+from workbench.reach.programs.linear_program import minimise
 
 Array = NDArray[np.float64]
 

@@ -296,6 +296,6 @@ static PyMethodDef METHODS[] = {
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef MODULE = {
-    PyModuleDef_HEAD_INIT, "reach._cone", "Cones in 64-bit integers.", -1, METHODS, 0, 0, 0, 0};
+    PyModuleDef_HEAD_INIT, "workbench.reach._cone", "Cones in 64-bit integers.", -1, METHODS, 0, 0, 0, 0};
 
 PyMODINIT_FUNC PyInit__cone(void) { return PyModule_Create(&MODULE); }

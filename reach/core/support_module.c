@@ -129,11 +129,11 @@ static PyType_Slot ORACLE_SLOTS[] = {{Py_tp_init, oracle_init},
                                      {Py_tp_doc, "Oracle(matrix, rows, size)"},
                                      {0, NULL}};
 
-static PyType_Spec ORACLE_SPEC = {"reach._support.Oracle", sizeof(Oracle), 0, Py_TPFLAGS_DEFAULT,
+static PyType_Spec ORACLE_SPEC = {"workbench.reach._support.Oracle", sizeof(Oracle), 0, Py_TPFLAGS_DEFAULT,
                                   ORACLE_SLOTS};
 
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT,
-                                    "reach._support",
+                                    "workbench.reach._support",
                                     "Largest values of linear functions over polyhedra.",
                                     -1,
                                     NULL,

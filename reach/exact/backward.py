@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from models.automaton import TIME
-from models.expressions.evaluation import Scalar, evaluate
-from models.expressions.expression import (
+from workbench.models.automaton import TIME
+from workbench.models.expressions.evaluation import Scalar, evaluate
+from workbench.models.expressions.expression import (
     TRUE,
     ZERO,
     Expression,
@@ -31,13 +31,13 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from models.smt.solver import Limits, Session, Unsatisfiable, Witness, satisfiable
-from reach.exact.polynomial_in_time import InTime, collected, spread
-from reach.exact.qepcad import Proposal, QepcadError, eliminated
-from reach.exact.tidy import tidied
-from reach.exact.virtual_substitution import Atom, Case, NotEliminableError, eliminate
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.smt.solver import Limits, Session, Unsatisfiable, Witness, satisfiable
+from workbench.reach.exact.polynomial_in_time import InTime, collected, spread
+from workbench.reach.exact.qepcad import Proposal, QepcadError, eliminated
+from workbench.reach.exact.tidy import tidied
+from workbench.reach.exact.virtual_substitution import Atom, Case, NotEliminableError, eliminate
 
 ELAPSED = "t"
 LIMITS = Limits(60_000_000, 20_000)

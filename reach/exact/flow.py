@@ -11,11 +11,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from models.automaton import TIME, Automaton, Kind
-from models.expressions.expression import ZERO, Expression, add, constant, multiply, variable
-from models.expressions.polynomial import Polynomial, PolynomialTooLargeError, from_polynomial
-from models.expressions.traversal import substitute
-from reach.exact.polynomial_in_time import InTime, expanded, form_of, trimmed
+from workbench.models.automaton import TIME, Automaton, Kind
+from workbench.models.expressions.expression import (
+    ZERO,
+    Expression,
+    add,
+    constant,
+    multiply,
+    variable,
+)
+from workbench.models.expressions.polynomial import (
+    Polynomial,
+    PolynomialTooLargeError,
+    from_polynomial,
+)
+from workbench.models.expressions.traversal import substitute
+from workbench.reach.exact.polynomial_in_time import InTime, expanded, form_of, trimmed
 
 MAX_ORDER = 32
 """The highest power of time that is looked for."""

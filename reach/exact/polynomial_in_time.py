@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.expressions.expression import ZERO, Expression, add, multiply
-from models.expressions.polynomial import Polynomial, from_polynomial, polynomial_form
+from workbench.models.expressions.expression import ZERO, Expression, add, multiply
+from workbench.models.expressions.polynomial import Polynomial, from_polynomial, polynomial_form
 
 InTime: TypeAlias = tuple[Expression, ...]
 """Coefficients, the constant first, each multiplied out; the last is not zero."""

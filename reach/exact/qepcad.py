@@ -17,12 +17,12 @@ from importlib.metadata import PackageNotFoundError, distribution
 from math import lcm
 from pathlib import Path
 
-from models.expressions.expression import Expression, variable
-from models.expressions.operators import Op
-from models.expressions.polynomial import polynomial_form
-from models.expressions.text import parse_expression
-from models.expressions.traversal import free_variables, substitute
-from reach.exact.polynomial_in_time import NotPolynomialError
+from workbench.models.expressions.expression import Expression, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.polynomial import polynomial_form
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import free_variables, substitute
+from workbench.reach.exact.polynomial_in_time import NotPolynomialError
 
 MEMORY_CELLS = 40_000_000
 SECONDS = 20.0

@@ -11,10 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.automaton import INT, TIME, Automaton, Kind, Property
-from models.expressions.evaluation import EvaluationError, Scalar, evaluate, evaluate_number
-from models.expressions.expression import conjunction
-from models.expressions.polynomial_flow import (
+from workbench.models.automaton import INT, TIME, Automaton, Kind, Property
+from workbench.models.expressions.evaluation import (
+    EvaluationError,
+    Scalar,
+    evaluate,
+    evaluate_number,
+)
+from workbench.models.expressions.expression import conjunction
+from workbench.models.expressions.polynomial_flow import (
     NotPolynomialError,
     Polynomial,
     Trajectory,
@@ -25,7 +30,7 @@ from models.expressions.polynomial_flow import (
     polynomial,
     value_at,
 )
-from reach.rectangular.exact_replay import is_initial
+from workbench.reach.rectangular.exact_replay import is_initial
 
 
 @dataclass(frozen=True)

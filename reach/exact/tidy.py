@@ -9,10 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 from math import gcd, lcm
 
-from models.expressions.expression import Expression, compare
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.polynomial import Polynomial, from_polynomial, polynomial_form
-from models.expressions.traversal import conjuncts, rebuild, with_arguments
+from workbench.models.expressions.expression import Expression, compare
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.polynomial import Polynomial, from_polynomial, polynomial_form
+from workbench.models.expressions.traversal import conjuncts, rebuild, with_arguments
 
 _TURNED = {
     Op.LESS: Op.GREATER,

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     FALSE,
     ONE,
     TRUE,
@@ -29,9 +29,9 @@ from models.expressions.expression import (
     disjunction,
     multiply,
 )
-from models.expressions.operators import Op
-from reach.exact.polynomial_in_time import InTime, derivative, expanded, trimmed
-from reach.exact.tidy import tidied
+from workbench.models.expressions.operators import Op
+from workbench.reach.exact.polynomial_in_time import InTime, derivative, expanded, trimmed
+from workbench.reach.exact.tidy import tidied
 
 
 class NotEliminableError(ValueError):

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.proof.farkas import Multipliers
-from models.proof.linear import Form
-from models.proof.polyhedral import Cover, InCell, Split
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Cover, InCell, Split
 
 Span = tuple[Fraction, Fraction]
 Normal = dict[str, Fraction]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 
-from models.automaton import TIME
-from models.expressions.traversal import free_variables
-from models.proof.intervals import UndefinedError
-from models.proof.taylor_flow import NonlinearFlow, TaylorSteps
+from workbench.models.automaton import TIME
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.intervals import UndefinedError
+from workbench.models.proof.taylor_flow import NonlinearFlow, TaylorSteps
 
 BITS = (64, 96, 128, 192, 256, 384, 512)
 

@@ -16,21 +16,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from models.automaton import TIME, primed
-from models.expressions.traversal import free_variables
-from models.proof.flowpipe import FlowpipeProof, step_of
-from models.proof.linear import Form
-from models.proof.polyhedral import Evidence, Impossible
-from models.proof.problem import LinearProblem
-from models.proof.stay_conditions import conditions_in, start_time
-from models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
-from models.proof.taylor_node import TaylorNode, TaylorStep, stretch
-from reach.affine.reduced_rows import Bounded, ReducedRows
-from reach.affine.step_evidence import Key, key_of, scaled_to_grid
-from reach.affine.step_source import StepSource
-from reach.nonlinear.entry_parts import Entry, Normal, Part, Span
-from reach.nonlinear.fidelity import Fidelity, fidelity
-from reach.nonlinear.parts import (
+from workbench.models.automaton import TIME, primed
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.flowpipe import FlowpipeProof, step_of
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Evidence, Impossible
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.stay_conditions import conditions_in, start_time
+from workbench.models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
+from workbench.models.proof.taylor_node import TaylorNode, TaylorStep, stretch
+from workbench.reach.affine.reduced_rows import Bounded, ReducedRows
+from workbench.reach.affine.step_evidence import Key, key_of, scaled_to_grid
+from workbench.reach.affine.step_source import StepSource
+from workbench.reach.nonlinear.entry_parts import Entry, Normal, Part, Span
+from workbench.reach.nonlinear.fidelity import Fidelity, fidelity
+from workbench.reach.nonlinear.parts import (
     Found,
     Given,
     Met,
@@ -41,7 +41,7 @@ from reach.nonlinear.parts import (
     Surroundings,
     clusters,
 )
-from reach.nonlinear.taylor_search import Follower, LostError
+from workbench.reach.nonlinear.taylor_search import Follower, LostError
 
 OVERTIME = Fraction(1, 1 << 12)
 """How much longer than to the horizon a stay is followed, relative to it."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from models.proof.farkas import Multipliers
-from models.proof.flowpipe import FlowpipeProof, Step, at_entry
-from models.proof.linear import Form, Row
-from models.proof.polyhedral import Evidence, Impossible
-from models.proof.stay_conditions import ELAPSED, BadRows, Conditions, JumpRows, before
-from models.proof.taylor_node import TaylorNode
-from reach.affine.reduced_rows import ReducedRows
-from reach.affine.step_evidence import Key, ending, keyed, quick_refutation
-from reach.nonlinear.entry_parts import Entry
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.flowpipe import FlowpipeProof, Step, at_entry
+from workbench.models.proof.linear import Form, Row
+from workbench.models.proof.polyhedral import Evidence, Impossible
+from workbench.models.proof.stay_conditions import ELAPSED, BadRows, Conditions, JumpRows, before
+from workbench.models.proof.taylor_node import TaylorNode
+from workbench.reach.affine.reduced_rows import ReducedRows
+from workbench.reach.affine.step_evidence import Key, ending, keyed, quick_refutation
+from workbench.reach.nonlinear.entry_parts import Entry
 
 MOST = Fraction(3, 4)
 """The part of a step for which a jump is possible, if shorter steps would not say more."""

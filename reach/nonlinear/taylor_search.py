@@ -18,17 +18,17 @@ from math import log2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import TIME
-from models.expressions.expression import ZERO
-from models.expressions.traversal import free_variables
-from models.proof.intervals import UndefinedError
-from models.proof.rational_matrix import Matrix
-from models.proof.taylor_flow import NonlinearFlow, TaylorSteps
-from models.proof.taylor_frame import Frame, Reached
-from models.proof.taylor_model import Polynomial
-from models.proof.taylor_node import TaylorStep
-from reach.affine.step_choice import dyadic_below
-from reach.nonlinear.fidelity import Fidelity
+from workbench.models.automaton import TIME
+from workbench.models.expressions.expression import ZERO
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.intervals import UndefinedError
+from workbench.models.proof.rational_matrix import Matrix
+from workbench.models.proof.taylor_flow import NonlinearFlow, TaylorSteps
+from workbench.models.proof.taylor_frame import Frame, Reached
+from workbench.models.proof.taylor_model import Polynomial
+from workbench.models.proof.taylor_node import TaylorStep
+from workbench.reach.affine.step_choice import dyadic_below
+from workbench.reach.nonlinear.fidelity import Fidelity
 
 Array = NDArray[np.float64]
 

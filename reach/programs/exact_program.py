@@ -17,7 +17,7 @@ from fractions import Fraction
 from math import gcd, inf, lcm
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reach.programs.linear_program import new_solver
+from workbench.reach.programs.linear_program import new_solver
 
 if TYPE_CHECKING:  # many proofs need no program: numpy and the solver are loaded for the first
     import numpy as np

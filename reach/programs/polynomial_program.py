@@ -22,8 +22,8 @@ from functools import cached_property
 
 import numpy as np
 
-from models.proof.quadratic_function import Polynomial
-from reach.programs.semidefinite import Array, SemidefiniteProgram
+from workbench.models.proof.quadratic_function import Polynomial
+from workbench.reach.programs.semidefinite import Array, SemidefiniteProgram
 
 LARGEST = 1e3
 """Bound of every unknown, in units in which its polynomials have coefficients up to 1."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from reach.programs.linear_program import new_solver
-from reach.time_limit import check_time
+from workbench.reach.programs.linear_program import new_solver
+from workbench.reach.time_limit import check_time
 
 Array = NDArray[np.float64]
 

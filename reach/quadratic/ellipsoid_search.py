@@ -24,10 +24,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from models.automaton import primed
-from models.proof.linear import Form, Row
-from models.proof.problem import LinearProblem
-from models.proof.quadratic import (
+from workbench.models.automaton import primed
+from workbench.models.proof.linear import Form, Row
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.quadratic import (
     Ellipsoid,
     FlowWitness,
     QuadraticInvariant,
@@ -35,7 +35,7 @@ from models.proof.quadratic import (
     corners,
     dependencies,
 )
-from reach.programs.semidefinite import Array, SemidefiniteProgram
+from workbench.reach.programs.semidefinite import Array, SemidefiniteProgram
 
 MAX_LOCATIONS = 64
 MAX_CORNERS = 256

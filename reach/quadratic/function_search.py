@@ -16,10 +16,10 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import comb
 
-from models.proof.bounds import implied_bounds
-from models.proof.linear import Form, Rows
-from models.proof.problem import LinearProblem
-from models.proof.quadratic_function import (
+from workbench.models.proof.bounds import implied_bounds
+from workbench.models.proof.linear import Form, Rows
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.quadratic_function import (
     Function,
     Polynomial,
     QuadraticFunctions,
@@ -32,8 +32,8 @@ from models.proof.quadratic_function import (
     proves,
     situations,
 )
-from reach.combinations import refutation
-from reach.programs.polynomial_program import PolynomialProgram
+from workbench.reach.combinations import refutation
+from workbench.reach.programs.polynomial_program import PolynomialProgram
 
 MAX_NAMES = 24
 MAX_UNKNOWNS = 500

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from models.proof.linear import Rows
-from reach.rectangular.layout import Layout, Placed, Seen
-from reach.rectangular.moves import Values
-from reach.rectangular.rows import Relation, Resolved
-from reach.rectangular.split import Split
+from workbench.models.proof.linear import Rows
+from workbench.reach.rectangular.layout import Layout, Placed, Seen
+from workbench.reach.rectangular.moves import Values
+from workbench.reach.rectangular.rows import Relation, Resolved
+from workbench.reach.rectangular.split import Split
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from models.automaton import primed
-from models.proof.certificate import PolyhedralProof
-from models.proof.farkas import Multipliers
-from models.proof.polyhedral import (
+from workbench.models.automaton import primed
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.polyhedral import (
     Evidence,
     FacetReason,
     Impossible,
@@ -30,16 +30,16 @@ from models.proof.polyhedral import (
     Region,
     obligations,
 )
-from reach.evidence import Unproved, evidence_for
-from reach.rectangular.cases import Case, Condition
-from reach.rectangular.exploration import Node
-from reach.rectangular.flow import FlowReasons
-from reach.rectangular.goals import Others, PartRows, Terms
-from reach.rectangular.moves import Entries, Move, PackMove, Place
-from reach.rectangular.rows import NOTHING_DEFINED, Resolved
-from reach.rectangular.start_goals import StartRows
-from reach.rectangular.statements import Part, Statements
-from reach.rectangular.system import RectangularSystem
+from workbench.reach.evidence import Unproved, evidence_for
+from workbench.reach.rectangular.cases import Case, Condition
+from workbench.reach.rectangular.exploration import Node
+from workbench.reach.rectangular.flow import FlowReasons
+from workbench.reach.rectangular.goals import Others, PartRows, Terms
+from workbench.reach.rectangular.moves import Entries, Move, PackMove, Place
+from workbench.reach.rectangular.rows import NOTHING_DEFINED, Resolved
+from workbench.reach.rectangular.start_goals import StartRows
+from workbench.reach.rectangular.statements import Part, Statements
+from workbench.reach.rectangular.system import RectangularSystem
 
 _ZERO = Fraction(0)
 

@@ -14,14 +14,23 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 
-from models.automaton import INT, TIME, Automaton, Constraint, Kind, Property, Range, primed
-from models.expressions.evaluation import EvaluationError, Scalar, evaluate
-from models.expressions.expression import Expression, conjunction, constant
-from models.expressions.operators import COMPARISONS
-from models.expressions.ranges import bounds
-from models.expressions.traversal import free_variables, postorder
-from models.proof.linear import affine
-from reach.rectangular.witness import Run, Stay, decoded
+from workbench.models.automaton import (
+    INT,
+    TIME,
+    Automaton,
+    Constraint,
+    Kind,
+    Property,
+    Range,
+    primed,
+)
+from workbench.models.expressions.evaluation import EvaluationError, Scalar, evaluate
+from workbench.models.expressions.expression import Expression, conjunction, constant
+from workbench.models.expressions.operators import COMPARISONS
+from workbench.models.expressions.ranges import bounds
+from workbench.models.expressions.traversal import free_variables, postorder
+from workbench.models.proof.linear import affine
+from workbench.reach.rectangular.witness import Run, Stay, decoded
 
 MAX_CHOICES = 1000
 """Steps of the search for what the resets of one jump chose."""

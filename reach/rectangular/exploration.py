@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import is_
 
-from reach.rectangular.moves import Entries, Move, Place, States, restricted
-from reach.rectangular.system import RectangularSystem
-from reach.sets.double_description import Vector, dot
-from reach.sets.polyhedron import Polyhedron, integer_row
+from workbench.reach.rectangular.moves import Entries, Move, Place, States, restricted
+from workbench.reach.rectangular.system import RectangularSystem
+from workbench.reach.sets.double_description import Vector, dot
+from workbench.reach.sets.polyhedron import Polyhedron, integer_row
 
 
 @dataclass(eq=False)

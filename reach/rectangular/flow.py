@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
-from models.proof.linear import Rows
-from models.proof.polyhedral import FacetReason
-from models.proof.problem import Dynamics
-from reach.rectangular.goals import Others, Terms
-from reach.rectangular.moves import Place
-from reach.rectangular.rows import NOTHING_DEFINED, Resolved
-from reach.rectangular.statements import Statements
-from reach.rectangular.system import RectangularSystem
+from workbench.models.proof.linear import Rows
+from workbench.models.proof.polyhedral import FacetReason
+from workbench.models.proof.problem import Dynamics
+from workbench.reach.rectangular.goals import Others, Terms
+from workbench.reach.rectangular.moves import Place
+from workbench.reach.rectangular.rows import NOTHING_DEFINED, Resolved
+from workbench.reach.rectangular.statements import Statements
+from workbench.reach.rectangular.system import RectangularSystem
 
 Reason: TypeAlias = tuple[FacetReason, Terms]
 

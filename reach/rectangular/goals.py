@@ -15,13 +15,13 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from models.proof.linear import Form, Row, Rows
-from reach.rectangular.moves import Number, Values
-from reach.rectangular.rows import ONE, Definition, Resolved
-from reach.rectangular.split import Split
-from reach.rectangular.statements import Part, Statements
-from reach.sets.conic import Derivation, Premises
-from reach.sets.double_description import Vector
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.reach.rectangular.moves import Number, Values
+from workbench.reach.rectangular.rows import ONE, Definition, Resolved
+from workbench.reach.rectangular.split import Split
+from workbench.reach.rectangular.statements import Part, Statements
+from workbench.reach.sets.conic import Derivation, Premises
+from workbench.reach.sets.double_description import Vector
 
 Terms: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Rows with positive factors; a row is the number of a statement, or ~k for the k-th other."""

@@ -13,13 +13,13 @@ from itertools import product
 from math import lcm
 from typing import TypeAlias
 
-from models.automaton import primed
-from models.proof.problem import Dynamics
-from reach.rectangular.moves import Bounds, Entries, Number, PackMove, Values
-from reach.rectangular.rows import Packs
-from reach.rectangular.split import NotRectangularError, Split
-from reach.sets.double_description import TooManyRaysError, Vector, coprime
-from reach.sets.polyhedron import Generators, integer_row
+from workbench.models.automaton import primed
+from workbench.models.proof.problem import Dynamics
+from workbench.reach.rectangular.moves import Bounds, Entries, Number, PackMove, Values
+from workbench.reach.rectangular.rows import Packs
+from workbench.reach.rectangular.split import NotRectangularError, Split
+from workbench.reach.sets.double_description import TooManyRaysError, Vector, coprime
+from workbench.reach.sets.polyhedron import Generators, integer_row
 
 MAX_DIRECTIONS = 1 << 14
 """A pack whose derivatives have more extreme values than this is given up."""

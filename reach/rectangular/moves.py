@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
-from reach.sets.double_description import Vector, coprime, dot
-from reach.sets.polyhedron import Generators, Polyhedron
+from workbench.reach.sets.double_description import Vector, coprime, dot
+from workbench.reach.sets.polyhedron import Generators, Polyhedron
 
 Number: TypeAlias = int | Fraction
 """Exact; whole numbers are kept as `int`, which are much quicker."""

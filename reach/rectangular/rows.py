@@ -9,12 +9,12 @@ from functools import cached_property
 from itertools import combinations
 from typing import TypeAlias
 
-from models.automaton import BOOL, Constraint, Kind
-from models.expressions.expression import Expression
-from models.expressions.operators import COMPARISONS
-from models.expressions.traversal import free_variables, postorder
-from models.proof.linear import Form, Row, Rows, affine, combination
-from models.proof.problem import LinearProblem
+from workbench.models.automaton import BOOL, Constraint, Kind
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import COMPARISONS
+from workbench.models.expressions.traversal import free_variables, postorder
+from workbench.models.proof.linear import Form, Row, Rows, affine, combination
+from workbench.models.proof.problem import LinearProblem
 
 ONE = Fraction(1)
 """The commonest factor; one object, so that it is quickly recognised."""

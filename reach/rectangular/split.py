@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.proof.linear import Form, Row
-from reach.rectangular.moves import Number, Values
+from workbench.models.proof.linear import Form, Row
+from workbench.reach.rectangular.moves import Number, Values
 
 
 class NotRectangularError(Exception):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.proof.linear import Form, Rows
-from reach.rectangular.goals import Others, PartRows, Terms
-from reach.rectangular.rows import relation, resolved, substituted
-from reach.rectangular.statements import Part, Statements
-from reach.sets.double_description import Vector
+from workbench.models.proof.linear import Form, Rows
+from workbench.reach.rectangular.goals import Others, PartRows, Terms
+from workbench.reach.rectangular.rows import relation, resolved, substituted
+from workbench.reach.rectangular.statements import Part, Statements
+from workbench.reach.sets.double_description import Vector
 
 
 class StartRows:

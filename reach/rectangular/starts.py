@@ -13,15 +13,15 @@ from fractions import Fraction
 from itertools import product
 from math import ceil, floor
 
-from models.automaton import BOOL, INT, ValueType, primed
-from models.proof.bounds import implied_bounds
-from models.proof.linear import Row, Rows
-from reach.rectangular.layout import bounds_in
-from reach.rectangular.moves import Entries, Number, Values
-from reach.rectangular.rows import Packs
-from reach.rectangular.split import NotRectangularError, Split, plain
-from reach.sets.double_description import Vector, coprime
-from reach.sets.polyhedron import Generators, Polyhedron, integer_row
+from workbench.models.automaton import BOOL, INT, ValueType, primed
+from workbench.models.proof.bounds import implied_bounds
+from workbench.models.proof.linear import Row, Rows
+from workbench.reach.rectangular.layout import bounds_in
+from workbench.reach.rectangular.moves import Entries, Number, Values
+from workbench.reach.rectangular.rows import Packs
+from workbench.reach.rectangular.split import NotRectangularError, Split, plain
+from workbench.reach.sets.double_description import Vector, coprime
+from workbench.reach.sets.polyhedron import Generators, Polyhedron, integer_row
 
 MAX_VALUES = 64
 """An initial value that is only known to be one of more whole numbers is not counted out."""

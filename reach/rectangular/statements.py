@@ -11,13 +11,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from models.proof.linear import Form
-from models.proof.polyhedral import after
-from reach.rectangular.exploration import Node
-from reach.rectangular.moves import Number
-from reach.sets.conic import Premises, echelon
-from reach.sets.double_description import Vector
-from reach.sets.polyhedron import Polyhedron
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import after
+from workbench.reach.rectangular.exploration import Node
+from workbench.reach.rectangular.moves import Number
+from workbench.reach.sets.conic import Premises, echelon
+from workbench.reach.sets.double_description import Vector
+from workbench.reach.sets.polyhedron import Polyhedron
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,13 +22,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
 from fractions import Fraction
 
-from models.automaton import primed
-from models.proof.linear import Form, Row, Rows
-from models.proof.problem import LinearProblem
-from reach.rectangular.cases import Arrival, Case, Condition
-from reach.rectangular.layout import Layout, Placed
-from reach.rectangular.moves import Bounds, Entries, Move, Place, States, Values, restricted
-from reach.rectangular.rows import (
+from workbench.models.automaton import primed
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.problem import LinearProblem
+from workbench.reach.rectangular.cases import Arrival, Case, Condition
+from workbench.reach.rectangular.layout import Layout, Placed
+from workbench.reach.rectangular.moves import (
+    Bounds,
+    Entries,
+    Move,
+    Place,
+    States,
+    Values,
+    restricted,
+)
+from workbench.reach.rectangular.rows import (
     Packs,
     explicit_names,
     largest_constants,
@@ -38,9 +46,9 @@ from reach.rectangular.rows import (
     relevant_names,
     resolved,
 )
-from reach.rectangular.split import NotRectangularError, Split
-from reach.rectangular.starts import start_entries
-from reach.sets.polyhedron import Generators, Polyhedron
+from workbench.reach.rectangular.split import NotRectangularError, Split
+from workbench.reach.rectangular.starts import start_entries
+from workbench.reach.sets.polyhedron import Generators, Polyhedron
 
 
 class Packing(Enum):

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.automaton import BOOL, Automaton, primed
-from models.expressions.expression import (
+from workbench.models.automaton import BOOL, Automaton, primed
+from workbench.models.expressions.expression import (
     Expression,
     add,
     compare,
@@ -23,10 +23,10 @@ from models.expressions.expression import (
     multiply,
     variable,
 )
-from models.expressions.operators import Op
-from models.proof.linear import Form, Row, Rows
-from models.proof.problem import LinearProblem
-from models.smt.solver import Limits, Session, Unsatisfiable, Witness
+from workbench.models.expressions.operators import Op
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.smt.solver import Limits, Session, Unsatisfiable, Witness
 
 LIMITS = Limits(20_000_000, 20_000)
 MARGINS = (Fraction(1), Fraction(1, 16))

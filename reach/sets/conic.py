@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from reach.programs.exact_program import ExactProgram
-from reach.sets.double_description import Vector, coprime
-from reach.sets.integer_simplex import nonnegative_solution
+from workbench.reach.programs.exact_program import ExactProgram
+from workbench.reach.sets.double_description import Vector, coprime
+from workbench.reach.sets.integer_simplex import nonnegative_solution
 
 Factors: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Pairs (number of a row, factor that is not zero)."""

@@ -30,7 +30,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from reach.sets.double_description import (
+from workbench.reach.sets.double_description import (
     TooManyRaysError,
     Vector,
     coprime,
@@ -39,7 +39,7 @@ from reach.sets.double_description import (
     narrow,
     whole_space,
 )
-from reach.sets.polyhedron import integer_row, point_vector
+from workbench.reach.sets.polyhedron import integer_row, point_vector
 
 Array = NDArray[np.float64]
 

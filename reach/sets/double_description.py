@@ -19,11 +19,11 @@ from math import gcd
 from operator import mul
 from typing import Any, TypeAlias
 
-from reach.time_limit import OutOfTimeError, current_deadline
+from workbench.reach.time_limit import OutOfTimeError, current_deadline
 
 _cone: Any
 try:
-    from reach import _cone  # type: ignore[attr-defined,no-redef]
+    from workbench.reach import _cone  # type: ignore[attr-defined,no-redef]
 except ImportError:  # built without a C compiler: the Python below does all of it, more slowly
     _cone = None
 

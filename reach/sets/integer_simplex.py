@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from reach.sets.double_description import Vector
+from workbench.reach.sets.double_description import Vector
 
 
 def nonnegative_solution(columns: Sequence[Vector], target: Vector) -> dict[int, Fraction] | None:

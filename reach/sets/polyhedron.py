@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import lcm
 
-from reach.sets.double_description import (
+from workbench.reach.sets.double_description import (
     Description,
     Vector,
     coprime,

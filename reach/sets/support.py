@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reach.programs.linear_program import new_solver
-from reach.time_limit import check_time
+from workbench.reach.programs.linear_program import new_solver
+from workbench.reach.time_limit import check_time
 
 _support: Any
 try:
-    from reach import _support  # type: ignore[attr-defined,no-redef]
+    from workbench.reach import _support  # type: ignore[attr-defined,no-redef]
 except ImportError:  # built without a C compiler: the solver does all of it, more slowly
     _support = None
 

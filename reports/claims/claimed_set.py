@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from typing import Protocol, TypeAlias
 
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     Expression,
     add,
     conjunction,
@@ -24,16 +24,16 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
-from models.proof.certificate import PolyhedralProof
-from models.proof.linear import Form
-from models.proof.quadratic import Ellipsoid, QuadraticInvariant
-from models.proof.quadratic_function import Polynomial, QuadraticFunctions
-from models.trace import Scalar
-from reports.claims.ellipsoids import is_always
-from reports.crosscheck.condition_tree import Condition, condition_tree
-from reports.crosscheck.piecewise import Pieces, largest
-from reports.words.inequalities import readable
+from workbench.models.expressions.operators import Op
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.linear import Form
+from workbench.models.proof.quadratic import Ellipsoid, QuadraticInvariant
+from workbench.models.proof.quadratic_function import Polynomial, QuadraticFunctions
+from workbench.models.trace import Scalar
+from workbench.reports.claims.ellipsoids import is_always
+from workbench.reports.crosscheck.condition_tree import Condition, condition_tree
+from workbench.reports.crosscheck.piecewise import Pieces, largest
+from workbench.reports.words.inequalities import readable
 
 Cell: TypeAlias = tuple[Expression, ...]
 """A conjunction of conditions."""

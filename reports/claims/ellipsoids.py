@@ -18,11 +18,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.proof.problem import LinearProblem
-from models.proof.quadratic import Ellipsoid, QuadraticInvariant
-from models.proof.quadratic_function import Polynomial, QuadraticFunctions
-from reports.data.trace import short
-from reports.pictures.projection import Box, Point
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.quadratic import Ellipsoid, QuadraticInvariant
+from workbench.models.proof.quadratic_function import Polynomial, QuadraticFunctions
+from workbench.reports.data.trace import short
+from workbench.reports.pictures.projection import Box, Point
 
 POINTS = 48
 """Corners of an ellipse."""

@@ -20,15 +20,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import TIME
-from models.proof.flowpipe import AnyNode, FlowpipeProof, steps_in
-from models.proof.linear import Form, Row, Rows
-from models.proof.problem import LinearProblem
-from models.proof.stay_conditions import ELAPSED
-from models.trace import Scalar
-from reports.claims.claimed_set import NEVER, Stay, Worst, at_most_zero
-from reports.crosscheck.piecewise import Pieces, Places, bisect, restricted
-from reports.words.inequalities import linear_text, readable, rounded
+from workbench.models.automaton import TIME
+from workbench.models.proof.flowpipe import AnyNode, FlowpipeProof, steps_in
+from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.stay_conditions import ELAPSED
+from workbench.models.trace import Scalar
+from workbench.reports.claims.claimed_set import NEVER, Stay, Worst, at_most_zero
+from workbench.reports.crosscheck.piecewise import Pieces, Places, bisect, restricted
+from workbench.reports.words.inequalities import linear_text, readable, rounded
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 from itertools import islice, pairwise, zip_longest
 
-from models.trace import Ending, Event, EventType, Outcome, Segment, Trace
+from workbench.models.trace import Ending, Event, EventType, Outcome, Segment, Trace
 
 AGREEMENT = 1e-7
 """The share of a state's size by which two computations of it may differ."""

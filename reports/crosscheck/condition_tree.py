@@ -12,9 +12,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.expressions.expression import Expression, add, multiply
-from models.expressions.operators import Op
-from models.proof.linear import affine
+from workbench.models.expressions.expression import Expression, add, multiply
+from workbench.models.expressions.operators import Op
+from workbench.models.proof.linear import affine
 
 Array: TypeAlias = NDArray[np.float64]
 

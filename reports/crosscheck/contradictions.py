@@ -16,17 +16,17 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from models.automaton import Automaton, Property
-from models.expressions.expression import FALSE
-from models.expressions.printing import to_text
-from models.proof.problem import proved_view
-from models.trace import Scalar, Trace
-from models.unfolding import case_of
-from reports.claims.claimed_set import ClaimedSet, Stay
-from reports.crosscheck.certain_runs import stays
-from reports.crosscheck.condition_tree import Condition, condition_tree
-from reports.crosscheck.margins import Margin, Place, allowance, place_of, set_margin
-from reports.crosscheck.piecewise import Extreme, Pieces, joined, largest, pieces_of
+from workbench.models.automaton import Automaton, Property
+from workbench.models.expressions.expression import FALSE
+from workbench.models.expressions.printing import to_text
+from workbench.models.proof.problem import proved_view
+from workbench.models.trace import Scalar, Trace
+from workbench.models.unfolding import case_of
+from workbench.reports.claims.claimed_set import ClaimedSet, Stay
+from workbench.reports.crosscheck.certain_runs import stays
+from workbench.reports.crosscheck.condition_tree import Condition, condition_tree
+from workbench.reports.crosscheck.margins import Margin, Place, allowance, place_of, set_margin
+from workbench.reports.crosscheck.piecewise import Extreme, Pieces, joined, largest, pieces_of
 
 
 @dataclass(frozen=True)

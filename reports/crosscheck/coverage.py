@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.automaton import Automaton, Edge, HybridAutomaton
-from models.expressions.expression import FALSE
-from models.trace import Ending, EventType, Trace
-from simulate.jump import edge_name
+from workbench.models.automaton import Automaton, Edge, HybridAutomaton
+from workbench.models.expressions.expression import FALSE
+from workbench.models.trace import Ending, EventType, Trace
+from workbench.simulate.jump import edge_name
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from models.expressions.expression import Expression
-from models.trace import Scalar, Segment, Trace
-from reports.claims.claimed_set import CellSet, ClaimedSet, Stay, Worst
+from workbench.models.expressions.expression import Expression
+from workbench.models.trace import Scalar, Segment, Trace
+from workbench.reports.claims.claimed_set import CellSet, ClaimedSet, Stay, Worst
 
 ALLOWANCE = 1e-6
 

@@ -20,13 +20,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import TIME
-from models.expressions.evaluation import EvaluationError, evaluate
-from models.expressions.expression import Expression
-from models.expressions.operators import Op
-from models.expressions.traversal import postorder
-from models.trace import Scalar, Segment
-from reports.crosscheck.condition_tree import Condition
+from workbench.models.automaton import TIME
+from workbench.models.expressions.evaluation import EvaluationError, evaluate
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import postorder
+from workbench.models.trace import Scalar, Segment
+from workbench.reports.crosscheck.condition_tree import Condition
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from models.automaton import Property, PropertyKind
-from models.counting import counted
-from models.expressions.expression import TRUE, Expression
-from models.expressions.operators import Op
-from models.expressions.printing import to_text
-from models.expressions.traversal import conjuncts
-from models.verdict import Confirmation, Falsified, Unknown, Verdict, Verified
-from reports.crosscheck.certain_runs import AGREEMENT
-from reports.crosscheck.margins import Margin
-from reports.data.verdict import about_sliding
-from reports.words import wording
-from reports.words.inequalities import rounded
+from workbench.models.automaton import Property, PropertyKind
+from workbench.models.counting import counted
+from workbench.models.expressions.expression import TRUE, Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.traversal import conjuncts
+from workbench.models.verdict import Confirmation, Falsified, Unknown, Verdict, Verified
+from workbench.reports.crosscheck.certain_runs import AGREEMENT
+from workbench.reports.crosscheck.margins import Margin
+from workbench.reports.data.verdict import about_sliding
+from workbench.reports.words import wording
+from workbench.reports.words.inequalities import rounded
 
 if TYPE_CHECKING:
-    from reports.analysis import Findings
+    from workbench.reports.analysis import Findings
 
 MAX_STARTS = 12
 

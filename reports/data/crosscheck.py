@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.automaton import Property
-from models.dynamics import eliminate_algebraic
-from models.expressions.traversal import free_variables
-from models.proof.problem import LinearProblem
-from models.verdict import Falsified
-from reports.analysis import Findings
-from reports.claims.claimed_set import at_most_zero
-from reports.crosscheck.contradictions import Contradiction
-from reports.crosscheck.margins import Margin, Place
-from reports.data import claim_words
-from reports.data.trace import short
-from reports.words.inequalities import readable
+from workbench.models.automaton import Property
+from workbench.models.dynamics import eliminate_algebraic
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.verdict import Falsified
+from workbench.reports.analysis import Findings
+from workbench.reports.claims.claimed_set import at_most_zero
+from workbench.reports.crosscheck.contradictions import Contradiction
+from workbench.reports.crosscheck.margins import Margin, Place
+from workbench.reports.data import claim_words
+from workbench.reports.data.trace import short
+from workbench.reports.words.inequalities import readable
 
 MAX_TEXT = 240
 """Longer predicates (of ellipsoids, for example) are cut where a place is described."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from models.counting import counted
-from models.proof.certificate import PolyhedralProof
-from models.proof.flowpipe import FlowpipeProof
-from models.proof.quadratic import QuadraticInvariant
-from models.proof.quadratic_function import Polynomial, QuadraticFunctions
-from models.verdict import Verified
-from reports.claims.ellipsoids import is_always
-from reports.words.inequalities import bounds, rounded
+from workbench.models.counting import counted
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.proof.quadratic import QuadraticInvariant
+from workbench.models.proof.quadratic_function import Polynomial, QuadraticFunctions
+from workbench.models.verdict import Verified
+from workbench.reports.claims.ellipsoids import is_always
+from workbench.reports.words.inequalities import bounds, rounded
 
 MAX_INEQUALITIES = 400
 MAX_NODES = 30

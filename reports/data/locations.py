@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from models.agents.hierarchy import Agent
-from models.model import Model
-from models.proof.certificate import PolyhedralProof
-from models.proof.flowpipe import FlowpipeProof
-from models.proof.problem import proved_view
-from models.proof.quadratic import QuadraticInvariant
-from models.proof.quadratic_function import QuadraticFunctions
-from models.source import Span
-from models.unfolding import folded
-from models.verdict import Verified
-from reports.analysis import Findings
-from reports.pictures.diagram import mode_tag
-from reports.words import wording
+from workbench.models.agents.hierarchy import Agent
+from workbench.models.model import Model
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.proof.problem import proved_view
+from workbench.models.proof.quadratic import QuadraticInvariant
+from workbench.models.proof.quadratic_function import QuadraticFunctions
+from workbench.models.source import Span
+from workbench.models.unfolding import folded
+from workbench.models.verdict import Verified
+from workbench.reports.analysis import Findings
+from workbench.reports.pictures.diagram import mode_tag
+from workbench.reports.words import wording
 
 ONLY = "the only mode"
 """What the location of a model is called in which no agent has two."""

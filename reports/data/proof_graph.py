@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from models.proof.certificate import PolyhedralProof
-from models.proof.polyhedral import (
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.polyhedral import (
     CoverObligation,
     Evidence,
     ExitObligation,
@@ -23,10 +23,10 @@ from models.proof.polyhedral import (
     Split,
     obligations,
 )
-from models.proof.problem import LinearProblem
-from reports.pictures.diagram_parts import LINE_LIMIT, Arrow, box, chart, start_point
-from reports.pictures.svg import Line, cut, document
-from reports.words.inequalities import bounds
+from workbench.models.proof.problem import LinearProblem
+from workbench.reports.pictures.diagram_parts import LINE_LIMIT, Arrow, box, chart, start_point
+from workbench.reports.pictures.svg import Line, cut, document
+from workbench.reports.words.inequalities import bounds
 
 MAX_NODES = 48
 LINES = 5

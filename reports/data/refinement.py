@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from abstraction.refinement.outcome import Failure, NotProved, Refines, Refuted, Step
-from abstraction.refinement.proof_tree import Proof
-from models.source import Span
+from workbench.abstraction.refinement.outcome import Failure, NotProved, Refines, Refuted, Step
+from workbench.abstraction.refinement.proof_tree import Proof
+from workbench.models.source import Span
 
 
 def outcome_word(proof: Proof) -> str:

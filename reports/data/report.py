@@ -11,32 +11,32 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from abstraction.predicates.refinement_history import RefinementRound
-from models.automaton import TIME, Automaton, Input, Kind, Parameter, Property, Variable
-from models.catalogue import find
-from models.expressions.expression import TRUE
-from models.expressions.printing import to_text
-from models.expressions.traversal import free_variables
-from models.proof.certificate import PolyhedralProof
-from models.proof.checker import Accepted
-from models.proof.problem import linear_problem
-from models.source import Span
-from models.verdict import Falsified, Verdict, Verified
-from reports.analysis import Findings, suspicious
-from reports.crosscheck.coverage import Reached
-from reports.data import claim_words
-from reports.data.crosscheck import crosscheck_data
-from reports.data.invariant import invariant_data
-from reports.data.locations import ModeTags, location_data, location_names
-from reports.data.proof_graph import proof_graph
-from reports.data.sets import bad_data, set_data
-from reports.data.trace import Shown, Transitions, sizes_of, trace_data
-from reports.data.verdict import Provenance, verdict_data
-from reports.enclosed_counterexample import recipe_of
-from reports.pictures.diagram import transition_tag
-from reports.pictures.projection import hull_box
-from reports.words import wording
-from reports.words.run_recipe import recipe_lines
+from workbench.abstraction.predicates.refinement_history import RefinementRound
+from workbench.models.automaton import TIME, Automaton, Input, Kind, Parameter, Property, Variable
+from workbench.models.catalogue import find
+from workbench.models.expressions.expression import TRUE
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.checker import Accepted
+from workbench.models.proof.problem import linear_problem
+from workbench.models.source import Span
+from workbench.models.verdict import Falsified, Verdict, Verified
+from workbench.reports.analysis import Findings, suspicious
+from workbench.reports.crosscheck.coverage import Reached
+from workbench.reports.data import claim_words
+from workbench.reports.data.crosscheck import crosscheck_data
+from workbench.reports.data.invariant import invariant_data
+from workbench.reports.data.locations import ModeTags, location_data, location_names
+from workbench.reports.data.proof_graph import proof_graph
+from workbench.reports.data.sets import bad_data, set_data
+from workbench.reports.data.trace import Shown, Transitions, sizes_of, trace_data
+from workbench.reports.data.verdict import Provenance, verdict_data
+from workbench.reports.enclosed_counterexample import recipe_of
+from workbench.reports.pictures.diagram import transition_tag
+from workbench.reports.pictures.projection import hull_box
+from workbench.reports.words import wording
+from workbench.reports.words.run_recipe import recipe_lines
 
 SCHEMA = "charon-workbench/report/2"
 MIN_PLOTTED, MAX_PLOTTED = 6, 24

@@ -8,21 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from models.automaton import Automaton, Property
-from models.expressions.expression import Expression
-from models.proof.certificate import Certificate, PolyhedralProof
-from models.proof.linear import Row, Rows, TooManyCasesError, alternatives
-from models.proof.problem import LinearProblem, linear_problem, proved_view
-from models.proof.quadratic import QuadraticInvariant
-from models.proof.quadratic_function import QuadraticFunctions
-from models.trace import Scalar, Trace
-from models.unfolding import case_of, folded
-from reports.claims.claimed_set import ClaimedSet
-from reports.claims.ellipsoids import ellipsoid_intervals, ellipsoid_pairs, function_data
-from reports.claims.flowpipe_set import FlowpipeSet, outlasts
-from reports.crosscheck.contradictions import stay_times
-from reports.data.trace import short
-from reports.pictures.projection import Box, Point, Shadow
+from workbench.models.automaton import Automaton, Property
+from workbench.models.expressions.expression import Expression
+from workbench.models.proof.certificate import Certificate, PolyhedralProof
+from workbench.models.proof.linear import Row, Rows, TooManyCasesError, alternatives
+from workbench.models.proof.problem import LinearProblem, linear_problem, proved_view
+from workbench.models.proof.quadratic import QuadraticInvariant
+from workbench.models.proof.quadratic_function import QuadraticFunctions
+from workbench.models.trace import Scalar, Trace
+from workbench.models.unfolding import case_of, folded
+from workbench.reports.claims.claimed_set import ClaimedSet
+from workbench.reports.claims.ellipsoids import ellipsoid_intervals, ellipsoid_pairs, function_data
+from workbench.reports.claims.flowpipe_set import FlowpipeSet, outlasts
+from workbench.reports.crosscheck.contradictions import stay_times
+from workbench.reports.data.trace import short
+from workbench.reports.pictures.projection import Box, Point, Shadow
 
 MAX_PAIRS = 45
 MOST_STRETCHES = 400

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from models.automaton import Automaton, Edge, Input, Variable
-from models.trace import Event, EventType, Scalar, Segment, Trace
-from reports.words import wording
-from simulate.jump import edge_name
+from workbench.models.automaton import Automaton, Edge, Input, Variable
+from workbench.models.trace import Event, EventType, Scalar, Segment, Trace
+from workbench.reports.words import wording
+from workbench.simulate.jump import edge_name
 
 POINTS = 260
 """About so many points of a run are looked at."""

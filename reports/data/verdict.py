@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from models.automaton import Automaton, EventKind
-from models.model import Model
-from models.verdict import Effort, Falsified, Unknown, Verdict, Verified
+from workbench.models.automaton import Automaton, EventKind
+from workbench.models.model import Model
+from workbench.models.verdict import Effort, Falsified, Unknown, Verdict, Verified
 
 PACKAGES = (
     "charon-workbench",

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from models.counting import counted
-from reports.pages.markup import Content, Markup, tag
-from reports.pages.sections import badge, section
+from workbench.models.counting import counted
+from workbench.reports.pages.markup import Content, Markup, tag
+from workbench.reports.pages.sections import badge, section
 
 Data = Mapping[str, Any]
 

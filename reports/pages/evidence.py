@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from models.counting import counted
-from reports.data.proof_graph import draw_proof_graph
-from reports.pages.markup import Markup, tag
-from reports.pages.sections import heads, section, without_style
+from workbench.models.counting import counted
+from workbench.reports.data.proof_graph import draw_proof_graph
+from workbench.reports.pages.markup import Markup, tag
+from workbench.reports.pages.sections import heads, section, without_style
 
 Data = Mapping[str, Any]
 

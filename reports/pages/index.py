@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from models.counting import counted
-from reports.data.report import overall
-from reports.pages.markup import Markup, tag
-from reports.pages.report import page
-from reports.pages.sections import badge
+from workbench.models.counting import counted
+from workbench.reports.data.report import overall
+from workbench.reports.pages.markup import Markup, tag
+from workbench.reports.pages.report import page
+from workbench.reports.pages.sections import badge
 
 Data = Mapping[str, Any]
 

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.refinement.outcome import Failure, NotProved, Refines, Refuted, Step
-from abstraction.refinement.proof_tree import Proof
-from models.counting import counted
-from models.model import Model
-from models.proof.refinement import RefinementCertificate
-from reports.data.refinement import failure_lines, outcome_word, proof_data
-from reports.pages.markup import Content, Markup, data_block, tag
-from reports.pages.report import page
-from reports.pages.sections import section
-from reports.words.inequalities import bounds, rounded
+from workbench.abstraction.refinement.outcome import Failure, NotProved, Refines, Refuted, Step
+from workbench.abstraction.refinement.proof_tree import Proof
+from workbench.models.counting import counted
+from workbench.models.model import Model
+from workbench.models.proof.refinement import RefinementCertificate
+from workbench.reports.data.refinement import failure_lines, outcome_word, proof_data
+from workbench.reports.pages.markup import Content, Markup, data_block, tag
+from workbench.reports.pages.report import page
+from workbench.reports.pages.sections import section
+from workbench.reports.words.inequalities import bounds, rounded
 
 SCHEMA = "charon-workbench/refinement-report/1"
 MAX_ROWS = 60

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from reports.analysis import Findings
-from reports.data.report import overall
-from reports.pages import crosscheck_table, evidence, sections, verdict_cards
-from reports.pages.markup import Markup, data_block, script, source_hash, style, tag
-from reports.pictures.diagram import draw_agent, draw_automaton
-from reports.pictures.svg import STYLE
+from workbench.reports.analysis import Findings
+from workbench.reports.data.report import overall
+from workbench.reports.pages import crosscheck_table, evidence, sections, verdict_cards
+from workbench.reports.pages.markup import Markup, data_block, script, source_hash, style, tag
+from workbench.reports.pictures.diagram import draw_agent, draw_automaton
+from workbench.reports.pictures.svg import STYLE
 
 SCRIPTS = (
     "geometry.js",
@@ -131,7 +131,7 @@ def packed(text: str) -> str | dict[str, str]:
 
 def asset(name: str) -> str:
     """A file of the package's own scripts and styles."""
-    return (files("reports") / "assets" / name).read_text(encoding="utf-8")
+    return (files("workbench.reports") / "assets" / name).read_text(encoding="utf-8")
 
 
 def scripts() -> str:

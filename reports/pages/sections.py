@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reports.pages.markup import Content, Markup, tag
-from reports.pictures.svg import STYLE
+from workbench.reports.pages.markup import Content, Markup, tag
+from workbench.reports.pictures.svg import STYLE
 
 Data = Mapping[str, Any]
 

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from models.counting import counted
-from reports.pages.markup import Content, Markup, tag
-from reports.pages.sections import badge, section
+from workbench.models.counting import counted
+from workbench.reports.pages.markup import Content, Markup, tag
+from workbench.reports.pages.sections import badge, section
 
 Data = Mapping[str, Any]
 

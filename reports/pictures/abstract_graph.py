@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from models.counting import counted
-from reports.pictures.diagram_parts import Arrow, box, chart
-from reports.pictures.svg import Line, cut, document
+from workbench.models.counting import counted
+from workbench.reports.pictures.diagram_parts import Arrow, box, chart
+from workbench.reports.pictures.svg import Line, cut, document
 
 if TYPE_CHECKING:
     import networkx

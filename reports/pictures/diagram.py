@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from urllib.parse import quote
 
-from models.agents.hierarchy import (
+from workbench.models.agents.hierarchy import (
     DEFAULT_ENTRY,
     DEFAULT_EXIT,
     INIT,
@@ -26,12 +26,12 @@ from models.agents.hierarchy import (
     Transition,
     renamed,
 )
-from models.automaton import Automaton, Edge, HybridAutomaton, Location, Property
-from models.counting import counted
-from models.expressions.expression import TRUE
-from models.expressions.printing import to_text
-from models.source import Span
-from reports.pictures.diagram_parts import (
+from workbench.models.automaton import Automaton, Edge, HybridAutomaton, Location, Property
+from workbench.models.counting import counted
+from workbench.models.expressions.expression import TRUE
+from workbench.models.expressions.printing import to_text
+from workbench.models.source import Span
+from workbench.reports.pictures.diagram_parts import (
     LINE_LIMIT,
     Arrow,
     box,
@@ -42,8 +42,8 @@ from reports.pictures.diagram_parts import (
     start_point,
     with_start,
 )
-from reports.pictures.svg import Figure, Line, cut, document
-from reports.words import wording
+from workbench.reports.pictures.svg import Figure, Line, cut, document
+from workbench.reports.words import wording
 
 DEPTH_DRAWN = 16
 """Agents and modes nested deeper than this are drawn as closed boxes."""

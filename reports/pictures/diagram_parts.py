@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from models.counting import counted
-from reports.pictures.layered_layout import Arrangement, Link, Size, arrange
-from reports.pictures.svg import (
+from workbench.models.counting import counted
+from workbench.reports.pictures.layered_layout import Arrangement, Link, Size, arrange
+from workbench.reports.pictures.svg import (
     TITLE_CHARACTER,
     TITLE_HEIGHT,
     Figure,

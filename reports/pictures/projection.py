@@ -16,8 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.proof.linear import Rows
-from reach.sets.support import SupportOracle
+from workbench.models.proof.linear import Rows
+from workbench.reach.sets.support import SupportOracle
 
 Point: TypeAlias = tuple[float, float]
 Box: TypeAlias = Mapping[str, tuple[float, float]]

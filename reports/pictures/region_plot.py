@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from reports.pictures.svg import cut, number
-from reports.pictures.trace_plot import STYLE, Axis
+from workbench.reports.pictures.svg import cut, number
+from workbench.reports.pictures.trace_plot import STYLE, Axis
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640.0, 520.0, 64.0, 20.0, 44.0, 46.0
 CELLS = 120

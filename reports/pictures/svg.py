@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from reports.pictures.layered_layout import Route, Size
+from workbench.reports.pictures.layered_layout import Route, Size
 
 CHARACTER = 7.0
 TITLE_CHARACTER = 9.2

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from models.trace import Event, EventType, Segment, Trace
-from models.trace_boxes import Box
-from reports.pictures.svg import cut, number
+from workbench.models.trace import Event, EventType, Segment, Trace
+from workbench.models.trace_boxes import Box
+from workbench.reports.pictures.svg import cut, number
 
 WIDTH, LEFT, RIGHT, TOP = 860.0, 78.0, 22.0, 46.0
 PANEL, GAP, BAND = 168.0, 30.0, 18.0

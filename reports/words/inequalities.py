@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from models.expressions.expression import Expression
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.printing import to_text
-from models.proof.linear import Form, affine
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.printing import to_text
+from workbench.models.proof.linear import Form, affine
 
 MINUS = "\N{MINUS SIGN}"
 DOT = "\N{MIDDLE DOT}"

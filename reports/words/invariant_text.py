@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from models.proof.certificate import PolyhedralProof, Proof
-from reports.words.inequalities import AT_LEAST, AT_MOST, DOT, MINUS, bounds
+from workbench.models.proof.certificate import PolyhedralProof, Proof
+from workbench.reports.words.inequalities import AT_LEAST, AT_MOST, DOT, MINUS, bounds
 
 MOST_LINES, MOST_PARTS = 6, 4
 """Inequalities of each part, and parts, that are printed."""

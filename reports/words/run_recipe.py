@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from models.expressions.printing import to_text
-from models.trace import Scalar, Trace
-from reports.words.inequalities import rounded
-from simulate.inputs.signals import Formula, Signal, Steps
-from simulate.recipe import Recipe
+from workbench.models.expressions.printing import to_text
+from workbench.models.trace import Scalar, Trace
+from workbench.reports.words.inequalities import rounded
+from workbench.simulate.inputs.signals import Formula, Signal, Steps
+from workbench.simulate.recipe import Recipe
 
 MOST = 12
 """So many values, or jumps, are told; the file has them all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from models.agents.hierarchy import (
+from workbench.models.agents.hierarchy import (
     DEFAULT_ENTRY,
     DEFAULT_EXIT,
     Claim,
@@ -14,7 +14,7 @@ from models.agents.hierarchy import (
     Interaction,
     Transition,
 )
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -26,9 +26,9 @@ from models.automaton import (
     Range,
     primed,
 )
-from models.expressions.expression import TRUE, Expression, variable
-from models.expressions.printing import to_text
-from models.expressions.traversal import conjuncts
+from workbench.models.expressions.expression import TRUE, Expression, variable
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.traversal import conjuncts
 
 _ELEMENT = re.compile(r"(?P<array>.+)\[(?P<index>-?\d+)\]")
 

@@ -21,24 +21,24 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
-from models.automaton import TIME, Automaton, EventKind
-from models.source import Diagnostic, ModelError
-from models.trace import Ending, EventType, Outcome
-from simulate.agents.fleet import Fleet, Meeting, canonical_names
-from simulate.agents.group import AgentGroup
-from simulate.agents.pairs import PreparedAgents
-from simulate.agents.traces import AgentEvent, AgentTraces, StepRecord
-from simulate.execution import INSTANT_LIMIT, Given, RunEnded
-from simulate.inputs.signals import Signal, constant_signal
-from simulate.jump import Jump
-from simulate.landing import Departure
-from simulate.limits import external_failed, without_series
-from simulate.policy import Decisions, Policy, Switching
-from simulate.reaction import arrive
-from simulate.run import DEFAULT_METHOD, DEFAULT_POLICY
-from simulate.stepping.methods import Method, check_method
-from simulate.stepping.program import ExternalError
-from simulate.stepping.tape import number
+from workbench.models.automaton import TIME, Automaton, EventKind
+from workbench.models.source import Diagnostic, ModelError
+from workbench.models.trace import Ending, EventType, Outcome
+from workbench.simulate.agents.fleet import Fleet, Meeting, canonical_names
+from workbench.simulate.agents.group import AgentGroup
+from workbench.simulate.agents.pairs import PreparedAgents
+from workbench.simulate.agents.traces import AgentEvent, AgentTraces, StepRecord
+from workbench.simulate.execution import INSTANT_LIMIT, Given, RunEnded
+from workbench.simulate.inputs.signals import Signal, constant_signal
+from workbench.simulate.jump import Jump
+from workbench.simulate.landing import Departure
+from workbench.simulate.limits import external_failed, without_series
+from workbench.simulate.policy import Decisions, Policy, Switching
+from workbench.simulate.reaction import arrive
+from workbench.simulate.run import DEFAULT_METHOD, DEFAULT_POLICY
+from workbench.simulate.stepping.methods import Method, check_method
+from workbench.simulate.stepping.program import ExternalError
+from workbench.simulate.stepping.tape import number
 
 
 def simulate_agents(

@@ -13,17 +13,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeAlias, TypeVar
 
-from models.agents.composition import Interaction, Product
-from models.agents.families import Family, Partner, Unrolled, parts_of
-from models.automaton import TIME, EventKind, Kind, Property, PropertyKind
-from models.expressions.expression import TRUE, Expression, conjunction, disjunction, negation
-from models.expressions.normal_form import negation_normal_form
-from models.expressions.operators import Op
-from models.expressions.pairwise import Pairwise
-from models.expressions.ranges import bounds
-from models.expressions.traversal import conjuncts, free_variables, postorder
-from models.record import record
-from simulate.agents.encounters import Encounter, Group, Grouping, Side
+from workbench.models.agents.composition import Interaction, Product
+from workbench.models.agents.families import Family, Partner, Unrolled, parts_of
+from workbench.models.automaton import TIME, EventKind, Kind, Property, PropertyKind
+from workbench.models.expressions.expression import (
+    TRUE,
+    Expression,
+    conjunction,
+    disjunction,
+    negation,
+)
+from workbench.models.expressions.normal_form import negation_normal_form
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.pairwise import Pairwise
+from workbench.models.expressions.ranges import bounds
+from workbench.models.expressions.traversal import conjuncts, free_variables, postorder
+from workbench.models.record import record
+from workbench.simulate.agents.encounters import Encounter, Group, Grouping, Side
 
 
 class _Partition:

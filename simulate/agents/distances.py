@@ -10,10 +10,14 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from models.expressions.expression import Expression, subtract
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.polynomial import Polynomial, PolynomialTooLargeError, polynomial_form
-from simulate.stepping.condition import split_cases
+from workbench.models.expressions.expression import Expression, subtract
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.polynomial import (
+    Polynomial,
+    PolynomialTooLargeError,
+    polynomial_form,
+)
+from workbench.simulate.stepping.condition import split_cases
 
 FIRST, SECOND = "1st", "2nd"
 """In the canonical names `1st 0`, `2nd 3`: whose variable, and its number in its agent."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from models.agents.composition import Product
-from models.automaton import Constraint, EventKind
-from models.expressions.expression import Expression
-from models.record import record
+from workbench.models.agents.composition import Product
+from workbench.models.automaton import Constraint, EventKind
+from workbench.models.expressions.expression import Expression
+from workbench.models.record import record
 
 
 @record

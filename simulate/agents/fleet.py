@@ -17,21 +17,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from models.automaton import TIME, Constraint, Range, primed
-from models.expressions.expression import ZERO, Expression, variable
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, rebuild, with_arguments
-from models.record import record
-from simulate.agents.distances import FIRST, SECOND, distance_bounds
-from simulate.agents.encounters import Encounter, Side
-from simulate.jump import Jump
-from simulate.stepping.methods import Method
-from simulate.stepping.program import Program, compile_program
-from simulate.stepping.stretch import Stretch
+from workbench.models.automaton import TIME, Constraint, Range, primed
+from workbench.models.expressions.expression import ZERO, Expression, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables, rebuild, with_arguments
+from workbench.models.record import record
+from workbench.simulate.agents.distances import FIRST, SECOND, distance_bounds
+from workbench.simulate.agents.encounters import Encounter, Side
+from workbench.simulate.jump import Jump
+from workbench.simulate.stepping.methods import Method
+from workbench.simulate.stepping.program import Program, compile_program
+from workbench.simulate.stepping.stretch import Stretch
 
 _fleet: Any
 try:
-    from simulate import _fleet  # type: ignore[attr-defined,no-redef]
+    from workbench.simulate import _fleet  # type: ignore[attr-defined,no-redef]
 except ImportError:  # not built: agents then run with one clock
     _fleet = None
 

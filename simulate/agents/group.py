@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from array import array
 
-from simulate.agents.fleet import Fleet
-from simulate.execution import Execution
-from simulate.place import Place
+from workbench.simulate.agents.fleet import Fleet
+from workbench.simulate.execution import Execution
+from workbench.simulate.place import Place
 
 
 class AgentGroup(Execution):

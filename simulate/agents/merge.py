@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
 
-from models.agents.composition import Product
-from models.expressions.expression import Expression
-from models.trace import Course, Event, EventType, Scalar, Segment, Trace
-from simulate.agents.encounters import Grouping
-from simulate.agents.traces import AgentEvent, AgentTraces
+from workbench.models.agents.composition import Product
+from workbench.models.expressions.expression import Expression
+from workbench.models.trace import Course, Event, EventType, Scalar, Segment, Trace
+from workbench.simulate.agents.encounters import Grouping
+from workbench.simulate.agents.traces import AgentEvent, AgentTraces
 
 
 def merged(product: Product, found: AgentTraces) -> Trace:

@@ -7,19 +7,19 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
-from models.agents.composition import Product
-from models.automaton import Automaton, Input, Kind, Parameter, Variable
-from models.expressions.expression import Expression, constant
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, postorder, substitute
-from simulate.agents.coupling import group_components
-from simulate.agents.encounters import Encounter
-from simulate.agents.fleet import Fleet, is_available
-from simulate.holding import inclusion_share
-from simulate.inputs.signals import Signal
-from simulate.place import Prepared
-from simulate.stepping.calculator import Calculator
-from simulate.stepping.methods import Method
+from workbench.models.agents.composition import Product
+from workbench.models.automaton import Automaton, Input, Kind, Parameter, Variable
+from workbench.models.expressions.expression import Expression, constant
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables, postorder, substitute
+from workbench.simulate.agents.coupling import group_components
+from workbench.simulate.agents.encounters import Encounter
+from workbench.simulate.agents.fleet import Fleet, is_available
+from workbench.simulate.holding import inclusion_share
+from workbench.simulate.inputs.signals import Signal
+from workbench.simulate.place import Prepared
+from workbench.simulate.stepping.calculator import Calculator
+from workbench.simulate.stepping.methods import Method
 
 
 def _alone(automaton: Automaton) -> Product:

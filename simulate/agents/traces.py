@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 
-from models.record import record
-from models.trace import Counts, EventType, Outcome, Scalar, Trace
-from simulate.agents.encounters import Grouping
+from workbench.models.record import record
+from workbench.models.trace import Counts, EventType, Outcome, Scalar, Trace
+from workbench.simulate.agents.encounters import Grouping
 
 
 @record

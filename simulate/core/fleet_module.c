@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char PROGRAM[] = "simulate._core.Program";
+static const char PROGRAM[] = "workbench.simulate._core.Program";
 
 #define SIGNALS_EVERY 4096
 
@@ -274,7 +274,7 @@ static PyMethodDef methods[] = {
 };
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "simulate._fleet", "Agents with clocks of their own.", -1, methods,
+    PyModuleDef_HEAD_INIT, "workbench.simulate._fleet", "Agents with clocks of their own.", -1, methods,
     NULL, NULL, NULL, NULL,
 };
 

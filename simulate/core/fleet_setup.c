@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static const char PROGRAM[] = "simulate._core.Program";
-static const char FLEET[] = "simulate._fleet.Fleet";
+static const char PROGRAM[] = "workbench.simulate._core.Program";
+static const char FLEET[] = "workbench.simulate._fleet.Fleet";
 
 Fleet *fleet_of(PyObject *capsule) { return PyCapsule_GetPointer(capsule, FLEET); }
 

@@ -9,7 +9,7 @@ typedef struct {
     int *active;
 } Stepper;
 
-static const char STEPPER[] = "simulate._core.Stepper";
+static const char STEPPER[] = "workbench.simulate._core.Stepper";
 
 static void free_stepper(Stepper *s)
 {
@@ -236,17 +236,17 @@ static PyObject *holds_at(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"values", values_at, METH_VARARGS, "Expressions at one point; see simulate.stepping.engine."},
-    {"holds", holds_at, METH_VARARGS, "A condition at one point; see simulate.stepping.engine."},
+    {"values", values_at, METH_VARARGS, "Expressions at one point; see workbench.simulate.stepping.engine."},
+    {"holds", holds_at, METH_VARARGS, "A condition at one point; see workbench.simulate.stepping.engine."},
     {"load", program_load, METH_VARARGS, "Copy a program into the core's memory."},
     {"open", open_stepper, METH_VARARGS, "A stepper for a state of a program."},
-    {"stretch", stretch, METH_VARARGS, "One stretch of a state; see simulate.stepping.engine."},
-    {"advance", advance, METH_VARARGS, "Carry a stepper through time; see simulate.stepping.engine."},
+    {"stretch", stretch, METH_VARARGS, "One stretch of a state; see workbench.simulate.stepping.engine."},
+    {"advance", advance, METH_VARARGS, "Carry a stepper through time; see workbench.simulate.stepping.engine."},
     {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "simulate._core", "The compiled stepping core.", -1, methods,
+    PyModuleDef_HEAD_INIT, "workbench.simulate._core", "The compiled stepping core.", -1, methods,
     NULL, NULL, NULL, NULL,
 };
 

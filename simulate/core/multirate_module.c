@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char PROGRAM[] = "simulate._core.Program";
-static const char NAME[] = "simulate._multirate.Pair";
+static const char PROGRAM[] = "workbench.simulate._core.Program";
+static const char NAME[] = "workbench.simulate._multirate.Pair";
 
 static void free_pair(Pair *p)
 {
@@ -158,7 +158,7 @@ static void gather(const Pair *p, double *x)
         x[p->slow_at[i]] = p->slow.x[i];
 }
 
-/* As `simulate._core.advance`, and the number of large steps; stop 5: two rates do not pay. */
+/* As `workbench.simulate._core.advance`, and the number of large steps; stop 5: two rates do not pay. */
 static PyObject *advance(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *part, *result = NULL;
@@ -215,7 +215,7 @@ static PyMethodDef methods[] = {
 };
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "simulate._multirate", "Two rates in one system.", -1, methods,
+    PyModuleDef_HEAD_INIT, "workbench.simulate._multirate", "Two rates in one system.", -1, methods,
     NULL, NULL, NULL, NULL,
 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char CAPSULE[] = "simulate._core.Program";
+static const char CAPSULE[] = "workbench.simulate._core.Program";
 
 static void free_program(Program *p)
 {

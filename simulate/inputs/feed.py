@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from simulate.holding import inclusion_share
-from simulate.inputs.signals import Formula, Signal, Steps, line_at, next_change
-from simulate.place import Prepared, slope_of
-from simulate.policy import Decisions
-from simulate.stepping.tape import number
+from workbench.simulate.holding import inclusion_share
+from workbench.simulate.inputs.signals import Formula, Signal, Steps, line_at, next_change
+from workbench.simulate.place import Prepared, slope_of
+from workbench.simulate.policy import Decisions
+from workbench.simulate.stepping.tape import number
 
 
 class Feed:

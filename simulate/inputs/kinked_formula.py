@@ -11,15 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from models.automaton import TIME, EventKind
-from models.expressions.expression import negation, variable
-from models.expressions.traversal import substitute
-from simulate.inputs.signals import Formula
-from simulate.locking import HeldBranches, branch_name, lock, piece_name
-from simulate.stepping.calculator import Calculator, Externals
-from simulate.stepping.engine import Stepper
-from simulate.stepping.methods import Taylor
-from simulate.stepping.program import Watched, compile_program
+from workbench.models.automaton import TIME, EventKind
+from workbench.models.expressions.expression import negation, variable
+from workbench.models.expressions.traversal import substitute
+from workbench.simulate.inputs.signals import Formula
+from workbench.simulate.locking import HeldBranches, branch_name, lock, piece_name
+from workbench.simulate.stepping.calculator import Calculator, Externals
+from workbench.simulate.stepping.engine import Stepper
+from workbench.simulate.stepping.methods import Taylor
+from workbench.simulate.stepping.program import Watched, compile_program
 
 TIGHT = Taylor(rtol=1e-13, atol=1e-15)
 NEAR = 1e-9

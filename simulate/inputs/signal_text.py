@@ -7,12 +7,20 @@ import math
 import re
 from collections.abc import Callable
 
-from models.automaton import TIME
-from models.expressions.expression import variable
-from models.expressions.text import parse_expression
-from models.expressions.traversal import substitute
-from models.source import Diagnostic, ModelError
-from simulate.inputs.signals import Formula, Lines, Signal, Steps, constant_signal, from_csv, sine
+from workbench.models.automaton import TIME
+from workbench.models.expressions.expression import variable
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import substitute
+from workbench.models.source import Diagnostic, ModelError
+from workbench.simulate.inputs.signals import (
+    Formula,
+    Lines,
+    Signal,
+    Steps,
+    constant_signal,
+    from_csv,
+    sine,
+)
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _CONSTANT = re.compile(rf"\s*({_NUMBER})\s*")

@@ -9,12 +9,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from models.automaton import TIME
-from models.expressions.expression import Expression, constant, function, variable
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables
-from models.record import record
-from models.source import Diagnostic, ModelError
+from workbench.models.automaton import TIME
+from workbench.models.expressions.expression import Expression, constant, function, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError
 
 
 @record

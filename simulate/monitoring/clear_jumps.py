@@ -18,14 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from models.automaton import REAL
-from models.expressions.expression import Expression
-from models.expressions.normal_form import negation_normal_form
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.traversal import free_variables
-from models.trace import Segment, Trace
-from simulate.inputs.signals import Signal
-from simulate.monitoring.run_check import RunCheck
+from workbench.models.automaton import REAL
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.normal_form import negation_normal_form
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.trace import Segment, Trace
+from workbench.simulate.inputs.signals import Signal
+from workbench.simulate.monitoring.run_check import RunCheck
 
 ERROR = 1e-8
 """Of computed states, relative to the size of the numbers."""

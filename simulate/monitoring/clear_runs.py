@@ -24,17 +24,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, pairwise
 
-from models.agents.resets import updates
-from models.automaton import Edge, primed
-from models.expressions.expression import TRUE, Expression, compare, conjunction, negation, variable
-from models.expressions.normal_form import negation_normal_form
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from models.proof.linear import Form, affine
-from models.trace import Event, Segment, Trace
-from simulate.inputs.signals import Signal
-from simulate.jump import edge_name
-from simulate.monitoring.clear_jumps import SAFETY, STRICT, ClearJumps, cases, error_of
+from workbench.models.agents.resets import updates
+from workbench.models.automaton import Edge, primed
+from workbench.models.expressions.expression import (
+    TRUE,
+    Expression,
+    compare,
+    conjunction,
+    negation,
+    variable,
+)
+from workbench.models.expressions.normal_form import negation_normal_form
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.proof.linear import Form, affine
+from workbench.models.trace import Event, Segment, Trace
+from workbench.simulate.inputs.signals import Signal
+from workbench.simulate.jump import edge_name
+from workbench.simulate.monitoring.clear_jumps import SAFETY, STRICT, ClearJumps, cases, error_of
 
 PARTS = 4
 """Moments of each piece of a stay at which margins are taken."""

@@ -13,17 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from models.automaton import TIME
-from models.expressions.expression import Expression
-from models.expressions.operators import Op
-from models.expressions.polynomial import PolynomialTooLargeError, polynomial_form
-from models.expressions.traversal import free_variables, postorder, substitute
-from models.trace import Scalar, Segment, level
-from simulate.inputs.signals import Formula, Signal, line_at
-from simulate.monitoring.margin import Leaf
-from simulate.monitoring.unit_polynomial import Polynomial, product, scaled
-from simulate.stepping.calculator import Calculator
-from simulate.stepping.tape import number
+from workbench.models.automaton import TIME
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.polynomial import PolynomialTooLargeError, polynomial_form
+from workbench.models.expressions.traversal import free_variables, postorder, substitute
+from workbench.models.trace import Scalar, Segment, level
+from workbench.simulate.inputs.signals import Formula, Signal, line_at
+from workbench.simulate.monitoring.margin import Leaf
+from workbench.simulate.monitoring.unit_polynomial import Polynomial, product, scaled
+from workbench.simulate.stepping.calculator import Calculator
+from workbench.simulate.stepping.tape import number
 
 AGREEMENT = 1e-10
 MAX_DEGREE = 64
@@ -364,7 +364,7 @@ def _newton(values: Sequence[float]) -> Polynomial:
 def _interpolated(
     calculate: Calculator, known: Mapping[str, Polynomial], start: float, end: float
 ) -> list[Arc]:
-    from simulate.monitoring.unit_polynomial import value
+    from workbench.simulate.monitoring.unit_polynomial import value
 
     def at(u: float) -> float:
         return calculate({name: value(p, u) for name, p in known.items()})[0]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     Expression,
     conjunction,
     disjunction,
@@ -22,9 +22,9 @@ from models.expressions.expression import (
     negation,
     subtract,
 )
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.traversal import postorder, rebuild, with_arguments
-from models.record import record
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.traversal import postorder, rebuild, with_arguments
+from workbench.models.record import record
 
 MAX_LEAVES = 400
 """Beyond this, `min` and `max` stay inside leaves."""
@@ -234,7 +234,7 @@ def _distributed(total: Expression) -> Expression:
 
 
 def _factored(term: Expression) -> tuple[Expression, Expression]:
-    from models.expressions.expression import ONE
+    from workbench.models.expressions.expression import ONE
 
     if term.op is Op.MULTIPLY and len(term.args) == 2 and term.args[0].is_constant:
         return term.args[0], term.args[1]

@@ -21,16 +21,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from models.automaton import Automaton, specialise
-from models.condition_check import types_by_name, with_symbols
-from models.expressions.expression import Expression
-from models.record import record
-from models.trace import Segment, Trace
-from simulate.inputs.signals import Signal
-from simulate.monitoring.dense_values import DenseValues
-from simulate.monitoring.margin import Greatest, Leaf, Least, margin_tokens
-from simulate.monitoring.stl import Formula, Temporal
-from simulate.monitoring.time_sets import (
+from workbench.models.automaton import Automaton, specialise
+from workbench.models.condition_check import types_by_name, with_symbols
+from workbench.models.expressions.expression import Expression
+from workbench.models.record import record
+from workbench.models.trace import Segment, Trace
+from workbench.simulate.inputs.signals import Signal
+from workbench.simulate.monitoring.dense_values import DenseValues
+from workbench.simulate.monitoring.margin import Greatest, Leaf, Least, margin_tokens
+from workbench.simulate.monitoring.stl import Formula, Temporal
+from workbench.simulate.monitoring.time_sets import (
     Interval,
     Truth,
     complement,
@@ -39,7 +39,7 @@ from simulate.monitoring.time_sets import (
     union,
     until,
 )
-from simulate.monitoring.unit_polynomial import critical_points, value
+from workbench.simulate.monitoring.unit_polynomial import critical_points, value
 
 PRECISION = 1e-12
 

@@ -7,11 +7,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from models.automaton import Automaton
-from models.expressions.expression import Expression, conjunction
-from models.trace import Trace
-from simulate.inputs.signals import Signal
-from simulate.monitoring.robustness import Robustness
+from workbench.models.automaton import Automaton
+from workbench.models.expressions.expression import Expression, conjunction
+from workbench.models.trace import Trace
+from workbench.simulate.inputs.signals import Signal
+from workbench.simulate.monitoring.robustness import Robustness
 
 ROUNDING = 1e-9
 """A range that is empty by no more than this, relative to the numbers in it, may be a point."""

@@ -12,14 +12,20 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
-from models.automaton import Automaton, Property, specialise
-from models.expressions.expression import TRUE, Expression, negation
-from models.record import record
-from models.trace import Segment, Trace
-from simulate.inputs.signals import Signal
-from simulate.monitoring.dense_values import Arc, DenseValues
-from simulate.monitoring.margin import MarginTree, margin_tree
-from simulate.monitoring.unit_polynomial import bounds, critical_points, difference, roots, value
+from workbench.models.automaton import Automaton, Property, specialise
+from workbench.models.expressions.expression import TRUE, Expression, negation
+from workbench.models.record import record
+from workbench.models.trace import Segment, Trace
+from workbench.simulate.inputs.signals import Signal
+from workbench.simulate.monitoring.dense_values import Arc, DenseValues
+from workbench.simulate.monitoring.margin import MarginTree, margin_tree
+from workbench.simulate.monitoring.unit_polynomial import (
+    bounds,
+    critical_points,
+    difference,
+    roots,
+    value,
+)
 
 MAX_PAIRS = 200
 """Crossings of so many pairs of leaves are looked for in one piece."""

@@ -16,19 +16,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from models.automaton import INT, TIME, Edge, Range, primed
-from models.expressions.expression import TRUE, Expression
-from models.expressions.traversal import free_variables
-from models.trace import Event, Segment, Trace
-from simulate.inputs.kinked_formula import KinkedFormula
-from simulate.inputs.signals import Formula, Signal, line_at, next_change
-from simulate.monitoring.dense_values import as_number
-from simulate.monitoring.margin import MarginTree, margin_tree
-from simulate.monitoring.robustness import Robustness
-from simulate.monitoring.slope_check import SlopeCheck, size_of
-from simulate.place import Prepared, edge_name, inclusion_share
-from simulate.stepping.calculator import Calculator
-from simulate.stepping.tape import number
+from workbench.models.automaton import INT, TIME, Edge, Range, primed
+from workbench.models.expressions.expression import TRUE, Expression
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.trace import Event, Segment, Trace
+from workbench.simulate.inputs.kinked_formula import KinkedFormula
+from workbench.simulate.inputs.signals import Formula, Signal, line_at, next_change
+from workbench.simulate.monitoring.dense_values import as_number
+from workbench.simulate.monitoring.margin import MarginTree, margin_tree
+from workbench.simulate.monitoring.robustness import Robustness
+from workbench.simulate.monitoring.slope_check import SlopeCheck, size_of
+from workbench.simulate.place import Prepared, edge_name, inclusion_share
+from workbench.simulate.stepping.calculator import Calculator
+from workbench.simulate.stepping.tape import number
 
 STATE_TOLERANCE = 1e-6
 """Of states against invariants, guards and resets, relative to the size of the numbers."""

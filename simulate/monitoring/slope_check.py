@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from models.automaton import TIME
-from models.expressions.expression import Expression
-from simulate.place import Prepared
-from simulate.stepping.calculator import Calculator
+from workbench.models.automaton import TIME
+from workbench.models.expressions.expression import Expression
+from workbench.simulate.place import Prepared
+from workbench.simulate.stepping.calculator import Calculator
 
 SLOPE_TOLERANCE = 1e-4
 """Relative to the size of the numbers: dense output knows derivatives less exactly than states."""

@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from models.expressions.expression import Expression
-from models.expressions.text import parse_expression
-from models.record import record
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.text import parse_expression
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError, Span
 
 MAX_LENGTH = 100_000
 

@@ -11,12 +11,12 @@ import math
 from collections import deque
 from collections.abc import Mapping
 
-from models.automaton import Property
-from models.expressions.expression import FALSE
-from models.trace import Trace
-from simulate.inputs.signals import Signal
-from simulate.monitoring.robustness import Robustness
-from simulate.place import Prepared
+from workbench.models.automaton import Property
+from workbench.models.expressions.expression import FALSE
+from workbench.models.trace import Trace
+from workbench.simulate.inputs.signals import Signal
+from workbench.simulate.monitoring.robustness import Robustness
+from workbench.simulate.place import Prepared
 
 MAX_LOCATIONS = 400
 """So many locations are looked at to find a way."""

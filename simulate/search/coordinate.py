@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from models.automaton import Input, Parameter
-from models.record import record
-from simulate.stepping.tape import number
+from workbench.models.automaton import Input, Parameter
+from workbench.models.record import record
+from workbench.simulate.stepping.tape import number
 
 FREE_WIDTH = 10.0
 """How far beyond zero, or beyond its one bound, a value without bounds is searched."""

@@ -14,16 +14,16 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from models.automaton import Automaton, Property
-from models.trace import Ending, Trace
-from models.verdict import Confirmation
-from simulate.nudged_run import NUDGE
-from simulate.recipe import Recipe
-from simulate.search.doubt import Cause, Doubt
-from simulate.search.objective import SAFETY, Objective, magnitude
-from simulate.search.shrinking import Shrinker
-from simulate.stepping.methods import Adams, Method, Taylor
-from simulate.validated.allowance import Allowance
+from workbench.models.automaton import Automaton, Property
+from workbench.models.trace import Ending, Trace
+from workbench.models.verdict import Confirmation
+from workbench.simulate.nudged_run import NUDGE
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.search.doubt import Cause, Doubt
+from workbench.simulate.search.objective import SAFETY, Objective, magnitude
+from workbench.simulate.search.shrinking import Shrinker
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
+from workbench.simulate.validated.allowance import Allowance
 
 TOLERANCES = ((1e-10, 1e-12), (1e-9, 1e-11), (1e-8, 1e-10))
 """Relative and absolute tolerances of repetitions, the tightest first. A run that rests on
@@ -193,7 +193,7 @@ def enclosed_at_length(
     allowance: Allowance | None = None,
 ) -> Confirmation | None:
     """A proof of the violation by enclosures, if it can be given with what is allowed."""
-    from simulate.validated.validated_run import describe, validated_run
+    from workbench.simulate.validated.validated_run import describe, validated_run
 
     for rtol, atol in TOLERANCES[:2]:
         if allowance is not None and allowance.is_spent:

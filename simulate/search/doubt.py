@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from models.counting import counted
-from models.record import record
+from workbench.models.counting import counted
+from workbench.models.record import record
 
 
 class Cause(StrEnum):

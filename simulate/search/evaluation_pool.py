@@ -16,11 +16,11 @@ from multiprocessing import get_context
 from types import TracebackType
 from typing import Any
 
-from models.automaton import Automaton, Property
-from simulate.monitoring.stl import Formula, parse_formula
-from simulate.policy import Switching
-from simulate.search.objective import Course, Objective, Score
-from simulate.search.search_space import Shape
+from workbench.models.automaton import Automaton, Property
+from workbench.simulate.monitoring.stl import Formula, parse_formula
+from workbench.simulate.policy import Switching
+from workbench.simulate.search.objective import Course, Objective, Score
+from workbench.simulate.search.search_space import Shape
 
 Job = tuple[Shape, list[float], int]
 Answer = tuple[float, float, bool, float, Course]
@@ -81,7 +81,7 @@ def _plain(job: Job) -> tuple[Any, ...]:
 
 
 def _description(automaton: Automaton, claim: Property | Formula) -> tuple[str, str, str]:
-    from models.interchange.json_model import to_json
+    from workbench.models.interchange.json_model import to_json
 
     kind = "property" if isinstance(claim, Property) else "formula"
     text = claim.name if isinstance(claim, Property) else claim.text
@@ -95,7 +95,7 @@ _here: list[Objective] = []
 def _set_up(document: str, kind: str, text: str) -> None:
     import signal
 
-    from models.interchange.json_model import from_json
+    from workbench.models.interchange.json_model import from_json
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the work
     automaton = from_json(document)

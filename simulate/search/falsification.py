@@ -21,11 +21,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from random import Random
 
-from models.automaton import Automaton, Property
-from simulate.monitoring.stl import Formula
-from simulate.policy import Switching
-from simulate.recipe import Recipe
-from simulate.search.counterexample import (
+from workbench.models.automaton import Automaton, Property
+from workbench.simulate.monitoring.stl import Formula
+from workbench.simulate.policy import Switching
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.search.counterexample import (
     GRACE,
     STEPS,
     Attempt,
@@ -35,12 +35,12 @@ from simulate.search.counterexample import (
     enclosed,
     enclosed_at_length,
 )
-from simulate.search.doubt import Doubt
-from simulate.search.evaluation_pool import EvaluationPool
-from simulate.search.objective import FAR, Course, Objective, Score
-from simulate.search.search_space import SearchSpace, Shape, with_seed
-from simulate.search.searcher import Searcher
-from simulate.validated.allowance import Allowance
+from workbench.simulate.search.doubt import Doubt
+from workbench.simulate.search.evaluation_pool import EvaluationPool
+from workbench.simulate.search.objective import FAR, Course, Objective, Score
+from workbench.simulate.search.search_space import SearchSpace, Shape, with_seed
+from workbench.simulate.search.searcher import Searcher
+from workbench.simulate.validated.allowance import Allowance
 
 HORIZONS = (10.0, 50.0, 250.0)
 """How long runs are where neither the model nor the caller says."""

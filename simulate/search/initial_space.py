@@ -11,20 +11,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from models.automaton import Initial
-from models.expressions.expression import Expression
-from models.expressions.traversal import free_variables
-from simulate.monitoring.margin import margin_tree
-from simulate.place import Prepared
-from simulate.run import Given
-from simulate.search.coordinate import Coordinate, placed, searched
-from simulate.start.box import Box, box_of
-from simulate.start.first_values import nth_value, values_of
-from simulate.start.linear_start import LinearStart
-from simulate.start.polytope import Polytope
-from simulate.start.ranges import Ends, Ranges
-from simulate.stepping.calculator import Calculator
-from simulate.stepping.tape import number
+from workbench.models.automaton import Initial
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.traversal import free_variables
+from workbench.simulate.monitoring.margin import margin_tree
+from workbench.simulate.place import Prepared
+from workbench.simulate.run import Given
+from workbench.simulate.search.coordinate import Coordinate, placed, searched
+from workbench.simulate.start.box import Box, box_of
+from workbench.simulate.start.first_values import nth_value, values_of
+from workbench.simulate.start.linear_start import LinearStart
+from workbench.simulate.start.polytope import Polytope
+from workbench.simulate.start.ranges import Ends, Ranges
+from workbench.simulate.stepping.calculator import Calculator
+from workbench.simulate.stepping.tape import number
 
 REPAIRS = 12
 

@@ -7,24 +7,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from zlib import crc32
 
-from models.agents.composition import Product
-from models.automaton import TIME, Automaton, HybridAutomaton, Property
-from models.expressions.expression import TRUE
-from models.record import record
-from models.trace import Ending, EventType, Trace
-from simulate.inputs.signals import Lines
-from simulate.monitoring.clear_runs import ClearRuns
-from simulate.monitoring.monitor import Monitor
-from simulate.monitoring.possible_ranges import possible_ranges
-from simulate.monitoring.robustness import Closest, Robustness
-from simulate.monitoring.run_check import RunCheck
-from simulate.monitoring.stl import Formula
-from simulate.nudged_run import nudged_run
-from simulate.place import Prepared
-from simulate.recipe import Recipe, repeat
-from simulate.run import prepare
-from simulate.search.approach import Approach
-from simulate.search.search_space import JUMPS, SearchSpace, Shape
+from workbench.models.agents.composition import Product
+from workbench.models.automaton import TIME, Automaton, HybridAutomaton, Property
+from workbench.models.expressions.expression import TRUE
+from workbench.models.record import record
+from workbench.models.trace import Ending, EventType, Trace
+from workbench.simulate.inputs.signals import Lines
+from workbench.simulate.monitoring.clear_runs import ClearRuns
+from workbench.simulate.monitoring.monitor import Monitor
+from workbench.simulate.monitoring.possible_ranges import possible_ranges
+from workbench.simulate.monitoring.robustness import Closest, Robustness
+from workbench.simulate.monitoring.run_check import RunCheck
+from workbench.simulate.monitoring.stl import Formula
+from workbench.simulate.nudged_run import nudged_run
+from workbench.simulate.place import Prepared
+from workbench.simulate.recipe import Recipe, repeat
+from workbench.simulate.run import prepare
+from workbench.simulate.search.approach import Approach
+from workbench.simulate.search.search_space import JUMPS, SearchSpace, Shape
 
 FAR = 1e9
 """The least cost of a run that never was where the claim can be violated."""

@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from models.automaton import Initial
-from models.record import record
-from simulate.inputs.signals import Lines, Signal, Steps, line_at
-from simulate.place import Prepared, inclusion_share
-from simulate.policy import Level, Policy, Switching
-from simulate.recipe import Recipe
-from simulate.search.coordinate import Coordinate, of_range, placed
-from simulate.search.initial_space import InitialSpace
-from simulate.stepping.methods import Adams
+from workbench.models.automaton import Initial
+from workbench.models.record import record
+from workbench.simulate.inputs.signals import Lines, Signal, Steps, line_at
+from workbench.simulate.place import Prepared, inclusion_share
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.search.coordinate import Coordinate, of_range, placed
+from workbench.simulate.search.initial_space import InitialSpace
+from workbench.simulate.stepping.methods import Adams
 
 JUMPS = (400, 8_000, 100_000)
 """So many jumps of a run are followed: few at first, for most runs end before; more where that

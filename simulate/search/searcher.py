@@ -11,7 +11,7 @@ import math
 from collections.abc import Generator, Sequence
 from random import Random
 
-from simulate.search.cma import CovarianceSearch
+from workbench.simulate.search.cma import CovarianceSearch
 
 Points = list[list[float]]
 Course = Generator[Points, Sequence[float], None]

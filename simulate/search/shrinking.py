@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from models.trace import Trace
-from simulate.inputs.signals import Formula, Lines, Signal, Steps
-from simulate.policy import Policy, Switching
-from simulate.recipe import Recipe
-from simulate.run import Given
-from simulate.search.objective import Objective
-from simulate.search.search_space import SearchSpace, Shape
+from workbench.models.trace import Trace
+from workbench.simulate.inputs.signals import Formula, Lines, Signal, Steps
+from workbench.simulate.policy import Policy, Switching
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.run import Given
+from workbench.simulate.search.objective import Objective
+from workbench.simulate.search.search_space import SearchSpace, Shape
 
 CLEAR = 1e-3
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from models.expressions.expression import Expression, boolean, conjunction, equal, variable
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, free_variables
-from models.record import record
+from workbench.models.expressions.expression import (
+    Expression,
+    boolean,
+    conjunction,
+    equal,
+    variable,
+)
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts, free_variables
+from workbench.models.record import record
 
 
 @record

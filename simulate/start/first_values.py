@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from models.automaton import ValueType
-from simulate.place import Prepared
-from simulate.start.ranges import Ends
+from workbench.models.automaton import ValueType
+from workbench.simulate.place import Prepared
+from workbench.simulate.start.ranges import Ends
 
 
 def values_of(kind: ValueType) -> int:

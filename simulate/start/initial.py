@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from random import Random
 
-from models.automaton import Initial, ValueType
-from models.expressions.expression import conjunction
-from models.expressions.expression import constant as literal
-from models.expressions.traversal import substitute
-from models.record import record
-from simulate.jump import Jump
-from simulate.place import Prepared
-from simulate.policy import Decisions, Level
-from simulate.start.box import box_of
-from simulate.start.first_values import first_value
-from simulate.start.linear_start import LinearStart
-from simulate.start.projection import Projection, projection
-from simulate.start.ranges import Ends, Ranges
+from workbench.models.automaton import Initial, ValueType
+from workbench.models.expressions.expression import conjunction
+from workbench.models.expressions.expression import constant as literal
+from workbench.models.expressions.traversal import substitute
+from workbench.models.record import record
+from workbench.simulate.jump import Jump
+from workbench.simulate.place import Prepared
+from workbench.simulate.policy import Decisions, Level
+from workbench.simulate.start.box import box_of
+from workbench.simulate.start.first_values import first_value
+from workbench.simulate.start.linear_start import LinearStart
+from workbench.simulate.start.projection import Projection, projection
+from workbench.simulate.start.ranges import Ends, Ranges
 
 TRIES = 200
 """Points of the box that are tried."""
@@ -124,7 +124,7 @@ class StartFinder:
         self, given: Mapping[str, float], environment: Mapping[str, float]
     ) -> dict[str, float] | NoStart:
         """The solver's answer: a state, or the reason why there is none."""
-        from models.smt.solver import Unsatisfiable, Witness, satisfiable
+        from workbench.models.smt.solver import Unsatisfiable, Witness, satisfiable
 
         fixed = {
             name: literal(Fraction(value))

@@ -6,13 +6,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 
-from models.automaton import REAL
-from models.expressions.affine import LinearConstraint, linear_constraint
-from models.expressions.expression import Expression, constant
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from simulate.place import Prepared
-from simulate.start.polytope import Polytope, polytope
+from workbench.models.automaton import REAL
+from workbench.models.expressions.affine import LinearConstraint, linear_constraint
+from workbench.models.expressions.expression import Expression, constant
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.simulate.place import Prepared
+from workbench.simulate.start.polytope import Polytope, polytope
 
 
 class LinearStart:

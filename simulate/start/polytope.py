@@ -14,11 +14,11 @@ from fractions import Fraction
 from functools import cached_property
 from random import Random
 
-from models.expressions.affine import LinearConstraint
-from models.expressions.expression import Expression, add, conjunction, multiply, variable
-from models.expressions.operators import Op
-from models.record import record
-from simulate.stepping.tape import number
+from workbench.models.expressions.affine import LinearConstraint
+from workbench.models.expressions.expression import Expression, add, conjunction, multiply, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.record import record
+from workbench.simulate.stepping.tape import number
 
 SWEEPS = 12
 """Hit and run makes so many steps for each dimension: enough to forget where it started."""
@@ -190,7 +190,7 @@ def _keeping(
     exact: Sequence[LinearConstraint], rows: Sequence[LinearConstraint], distance: Fraction
 ) -> dict[str, Fraction] | None:
     """A point that keeps a distance (in the sum norm of the coefficients) from all rows."""
-    from models.smt.solver import Witness, satisfiable
+    from workbench.models.smt.solver import Witness, satisfiable
 
     parts = [_closed(c, Fraction(0)) for c in exact]
     for c in rows:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from models.expressions.differentiate import NotDifferentiableError, differentiate
-from models.expressions.expression import Expression, subtract
-from simulate.stepping.calculator import Calculator, Externals
+from workbench.models.expressions.differentiate import NotDifferentiableError, differentiate
+from workbench.models.expressions.expression import Expression, subtract
+from workbench.simulate.stepping.calculator import Calculator, Externals
 
 ROUNDS = 30
 ENOUGH = 1e-14

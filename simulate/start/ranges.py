@@ -11,15 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from models.expressions.affine import linear_constraint
-from models.expressions.expression import Expression, add, constant, multiply, variable
-from models.expressions.operators import Op
-from models.expressions.traversal import conjuncts, free_variables
-from models.record import record
-from simulate.place import Prepared
-from simulate.start.box import MIRRORED, Box
-from simulate.stepping.calculator import Calculator
-from simulate.stepping.tape import number
+from workbench.models.expressions.affine import linear_constraint
+from workbench.models.expressions.expression import Expression, add, constant, multiply, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import conjuncts, free_variables
+from workbench.models.record import record
+from workbench.simulate.place import Prepared
+from workbench.simulate.start.box import MIRRORED, Box
+from workbench.simulate.stepping.calculator import Calculator
+from workbench.simulate.stepping.tape import number
 
 UPPER = (Op.LESS, Op.LESS_EQUAL)
 LOWER = (Op.GREATER, Op.GREATER_EQUAL)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from models.automaton import TIME, EventKind
-from models.expressions.differentiate import NotDifferentiableError, differentiate
-from models.expressions.expression import ZERO, Expression
-from models.expressions.traversal import free_variables
-from simulate.stepping import engine
-from simulate.stepping.program import compile_program, compile_values
+from workbench.models.automaton import TIME, EventKind
+from workbench.models.expressions.differentiate import NotDifferentiableError, differentiate
+from workbench.models.expressions.expression import ZERO, Expression
+from workbench.models.expressions.traversal import free_variables
+from workbench.simulate.stepping import engine
+from workbench.simulate.stepping.program import compile_program, compile_values
 
 Externals = Mapping[str, Callable[..., float]]
 

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from models.automaton import TIME, EventKind
-from models.expressions.expression import (
+from workbench.models.automaton import TIME, EventKind
+from workbench.models.expressions.expression import (
     Expression,
     compare,
     conjunction,
@@ -27,12 +27,17 @@ from models.expressions.expression import (
     negation,
     subtract,
 )
-from models.expressions.normal_form import negation_normal_form
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.table import Interpolation
-from models.expressions.traversal import free_variables, postorder, rebuild, with_arguments
-from models.record import record
-from simulate.stepping.sides import boolean_parts, one_side_at_a_time
+from workbench.models.expressions.normal_form import negation_normal_form
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.table import Interpolation
+from workbench.models.expressions.traversal import (
+    free_variables,
+    postorder,
+    rebuild,
+    with_arguments,
+)
+from workbench.models.record import record
+from workbench.simulate.stepping.sides import boolean_parts, one_side_at_a_time
 
 MAX_CASES = 32
 """At most this many smooth cases are made of one comparison."""

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from simulate.stepping.methods import Method, Multirate
-from simulate.stepping.program import Program
-from simulate.stepping.stretch import Stretch
+from workbench.simulate.stepping.methods import Method, Multirate
+from workbench.simulate.stepping.program import Program
+from workbench.simulate.stepping.stretch import Stretch
 
 _core: Any
 try:
-    from simulate import _core  # type: ignore[attr-defined,no-redef]
+    from workbench.simulate import _core  # type: ignore[attr-defined,no-redef]
 except ImportError:  # not built: everything works, more slowly
     _core = None
 
@@ -48,7 +48,7 @@ class Stepper:
     ):
         self._core: Any = None
         if _core is None:
-            from simulate.stepping.reference import core as reference
+            from workbench.simulate.stepping.reference import core as reference
 
             self._reference = reference.Core(program, method, t, x, held)
             return
@@ -81,7 +81,7 @@ def advance(
 ) -> Stretch:
     """One stretch of a new `Stepper`, or of several where a method has two rates."""
     if isinstance(method, Multirate):
-        from simulate.stepping.multirate import advance_multirate
+        from workbench.simulate.stepping.multirate import advance_multirate
 
         return advance_multirate(program, method, t, x, held, until, active, dense)
     return Stepper(program, method, t, x, held).advance(until, active, dense)
@@ -111,7 +111,7 @@ def values_of(
     """The values of the atoms' expressions, from values by name; `names` are `time` and those of
     the program."""
     if _core is None:
-        from simulate.stepping.reference import point as reference_point
+        from workbench.simulate.stepping.reference import point as reference_point
 
         return partial(reference_point.values, program, names)
     return partial(_core.values, program.compiled, names)
@@ -122,7 +122,7 @@ def truth_of(
 ) -> Callable[[Mapping[str, float], float, float], bool]:
     """Whether the program's one watch holds, from values by name, `rtol` and `atol`."""
     if _core is None:
-        from simulate.stepping.reference import point as reference_point
+        from workbench.simulate.stepping.reference import point as reference_point
 
         return partial(reference_point.holds, program, names)
     return partial(_core.holds, program.compiled, names)

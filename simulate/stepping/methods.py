@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from functools import cached_property
 
-from models.record import record
-from models.source import Diagnostic, ModelError
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError
 
 RESIDUAL = 1e-6
 """An event's residual is at most this part of the guard's tolerance, plus rounding."""

@@ -18,17 +18,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from models.record import record
-from simulate.stepping.engine import Stepper
-from simulate.stepping.methods import Multirate
-from simulate.stepping.program import Program
-from simulate.stepping.reference.tape import execute
-from simulate.stepping.split_program import Split, split_program
-from simulate.stepping.stretch import NO_WORK, Stop, Stretch, together
+from workbench.models.record import record
+from workbench.simulate.stepping.engine import Stepper
+from workbench.simulate.stepping.methods import Multirate
+from workbench.simulate.stepping.program import Program
+from workbench.simulate.stepping.reference.tape import execute
+from workbench.simulate.stepping.split_program import Split, split_program
+from workbench.simulate.stepping.stretch import NO_WORK, Stop, Stretch, together
 
 _multirate: Any
 try:
-    from simulate import _multirate  # type: ignore[attr-defined,no-redef]
+    from workbench.simulate import _multirate  # type: ignore[attr-defined,no-redef]
 except ImportError:  # not built: everything goes at one rate
     _multirate = None
 

@@ -12,14 +12,14 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from models.automaton import TIME, EventKind
-from models.expressions.expression import Expression
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables, postorder
-from models.record import record
-from models.source import Diagnostic, ModelError
-from simulate.stepping.condition import ConditionBuilder
-from simulate.stepping.tape import Code, FloatTable, Instruction, Tape, TapeBuilder
+from workbench.models.automaton import TIME, EventKind
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables, postorder
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError
+from workbench.simulate.stepping.condition import ConditionBuilder
+from workbench.simulate.stepping.tape import Code, FloatTable, Instruction, Tape, TapeBuilder
 
 KINDS: Mapping[EventKind, int] = {
     EventKind.UNILATERAL: 0,
@@ -88,7 +88,7 @@ class Program:
     @cached_property
     def compiled(self) -> Any:
         """The program in the extension's own memory, made once."""
-        from simulate.stepping.engine import load_program
+        from workbench.simulate.stepping.engine import load_program
 
         return load_program(self)
 

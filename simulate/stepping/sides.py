@@ -10,12 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from models.expressions.expression import FALSE, Expression, conjunction, disjunction, subtract
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.polynomial import polynomial_form
-from models.expressions.simplify import simplify
-from models.expressions.traversal import free_variables
+from workbench.models.expressions.expression import (
+    FALSE,
+    Expression,
+    conjunction,
+    disjunction,
+    subtract,
+)
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.polynomial import polynomial_form
+from workbench.models.expressions.simplify import simplify
+from workbench.models.expressions.traversal import free_variables
 
 MAX_SURFACES = 4
 """Of one conjunction at most so many surfaces are told apart."""

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from models.record import record
-from simulate.stepping.program import Program
-from simulate.stepping.tape import Code, Instruction
+from workbench.models.record import record
+from workbench.simulate.stepping.program import Program
+from workbench.simulate.stepping.tape import Code, Instruction
 
 _AUXILIARY = range(Code.SIN, Code.ATAN2 + 1)
 """Operations that name a second result in `c`."""

@@ -7,8 +7,8 @@ from enum import IntEnum
 from operator import add
 from typing import Any, NamedTuple
 
-from models.enumeration import plain_members
-from models.trace import Counts
+from workbench.models.enumeration import plain_members
+from workbench.models.trace import Counts
 
 
 @plain_members

@@ -17,14 +17,14 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from fractions import Fraction
 
-from models.automaton import TIME
-from models.enumeration import plain_members
-from models.expressions.expression import Expression
-from models.expressions.operators import Op
-from models.expressions.table import Interpolation, Table
-from models.expressions.traversal import postorder
-from models.record import record
-from models.source import Diagnostic, ModelError, Span
+from workbench.models.automaton import TIME
+from workbench.models.enumeration import plain_members
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.expressions.traversal import postorder
+from workbench.models.record import record
+from workbench.models.source import Diagnostic, ModelError, Span
 
 
 @plain_members

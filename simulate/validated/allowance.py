@@ -20,7 +20,7 @@ class Allowance:
 
     def spend(self, steps: int = 1) -> None:
         """Take a step, or one that is as much work as several; `GaveUp` if none is left."""
-        from simulate.validated.balls import GaveUp
+        from workbench.simulate.validated.balls import GaveUp
 
         if self.is_spent:
             raise GaveUp("the enclosures take more work than they are given")

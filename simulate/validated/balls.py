@@ -16,11 +16,11 @@ from typing import Any
 
 import flint
 
-from models.expressions.expression import Expression
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.printing import to_text
-from models.expressions.table import Interpolation, Table
-from models.expressions.traversal import postorder
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.expressions.traversal import postorder
 
 Ball = Any
 """An `arb` or an `arb_series`."""

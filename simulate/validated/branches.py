@@ -15,11 +15,18 @@ from typing import Any
 
 import flint
 
-from models.expressions.expression import ZERO, Expression, add, constant, multiply, subtract
-from models.expressions.operators import Op
-from models.expressions.table import Interpolation, Table
-from models.expressions.traversal import with_arguments
-from simulate.validated.balls import BallEvaluator, GaveUp, Undecided, ends
+from workbench.models.expressions.expression import (
+    ZERO,
+    Expression,
+    add,
+    constant,
+    multiply,
+    subtract,
+)
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.expressions.traversal import with_arguments
+from workbench.simulate.validated.balls import BallEvaluator, GaveUp, Undecided, ends
 
 PIECEWISE = frozenset({Op.MINIMUM, Op.MAXIMUM, Op.ABSOLUTE, Op.SIGN, Op.FLOOR, Op.IF, Op.LOOKUP})
 

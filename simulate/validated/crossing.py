@@ -22,16 +22,16 @@ from typing import Any
 
 import flint
 
-from models.expressions.differentiate import NotDifferentiableError, differentiate
-from models.expressions.expression import Expression
-from models.expressions.operators import COMPARISONS
-from models.expressions.polynomial import polynomial_form
-from simulate.validated.balls import BallEvaluator, GaveUp, ball, ends, shortened
-from simulate.validated.branches import smooth_on
-from simulate.validated.enclosure import StateSet, Step
-from simulate.validated.exact_choices import filled_in
-from simulate.validated.known_state import KnownState, difference, key_of, orientation
-from simulate.validated.stay import Crossing, Stay
+from workbench.models.expressions.differentiate import NotDifferentiableError, differentiate
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import COMPARISONS
+from workbench.models.expressions.polynomial import polynomial_form
+from workbench.simulate.validated.balls import BallEvaluator, GaveUp, ball, ends, shortened
+from workbench.simulate.validated.branches import smooth_on
+from workbench.simulate.validated.enclosure import StateSet, Step
+from workbench.simulate.validated.exact_choices import filled_in
+from workbench.simulate.validated.known_state import KnownState, difference, key_of, orientation
+from workbench.simulate.validated.stay import Crossing, Stay
 
 NEWTON_ROUNDS = 20
 

@@ -28,16 +28,16 @@ from typing import Any, Protocol
 import flint
 import numpy
 
-from models.expressions.differentiate import NotDifferentiableError, differentiate
-from models.expressions.expression import Expression
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.table import Interpolation
-from models.expressions.traversal import postorder
-from models.record import record
-from simulate.validated.balls import BallEvaluator, GaveUp, Undecided, ball
-from simulate.validated.branches import Branches, smooth_on
-from simulate.validated.known_state import difference
-from simulate.validated.smooth_system import ORDER, Box, SmoothSystem, horner
+from workbench.models.expressions.differentiate import NotDifferentiableError, differentiate
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.table import Interpolation
+from workbench.models.expressions.traversal import postorder
+from workbench.models.record import record
+from workbench.simulate.validated.balls import BallEvaluator, GaveUp, Undecided, ball
+from workbench.simulate.validated.branches import Branches, smooth_on
+from workbench.simulate.validated.known_state import difference
+from workbench.simulate.validated.smooth_system import ORDER, Box, SmoothSystem, horner
 
 PRECISION = 160
 PICARD_ROUNDS = 30

@@ -14,8 +14,17 @@ from typing import Any
 
 import flint
 
-from models.automaton import TIME, Automaton, Constraint, Initial, Input, Parameter, Range, primed
-from models.expressions.expression import (
+from workbench.models.automaton import (
+    TIME,
+    Automaton,
+    Constraint,
+    Initial,
+    Input,
+    Parameter,
+    Range,
+    primed,
+)
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     boolean,
@@ -24,13 +33,13 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.traversal import substitute
-from models.trace import Scalar
-from simulate.inputs.signals import Formula, Signal, Steps
-from simulate.start.box import box_of
-from simulate.stepping.tape import number
-from simulate.validated.balls import BallEvaluator, GaveUp, ends
-from simulate.validated.known_state import KnownState
+from workbench.models.expressions.traversal import substitute
+from workbench.models.trace import Scalar
+from workbench.simulate.inputs.signals import Formula, Signal, Steps
+from workbench.simulate.start.box import box_of
+from workbench.simulate.stepping.tape import number
+from workbench.simulate.validated.balls import BallEvaluator, GaveUp, ends
+from workbench.simulate.validated.known_state import KnownState
 
 Forms = Mapping[str, Expression]
 """What stands for each input."""

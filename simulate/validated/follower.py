@@ -8,25 +8,31 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from models.automaton import TIME, Automaton, Edge, Property
-from models.dynamics import eliminate_algebraic
-from models.expressions.evaluation import EvaluationError, evaluate
-from models.expressions.expression import Expression
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.traversal import postorder, substitute
-from models.trace import Event, Segment
-from simulate.arrival import arrive, is_singular
-from simulate.inputs.signals import Signal, Steps
-from simulate.jump import edge_name
-from simulate.validated.allowance import Allowance
-from simulate.validated.balls import GaveUp, ball, ends, shortened
-from simulate.validated.crossing import cross
-from simulate.validated.enclosure import KinkStep, SmoothStep, StateSet, Way
-from simulate.validated.exact_choices import Forms, after_resets, decimal, first_state, input_form
-from simulate.validated.known_state import KnownState, depth
-from simulate.validated.observed_run import ObservedRun
-from simulate.validated.stay import Stay, requirements_of
-from simulate.validated.validated_run import Enclosed, ProvedJump, ValidatedRun, bounds_of
+from workbench.models.automaton import TIME, Automaton, Edge, Property
+from workbench.models.dynamics import eliminate_algebraic
+from workbench.models.expressions.evaluation import EvaluationError, evaluate
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.traversal import postorder, substitute
+from workbench.models.trace import Event, Segment
+from workbench.simulate.arrival import arrive, is_singular
+from workbench.simulate.inputs.signals import Signal, Steps
+from workbench.simulate.jump import edge_name
+from workbench.simulate.validated.allowance import Allowance
+from workbench.simulate.validated.balls import GaveUp, ball, ends, shortened
+from workbench.simulate.validated.crossing import cross
+from workbench.simulate.validated.enclosure import KinkStep, SmoothStep, StateSet, Way
+from workbench.simulate.validated.exact_choices import (
+    Forms,
+    after_resets,
+    decimal,
+    first_state,
+    input_form,
+)
+from workbench.simulate.validated.known_state import KnownState, depth
+from workbench.simulate.validated.observed_run import ObservedRun
+from workbench.simulate.validated.stay import Stay, requirements_of
+from workbench.simulate.validated.validated_run import Enclosed, ProvedJump, ValidatedRun, bounds_of
 
 MARGINS = (Fraction(1, 10**7), Fraction(1, 10**5), Fraction(1, 10**3))
 """How far before and after a simulated event its true time is looked for, relative to 1 + t."""

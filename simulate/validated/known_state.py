@@ -16,15 +16,15 @@ from typing import Any
 
 import flint
 
-from models.expressions.evaluation import exact_operation
-from models.expressions.expression import Expression, subtract
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.normal_form import negation_normal_form
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.polynomial import Polynomial, polynomial_form
-from models.expressions.simplify import simplify
-from models.expressions.traversal import free_variables, postorder
-from simulate.validated.balls import BallEvaluator, GaveUp, ball, sign_test, truth
+from workbench.models.expressions.evaluation import exact_operation
+from workbench.models.expressions.expression import Expression, subtract
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.normal_form import negation_normal_form
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.polynomial import Polynomial, polynomial_form
+from workbench.models.expressions.simplify import simplify
+from workbench.models.expressions.traversal import free_variables, postorder
+from workbench.simulate.validated.balls import BallEvaluator, GaveUp, ball, sign_test, truth
 
 Decide = Callable[[Expression], bool | None]
 

@@ -12,16 +12,16 @@ from dataclasses import field
 from functools import cached_property
 from random import Random
 
-from models.automaton import Automaton
-from models.expressions.expression import Expression
-from models.record import record
-from models.trace import Segment, Trace
-from simulate.execution import Execution
-from simulate.place import Place, Prepared
-from simulate.policy import Decisions
-from simulate.recipe import Recipe
-from simulate.recorder import WholeRun
-from simulate.stepping.methods import Method
+from workbench.models.automaton import Automaton
+from workbench.models.expressions.expression import Expression
+from workbench.models.record import record
+from workbench.models.trace import Segment, Trace
+from workbench.simulate.execution import Execution
+from workbench.simulate.place import Place, Prepared
+from workbench.simulate.policy import Decisions
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.recorder import WholeRun
+from workbench.simulate.stepping.methods import Method
 
 
 @record

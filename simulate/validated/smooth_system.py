@@ -13,10 +13,10 @@ from typing import Any
 
 import flint
 
-from models.expressions.affine import affine_form
-from models.expressions.differentiate import NotDifferentiableError, differentiate
-from models.expressions.expression import ZERO, Expression, add, multiply, variable
-from simulate.validated.balls import BallEvaluator, GaveUp, ball
+from workbench.models.expressions.affine import affine_form
+from workbench.models.expressions.differentiate import NotDifferentiableError, differentiate
+from workbench.models.expressions.expression import ZERO, Expression, add, multiply, variable
+from workbench.simulate.validated.balls import BallEvaluator, GaveUp, ball
 
 ORDER = 20
 """Of the Taylor polynomials that carry the solution on."""

@@ -15,10 +15,10 @@ from typing import Any
 
 import flint
 
-from models.automaton import TIME, Automaton, Constraint, Input
-from models.dynamics import Eliminated
-from models.expressions.differentiate import NotDifferentiableError, lie_derivative
-from models.expressions.expression import (
+from workbench.models.automaton import TIME, Automaton, Constraint, Input
+from workbench.models.dynamics import Eliminated
+from workbench.models.expressions.differentiate import NotDifferentiableError, lie_derivative
+from workbench.models.expressions.expression import (
     ONE,
     TRUE,
     ZERO,
@@ -31,19 +31,25 @@ from models.expressions.expression import (
     subtract,
     variable,
 )
-from models.expressions.normal_form import negation_normal_form
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.polynomial import polynomial_form
-from models.expressions.traversal import conjuncts, postorder, substitute
-from models.record import record
-from simulate.holding import inclusion_share, joint_rates
-from simulate.jump import edge_name
-from simulate.validated.balls import BallEvaluator, GaveUp, Truth, shortened, sign_test
-from simulate.validated.branches import smooth_on
-from simulate.validated.enclosure import Flow, StateSet, Way
-from simulate.validated.exact_choices import Forms, decimal, filled_in, input_range
-from simulate.validated.known_state import KnownState, difference, key_of, orientation, vanishes
-from simulate.validated.observed_run import Choices
+from workbench.models.expressions.normal_form import negation_normal_form
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.polynomial import polynomial_form
+from workbench.models.expressions.traversal import conjuncts, postorder, substitute
+from workbench.models.record import record
+from workbench.simulate.holding import inclusion_share, joint_rates
+from workbench.simulate.jump import edge_name
+from workbench.simulate.validated.balls import BallEvaluator, GaveUp, Truth, shortened, sign_test
+from workbench.simulate.validated.branches import smooth_on
+from workbench.simulate.validated.enclosure import Flow, StateSet, Way
+from workbench.simulate.validated.exact_choices import Forms, decimal, filled_in, input_range
+from workbench.simulate.validated.known_state import (
+    KnownState,
+    difference,
+    key_of,
+    orientation,
+    vanishes,
+)
+from workbench.simulate.validated.observed_run import Choices
 
 
 @record

@@ -27,22 +27,22 @@ from fractions import Fraction
 from math import inf, nextafter
 from typing import TYPE_CHECKING, Any
 
-from models.automaton import Automaton, Property
-from models.counting import counted
-from models.record import record
-from models.source import ModelError
-from models.trace import Ending, Trace
-from models.trace_boxes import Box
-from models.verdict import Confirmation
-from simulate.inputs.signals import Signal
-from simulate.policy import Level, Policy, Switching
-from simulate.recipe import Recipe
-from simulate.stepping.methods import Adams, Method, Taylor
+from workbench.models.automaton import Automaton, Property
+from workbench.models.counting import counted
+from workbench.models.record import record
+from workbench.models.source import ModelError
+from workbench.models.trace import Ending, Trace
+from workbench.models.trace_boxes import Box
+from workbench.models.verdict import Confirmation
+from workbench.simulate.inputs.signals import Signal
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 if TYPE_CHECKING:
-    from simulate.validated.allowance import Allowance
-    from simulate.validated.follower import Follower
-    from simulate.validated.observed_run import ObservedRun
+    from workbench.simulate.validated.allowance import Allowance
+    from workbench.simulate.validated.follower import Follower
+    from workbench.simulate.validated.observed_run import ObservedRun
 
 Interval = tuple[Fraction, Fraction]
 
@@ -116,10 +116,10 @@ def validate(
     beyond the trace's end if necessary); with an allowance, no longer than that."""
     import flint
 
-    from simulate.validated.balls import GaveUp
-    from simulate.validated.enclosure import PRECISION
-    from simulate.validated.follower import Follower
-    from simulate.validated.observed_run import ObservedRun
+    from workbench.simulate.validated.balls import GaveUp
+    from workbench.simulate.validated.enclosure import PRECISION
+    from workbench.simulate.validated.follower import Follower
+    from workbench.simulate.validated.observed_run import ObservedRun
 
     with flint.ctx.workprec(PRECISION):
         follower: Follower | None = None
@@ -146,8 +146,8 @@ def validated_run(
     Without a claim, the one that the simulation sees violated is looked for. A run that cannot
     be followed to its end in short steps is made again by the other method: where a surface
     is met with slope 0, series stop short of it as soon as numbers do not tell them apart."""
-    from simulate.search.objective import focused
-    from simulate.validated.observed_run import observe
+    from workbench.simulate.search.objective import focused
+    from workbench.simulate.validated.observed_run import observe
 
     claimed = automaton if claim is None else focused(automaton, claim)
     try:
@@ -283,6 +283,6 @@ def bounds_of(box: Mapping[str, Any]) -> dict[str, Interval]:
     """Rational bounds of every ball in a valuation."""
     import flint
 
-    from simulate.validated.balls import ends
+    from workbench.simulate.validated.balls import ends
 
     return {n: ends(x) for n, x in box.items() if isinstance(x, flint.arb)}

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-from abstraction.predicates.refinement_history import PathStep, RefinementRound
-from abstraction.predicates.seeds import seeds_of
-from abstraction.strategies.strategy import HISTORY_READER, SEEDS, Task
-from abstraction.verification import deadline, strategy, verify
-from models.load import load
-from models.proof.linear import Form
-from models.verdict import Falsified
-from simulate.inputs.signals import Steps
-from simulate.recipe import Recipe
-from simulate.search.falsification import Budget, Options, falsify
-from simulate.search.objective import Objective
-from simulate.search.search_space import SearchSpace, Shape
+from workbench.abstraction.predicates.refinement_history import PathStep, RefinementRound
+from workbench.abstraction.predicates.seeds import seeds_of
+from workbench.abstraction.strategies.strategy import HISTORY_READER, SEEDS, Task
+from workbench.abstraction.verification import deadline, strategy, verify
+from workbench.models.load import load
+from workbench.models.proof.linear import Form
+from workbench.models.verdict import Falsified
+from workbench.simulate.inputs.signals import Steps
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.search.falsification import Budget, Options, falsify
+from workbench.simulate.search.objective import Objective
+from workbench.simulate.search.search_space import SearchSpace, Shape
 
 TIGHT = """
 mode Top() { write analog real x, y; diff { d(x) == -x; d(y) == 0; } }

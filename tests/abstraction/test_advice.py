@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.advice import MORE_TIME, after_all
-from abstraction.strategies.strategy import Task
-from abstraction.verification import deadline, verify
-from models.automaton import Automaton
-from models.load import load
-from models.verdict import Effort, Unknown
+from workbench.abstraction.advice import MORE_TIME, after_all
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.automaton import Automaton
+from workbench.models.load import load
+from workbench.models.verdict import Effort, Unknown
 
 TOUCHED = """
 mode Fly() { write analog real x, y, z; diff { d(x) == y; d(y) == -2; d(z) == 0; } }

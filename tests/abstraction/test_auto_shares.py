@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from abstraction import verification
-from abstraction.strategies.strategy import Task
-from models.load import load
-from models.verdict import Effort, Unknown, Verdict, Verified
+from workbench.abstraction import verification
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.load import load
+from workbench.models.verdict import Effort, Unknown, Verdict, Verified
 
 COUNTING = """
 mode Ticking() {

@@ -8,25 +8,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.templates.attempts import attempts
-from abstraction.templates.directions import fastest_rate
-from abstraction.templates.invariant import Missed, TemplateSearch
-from abstraction.templates.invariant_search import PACE
-from abstraction.templates.pruning import pruned
-from abstraction.templates.sampled_runs import sampled_runs
-from abstraction.templates.system import template_system
-from abstraction.templates.turning_search import find_by_turning
-from abstraction.verification import deadline, verify
-from models.automaton import HybridAutomaton
-from models.proof.certificate import Certificate, PolyhedralProof
-from models.proof.checker import Accepted, check
-from models.proof.problem import linear_problem
-from models.verdict import Verified
-from reach.evidence import prove
 from tests.benchmarks.held_out_corpus import held_out
 from tests.benchmarks.invariant_corpus import corpus
 from tests.support.affine_plants import Plant, automaton_of
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.attempts import attempts
+from workbench.abstraction.templates.directions import fastest_rate
+from workbench.abstraction.templates.invariant import Missed, TemplateSearch
+from workbench.abstraction.templates.invariant_search import PACE
+from workbench.abstraction.templates.pruning import pruned
+from workbench.abstraction.templates.sampled_runs import sampled_runs
+from workbench.abstraction.templates.system import template_system
+from workbench.abstraction.templates.turning_search import find_by_turning
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.automaton import HybridAutomaton
+from workbench.models.proof.certificate import Certificate, PolyhedralProof
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Verified
+from workbench.reach.evidence import prove
 
 SECONDS = 40.0
 

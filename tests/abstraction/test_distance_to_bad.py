@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from abstraction.predicates.cells import AbstractState, Cells
-from abstraction.predicates.distance_to_bad import NOWHERE, DistanceToBad
-from abstraction.predicates.predicates import Origin, Predicate, initial_predicates
-from abstraction.predicates.search import explore
-from abstraction.templates.system import template_system
-from models.automaton import (
+from workbench.abstraction.predicates.cells import AbstractState, Cells
+from workbench.abstraction.predicates.distance_to_bad import NOWHERE, DistanceToBad
+from workbench.abstraction.predicates.predicates import Origin, Predicate, initial_predicates
+from workbench.abstraction.predicates.search import explore
+from workbench.abstraction.templates.system import template_system
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -23,11 +23,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.proof.linear import Form, Row
-from models.proof.problem import linear_problem
-from models.smt.rows import RowSession
-from reach.sets.support import SupportOracle
+from workbench.models.expressions.text import parse_expression
+from workbench.models.proof.linear import Form, Row
+from workbench.models.proof.problem import linear_problem
+from workbench.models.smt.rows import RowSession
+from workbench.reach.sets.support import SupportOracle
 
 
 def field(safe: str, edges: tuple[Edge, ...] = ()) -> HybridAutomaton:

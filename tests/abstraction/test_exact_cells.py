@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.predicates.cells import AbstractState, Cells
-from abstraction.predicates.predicates import Origin, Predicate
-from abstraction.strategies.strategy import Task
-from abstraction.templates.system import template_system
-from abstraction.verification import deadline, strategy
-from models.automaton import (
+from workbench.abstraction.predicates.cells import AbstractState, Cells
+from workbench.abstraction.predicates.predicates import Origin, Predicate
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.system import template_system
+from workbench.abstraction.verification import deadline, strategy
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -24,10 +24,10 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.proof.linear import Form
-from models.proof.problem import linear_problem
-from models.verdict import Verified
+from workbench.models.expressions.text import parse_expression
+from workbench.models.proof.linear import Form
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Verified
 
 
 def line(

@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
-from abstraction.strategies.exact import ExactStrategy
-from abstraction.strategies.strategy import Task
-from abstraction.verification import deadline, verify
-from models.automaton import (
+from workbench.abstraction.strategies.exact import ExactStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
@@ -21,11 +21,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, constant, variable
-from models.expressions.polynomial_flow import polynomial
-from models.load import load
-from models.verdict import Falsified, Unknown, Verified
-from reach.exact.run import PolynomialRun, objection
+from workbench.models.expressions.expression import Expression, conjunction, constant, variable
+from workbench.models.expressions.polynomial_flow import polynomial
+from workbench.models.load import load
+from workbench.models.verdict import Falsified, Unknown, Verified
+from workbench.reach.exact.run import PolynomialRun, objection
 
 CARS = """
 mode Driving(real c) {{
@@ -111,7 +111,7 @@ def test_other_models_are_refused_with_the_reason() -> None:
 def test_a_safe_answer_without_a_certificate_decides_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abstraction.strategies.exact.CERTIFYING", {True: (), False: ()})
+    monkeypatch.setattr("workbench.abstraction.strategies.exact.CERTIFYING", {True: (), False: ()})
     found = cars(tmp_path, "3.9")
     assert isinstance(found, Unknown)
     assert found.reason.startswith("exact engine says safe; not certificate-checked: drive leads")

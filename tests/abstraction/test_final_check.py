@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import pytest
 
-from abstraction.strategies import certified
-from abstraction.strategies.strategy import Task
-from models.load import load
-from models.proof.problem import linear_problem
-from models.verdict import Effort, Unknown, Verified
-from reach.affine.flowpipe_parts import FlowpipeMethod
-from reach.affine.flowpipe_refinement import Found, search_flowpipe
+from workbench.abstraction.strategies import certified
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.load import load
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Effort, Unknown, Verified
+from workbench.reach.affine.flowpipe_parts import FlowpipeMethod
+from workbench.reach.affine.flowpipe_refinement import Found, search_flowpipe
 
 
 def test_a_check_that_takes_too_long_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

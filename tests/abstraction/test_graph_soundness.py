@@ -18,13 +18,13 @@ import pytest
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from abstraction.predicates.cells import AbstractState, Cells
-from abstraction.predicates.predicates import Origin, Predicate, distinct, normalised
-from abstraction.predicates.search import AbstractGraph, explore
-from abstraction.predicates.slices import CellSlicer
-from abstraction.predicates.tracked_slices import TrackedSearch
-from abstraction.templates.system import template_system
-from models.automaton import (
+from workbench.abstraction.predicates.cells import AbstractState, Cells
+from workbench.abstraction.predicates.predicates import Origin, Predicate, distinct, normalised
+from workbench.abstraction.predicates.search import AbstractGraph, explore
+from workbench.abstraction.predicates.slices import CellSlicer
+from workbench.abstraction.predicates.tracked_slices import TrackedSearch
+from workbench.abstraction.templates.system import template_system
+from workbench.models.automaton import (
     INT,
     Constraint,
     Edge,
@@ -37,10 +37,10 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.proof.linear import Form
-from models.proof.problem import linear_problem
-from reach.affine.matrix_exponential import matrix_exponential
+from workbench.models.expressions.text import parse_expression
+from workbench.models.proof.linear import Form
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.affine.matrix_exponential import matrix_exponential
 
 Array = NDArray[np.float64]
 TICK = 0.05

@@ -11,23 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.history.directions import conserved, null_space
-from abstraction.history.places import Place, Scene, transit
-from abstraction.history.search import HistorySearch, NoRegions
-from abstraction.strategies.strategy import Task
-from abstraction.templates.directions import axes, template
-from abstraction.templates.image_bounds import Bound
-from abstraction.templates.invariant import TemplateSearch, search_setting
-from abstraction.templates.policy import least_offsets, unholdable
-from abstraction.templates.system import TemplateSystem, template_system
-from abstraction.verification import deadline, verify
-from models.automaton import Automaton
-from models.load import load
-from models.proof.certificate import PolyhedralProof
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.problem import linear_problem
-from models.verdict import Unknown, Verdict, Verified
 from tests.support.navigation_grids import navigation_grid
+from workbench.abstraction.history.directions import conserved, null_space
+from workbench.abstraction.history.places import Place, Scene, transit
+from workbench.abstraction.history.search import HistorySearch, NoRegions
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.directions import axes, template
+from workbench.abstraction.templates.image_bounds import Bound
+from workbench.abstraction.templates.invariant import TemplateSearch, search_setting
+from workbench.abstraction.templates.policy import least_offsets, unholdable
+from workbench.abstraction.templates.system import TemplateSystem, template_system
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.automaton import Automaton
+from workbench.models.load import load
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Unknown, Verdict, Verified
 
 SECONDS = 120.0
 DIAGONAL = (-1.2, 0.1, 0.1, -1.2)

@@ -7,8 +7,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from abstraction.templates.hull_directions import CLOSE_FACETS, facet_normals, outline_normals
-from reach.sets import convex_hull as door
+from workbench.abstraction.templates.hull_directions import (
+    CLOSE_FACETS,
+    facet_normals,
+    outline_normals,
+)
+from workbench.reach.sets import convex_hull as door
 
 Array = NDArray[np.float64]
 

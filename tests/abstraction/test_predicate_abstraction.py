@@ -9,12 +9,18 @@ from pathlib import Path
 import networkx
 import pytest
 
-from abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
-from abstraction.predicates.predicates import Origin, Predicate, distinct, in_words, normalised
-from abstraction.predicates.refinement_history import RefinementRound
-from abstraction.strategies.strategy import GRAPH_READER, HISTORY_READER, PREDICATES, Task
-from abstraction.verification import deadline, strategy
-from models.automaton import (
+from workbench.abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
+from workbench.abstraction.predicates.predicates import (
+    Origin,
+    Predicate,
+    distinct,
+    in_words,
+    normalised,
+)
+from workbench.abstraction.predicates.refinement_history import RefinementRound
+from workbench.abstraction.strategies.strategy import GRAPH_READER, HISTORY_READER, PREDICATES, Task
+from workbench.abstraction.verification import deadline, strategy
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -24,13 +30,13 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.load import load
-from models.proof.certificate import PolyhedralProof
-from models.proof.linear import Form
-from models.proof.problem import linear_problem
-from models.verdict import Falsified, Verified
-from reports.pictures.abstract_graph import WRITERS
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.linear import Form
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Falsified, Verified
+from workbench.reports.pictures.abstract_graph import WRITERS
 
 
 def rectangle_walker() -> HybridAutomaton:

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from abstraction.predicates.cells import Cells
-from abstraction.predicates.inductive_half_space import Separator
-from abstraction.predicates.part_search import PartPlan, PartSearch
-from abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
-from abstraction.predicates.predicates import Origin, Predicate
-from abstraction.predicates.reached_parts import reached_parts
-from abstraction.predicates.search import explore
-from abstraction.predicates.split_system import split_system
-from abstraction.strategies.strategy import Task
-from abstraction.templates.sampled_runs import sampled_runs
-from abstraction.templates.system import TemplateSystem, template_system
-from abstraction.verification import deadline, strategy
-from models.automaton import (
+from workbench.abstraction.predicates.cells import Cells
+from workbench.abstraction.predicates.inductive_half_space import Separator
+from workbench.abstraction.predicates.part_search import PartPlan, PartSearch
+from workbench.abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
+from workbench.abstraction.predicates.predicates import Origin, Predicate
+from workbench.abstraction.predicates.reached_parts import reached_parts
+from workbench.abstraction.predicates.search import explore
+from workbench.abstraction.predicates.split_system import split_system
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.sampled_runs import sampled_runs
+from workbench.abstraction.templates.system import TemplateSystem, template_system
+from workbench.abstraction.verification import deadline, strategy
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -30,12 +30,12 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.load import load
-from models.proof.linear import Form
-from models.proof.problem import linear_problem
-from models.verdict import Falsified, Verified
-from reach.programs.sparse_program import SparseProgram
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.models.proof.linear import Form
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Falsified, Verified
+from workbench.reach.programs.sparse_program import SparseProgram
 
 
 def automaton(

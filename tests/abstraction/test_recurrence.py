@@ -9,12 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.templates.directions import fastest_rate
-from abstraction.templates.sampled_runs import sampled_runs
-from abstraction.templates.system import template_system
-from abstraction.verification import deadline, verify
-from models.automaton import (
+from tests.benchmarks.held_out_corpus import buck_converter, sampled_control
+from tests.benchmarks.invariant_corpus import disturbed_linear, followers, hysteresis
+from tests.support.affine_plants import Family, Plant, automaton_of, drawn
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.directions import fastest_rate
+from workbench.abstraction.templates.sampled_runs import sampled_runs
+from workbench.abstraction.templates.system import template_system
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -24,18 +27,15 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.proof.certificate import Certificate
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.flowpipe import FlowpipeProof, Node, Step, steps_in
-from models.proof.linear import Form
-from models.proof.polyhedral import Impossible, InCell
-from models.proof.problem import linear_problem
-from models.proof.stay_conditions import ELAPSED
-from models.verdict import Unknown, Verdict, Verified
-from tests.benchmarks.held_out_corpus import buck_converter, sampled_control
-from tests.benchmarks.invariant_corpus import disturbed_linear, followers, hysteresis
-from tests.support.affine_plants import Family, Plant, automaton_of, drawn
+from workbench.models.expressions.text import parse_expression
+from workbench.models.proof.certificate import Certificate
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.flowpipe import FlowpipeProof, Node, Step, steps_in
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Impossible, InCell
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.stay_conditions import ELAPSED
+from workbench.models.verdict import Unknown, Verdict, Verified
 
 SECONDS = 60.0
 

@@ -10,14 +10,15 @@ import pytest
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from abstraction.predicates.cells import AbstractState, Cells
-from abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
-from abstraction.predicates.predicates import Origin, Predicate, distinct, normalised
-from abstraction.predicates.search import explore
-from abstraction.predicates.slices import CellSlicer
-from abstraction.predicates.tracked_slices import TrackedSearch
-from abstraction.templates.system import Polyhedron, template_system
-from models.automaton import (
+from workbench.abstraction.predicates.cells import AbstractState, Cells
+from workbench.abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
+from workbench.abstraction.predicates.predicates import Origin, Predicate, distinct, normalised
+from workbench.abstraction.predicates.search import explore
+from workbench.abstraction.predicates.slices import CellSlicer
+from workbench.abstraction.predicates.tracked_slices import TrackedSearch
+from workbench.abstraction.templates.system import Polyhedron, template_system
+from workbench.cli import run
+from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
@@ -26,14 +27,13 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.proof.certificate import Certificate
-from models.proof.checker import Accepted, check
-from models.proof.linear import Form
-from models.proof.problem import linear_problem
-from reach.affine.matrix_exponential import matrix_exponential
-from reach.sets.support import SupportOracle
-from workbench.cli import run
+from workbench.models.expressions.text import parse_expression
+from workbench.models.proof.certificate import Certificate
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.linear import Form
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.affine.matrix_exponential import matrix_exponential
+from workbench.reach.sets.support import SupportOracle
 
 Array = NDArray[np.float64]
 STEP = 0.125

@@ -8,17 +8,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.templates.invariant_search import (
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.invariant_search import (
     Found,
     NotFound,
     TemplateInvariant,
     search_invariant,
 )
-from abstraction.templates.sampled_runs import corner_inputs, sampled_runs
-from abstraction.templates.system import template_system
-from abstraction.verification import deadline, strategy
-from models.automaton import (
+from workbench.abstraction.templates.sampled_runs import corner_inputs, sampled_runs
+from workbench.abstraction.templates.system import template_system
+from workbench.abstraction.verification import deadline, strategy
+from workbench.models.automaton import (
     Automaton,
     Constraint,
     HybridAutomaton,
@@ -29,10 +29,10 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.load import load
-from models.proof.problem import linear_problem
-from models.verdict import Unknown, Verified
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Unknown, Verified
 
 LIMIT = 60.0
 

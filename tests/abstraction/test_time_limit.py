@@ -7,16 +7,16 @@ import time
 import numpy as np
 import pytest
 
-from abstraction.predicates import zone_solver
-from abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
-from abstraction.strategies.strategy import Task
-from abstraction.verification import STRATEGIES, strategy, verify
-from models.load import load
-from models.proof.problem import linear_problem
-from models.verdict import Unknown
-from reach.programs.sparse_program import SparseProgram
-from reach.sets.support import SupportOracle
-from reach.time_limit import GRACE, OutOfTimeError, current_deadline, time_limit
+from workbench.abstraction.predicates import zone_solver
+from workbench.abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import STRATEGIES, strategy, verify
+from workbench.models.load import load
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Unknown
+from workbench.reach.programs.sparse_program import SparseProgram
+from workbench.reach.sets.support import SupportOracle
+from workbench.reach.time_limit import GRACE, OutOfTimeError, current_deadline, time_limit
 
 
 def test_programs_are_refused_when_the_time_is_over() -> None:

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from abstraction.strategies.strategy import Task
-from abstraction.templates.directions import template
-from abstraction.templates.system import template_system
-from abstraction.transients.row_speeds import row_speeds
-from abstraction.transients.search import Found, NotFound, search_transient
-from abstraction.transients.time_stretches import Stretch, stretch
-from abstraction.verification import deadline, strategy
-from models.automaton import (
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.directions import template
+from workbench.abstraction.templates.system import template_system
+from workbench.abstraction.transients.row_speeds import row_speeds
+from workbench.abstraction.transients.search import Found, NotFound, search_transient
+from workbench.abstraction.transients.time_stretches import Stretch, stretch
+from workbench.abstraction.verification import deadline, strategy
+from workbench.cli import run
+from workbench.models.automaton import (
     Automaton,
     Constraint,
     Edge,
@@ -28,12 +29,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.load import load
-from models.proof.problem import linear_problem
-from models.verdict import Falsified, Verified
-from reach.affine.matrix_exponential import matrix_exponential
-from workbench.cli import run
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Falsified, Verified
+from workbench.reach.affine.matrix_exponential import matrix_exponential
 
 
 def plane(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.flowpipe import FlowpipeStrategy
-from abstraction.strategies.strategy import Task
-from models.automaton import Automaton
-from models.load import load
-from models.verdict import Falsified, Verified
+from workbench.abstraction.strategies.flowpipe import FlowpipeStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.automaton import Automaton
+from workbench.models.load import load
+from workbench.models.verdict import Falsified, Verified
 
 BUILDING = Path(__file__).resolve().parents[3] / "shared" / "benchmarks" / "building_48"
 

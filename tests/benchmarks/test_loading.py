@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from models.load import load
+from workbench.models.load import load
 
 pytestmark = pytest.mark.slow
 

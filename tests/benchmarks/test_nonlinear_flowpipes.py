@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.nonlinear import NonlinearStrategy
-from abstraction.strategies.strategy import Task
-from abstraction.verification import verify
-from models.automaton import (
+from workbench.abstraction.strategies.nonlinear import NonlinearStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import verify
+from workbench.models.automaton import (
     Automaton,
     Constraint,
     HybridAutomaton,
@@ -25,10 +25,10 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, variable
-from models.expressions.text import parse_expression
-from models.load import load
-from models.verdict import Falsified, Unknown, Verdict, Verified
+from workbench.models.expressions.expression import Expression, conjunction, variable
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.models.verdict import Falsified, Unknown, Verdict, Verified
 
 RENDEZVOUS = Path(__file__).resolve().parents[3] / "shared" / "benchmarks" / "rendezvous"
 

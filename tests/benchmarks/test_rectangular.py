@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-import abstraction.strategies.rectangular as strategy
-from abstraction.strategies.strategy import Task
-from models.automaton import Automaton
-from models.load import load
-from models.verdict import Falsified, Verified
+import workbench.abstraction.strategies.rectangular as strategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.automaton import Automaton
+from workbench.models.load import load
+from workbench.models.verdict import Falsified, Verified
 
 pytestmark = pytest.mark.slow
 

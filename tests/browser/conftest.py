@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from models.model import Model
-from reports.analysis import Settings, analyse
-from reports.data.report import report_data
-from reports.pages.report import diagram, render
+from workbench.models.model import Model
+from workbench.reports.analysis import Settings, analyse
+from workbench.reports.data.report import report_data
+from workbench.reports.pages.report import diagram, render
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 

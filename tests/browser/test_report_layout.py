@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from models.load import load
-from reports.pages.index import index_page
-from simulate.recipe import read_recorded
 from tests.browser.opened_page import opened
 from tests.support.report_models import heater
+from workbench.models.load import load
+from workbench.reports.pages.index import index_page
+from workbench.simulate.recipe import read_recorded
 
 LONG = "n" * 130
 NAMED = f"""

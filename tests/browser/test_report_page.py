@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from models.load import load
-from models.proof.certificate import decode
 from tests.browser.opened_page import opened, text
 from tests.support.report_models import evil, heater
+from workbench.models.load import load
+from workbench.models.proof.certificate import decode
 
 MAX_BYTES = 2_000_000
 MAX_SECONDS = 1.0
@@ -141,7 +141,7 @@ def test_the_certificate_can_be_saved(room: Any, tmp_path: Path) -> None:
 def test_a_long_certificate_is_unpacked_when_it_is_saved(
     browser: Any, written: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from reports.pages import report as html_report
+    from workbench.reports.pages import report as html_report
 
     monkeypatch.setattr(html_report, "PLAIN", 100)
     path = written("packed", heater, until=8.0)
@@ -247,9 +247,9 @@ def test_narrow_windows_do_not_scroll_sideways(browser: Any, written: Callable[.
 
 
 def test_a_refinement_page_needs_no_script(browser: Any, tmp_path: Path) -> None:
-    from abstraction.refinement.flat import Settings as Search
-    from abstraction.refinement.proof_tree import prove_refinement
-    from reports.pages.refinement import Comparison, refinement_page
+    from workbench.abstraction.refinement.flat import Settings as Search
+    from workbench.abstraction.refinement.proof_tree import prove_refinement
+    from workbench.reports.pages.refinement import Comparison, refinement_page
 
     path = tmp_path / "proof.html"
     model = load("platoon_any_length", agent="Vehicle")

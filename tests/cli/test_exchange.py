@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from models.load import load
+from workbench.models.load import load
 
 Run = Callable[..., Any]
 

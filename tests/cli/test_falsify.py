@@ -244,7 +244,7 @@ def test_an_interrupted_search_says_what_is_known(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("simulate.search.falsification._run", interrupt)
+    monkeypatch.setattr("workbench.simulate.search.falsification._run", interrupt)
     result = workbench("falsify", choices)
     assert result.code == 130
     assert "'low': interrupted, no violation found so far (0 simulations" in result.out

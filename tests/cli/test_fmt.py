@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from models.catalogue import Entry, entries
-from models.load import load
+from workbench.models.catalogue import Entry, entries
+from workbench.models.load import load
 
 Run = Callable[..., Any]
 

@@ -128,7 +128,7 @@ def test_a_defect_is_6_with_a_log(
     workbench: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("models.load.load", _broken)
+    monkeypatch.setattr("workbench.models.load.load", _broken)
     result = workbench("check", "platoon")
     assert result.code == 6
     assert "internal error" in result.err and "Traceback" not in result.err
@@ -140,7 +140,7 @@ def test_a_defect_is_6_with_a_log(
 def test_debug_shows_the_details_of_a_defect(
     workbench: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("models.load.load", _broken)
+    monkeypatch.setattr("workbench.models.load.load", _broken)
     result = workbench("check", "platoon", "--debug")
     assert result.code == 6
     assert "Traceback" in result.err
@@ -150,7 +150,7 @@ def test_a_defect_under_json_is_one_object(
     workbench: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("models.load.load", _broken)
+    monkeypatch.setattr("workbench.models.load.load", _broken)
     result = workbench("check", "platoon", "--json")
     assert result.code == 6
     assert result.data["outcome"] == "internal-error"
@@ -165,14 +165,14 @@ def test_an_interrupt_is_130(workbench: Run, monkeypatch: pytest.MonkeyPatch) ->
     def interrupted(*arguments: object, **named: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("models.load.load", interrupted)
+    monkeypatch.setattr("workbench.models.load.load", interrupted)
     result = workbench("check", "platoon")
     assert result.code == 130
     assert "Traceback" not in result.err
 
 
 @pytest.mark.parametrize(
-    "module", ["click", "workbench.commands", "workbench.verbs.check", "models.load"]
+    "module", ["click", "workbench.commands", "workbench.verbs.check", "workbench.models.load"]
 )
 def test_an_interrupt_while_modules_are_loading_leaves_no_traceback(module: str) -> None:
     """From the moment on at which Python runs our own code."""

@@ -162,7 +162,7 @@ def test_a_panic_in_a_library_is_a_defect_and_an_interrupted_one_an_interrupt(
             raise PanicException(text)
 
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-        monkeypatch.setattr("models.load.load", panic)
+        monkeypatch.setattr("workbench.models.load.load", panic)
         result = workbench("check", "platoon")
         assert result.code == code
         assert "Traceback" not in result.err
@@ -171,8 +171,8 @@ def test_a_panic_in_a_library_is_a_defect_and_an_interrupted_one_an_interrupt(
 def test_an_interrupted_proof_says_what_is_known(
     workbench: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from abstraction import verification
-    from abstraction.strategies.strategy import Task
+    from workbench.abstraction import verification
+    from workbench.abstraction.strategies.strategy import Task
 
     decide = verification.verify
 
@@ -194,9 +194,9 @@ def test_an_interrupted_proof_says_what_is_known(
 
 
 def test_workers_stop_soon_when_nobody_wants_their_runs() -> None:
-    from models.load import load
-    from simulate.many_runs import in_workers
-    from simulate.recipe import Recipe
+    from workbench.models.load import load
+    from workbench.simulate.many_runs import in_workers
+    from workbench.simulate.recipe import Recipe
 
     runs = in_workers(
         load("bouncing_ball").automaton, Recipe(until=5.0), None, range(1_000_000), workers=2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from models.catalogue import entries
+from workbench.models.catalogue import entries
 
 Run = Callable[..., Any]
 

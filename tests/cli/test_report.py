@@ -125,7 +125,7 @@ def test_a_batch_with_a_model_that_has_no_property(
 def test_a_batch_goes_on_after_a_defect(
     workbench: Run, rooms: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from reports import analysis
+    from workbench.reports import analysis
 
     analyse = analysis.analyse
 
@@ -152,11 +152,11 @@ def test_models_of_one_name_do_not_overwrite_each_other(
 def test_contradicting_engines_end_loudly(
     workbench: Run, rooms: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from models.proof.certificate import PolyhedralProof
-    from models.proof.linear import Form
-    from models.proof.polyhedral import Region
-    from reports import analysis
-    from reports.claims.claimed_set import polyhedral_set
+    from workbench.models.proof.certificate import PolyhedralProof
+    from workbench.models.proof.linear import Form
+    from workbench.models.proof.polyhedral import Region
+    from workbench.reports import analysis
+    from workbench.reports.claims.claimed_set import polyhedral_set
 
     too_small = Region("on", (Form({"t": Fraction(1)}, Fraction(-21)),), ((1,),))
     wrong = polyhedral_set(PolyhedralProof((too_small,), ()))

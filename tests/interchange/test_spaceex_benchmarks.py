@@ -11,12 +11,12 @@ from math import prod
 import pytest
 from spaceex_files import BENCHMARKS
 
-from models.agents.composition import explicit
-from models.automaton import Automaton, HybridAutomaton, Kind, Range
-from models.expressions.expression import constant, variable
-from models.interchange.spaceex_export import write_spaceex
-from models.interchange.spaceex_import import import_spaceex, read_spaceex
-from models.source import ModelError
+from workbench.models.agents.composition import explicit
+from workbench.models.automaton import Automaton, HybridAutomaton, Kind, Range
+from workbench.models.expressions.expression import constant, variable
+from workbench.models.interchange.spaceex_export import write_spaceex
+from workbench.models.interchange.spaceex_import import import_spaceex, read_spaceex
+from workbench.models.source import ModelError
 
 pytestmark = pytest.mark.skipif(
     not BENCHMARKS.is_dir(), reason="the folder ../shared/benchmarks is not beside the project"

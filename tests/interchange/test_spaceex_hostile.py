@@ -19,9 +19,9 @@ from spaceex_files import (
     transition,
 )
 
-from models.interchange.spaceex_export import write_spaceex
-from models.interchange.spaceex_import import read_spaceex
-from models.source import ModelError
+from workbench.models.interchange.spaceex_export import write_spaceex
+from workbench.models.interchange.spaceex_import import read_spaceex
+from workbench.models.source import ModelError
 
 XML = spaceex(
     component(

@@ -17,8 +17,8 @@ from spaceex_files import (
     transition,
 )
 
-from models.agents.composition import Product, explicit
-from models.automaton import (
+from workbench.models.agents.composition import Product, explicit
+from workbench.models.automaton import (
     INT,
     Automaton,
     Constraint,
@@ -27,7 +27,7 @@ from models.automaton import (
     PropertyKind,
     Range,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,
@@ -37,10 +37,10 @@ from models.expressions.expression import (
     minimum,
     variable,
 )
-from models.expressions.text import parse_expression
-from models.interchange.spaceex_build import NO_TIME
-from models.interchange.spaceex_import import import_spaceex, read_spaceex
-from models.source import ModelError
+from workbench.models.expressions.text import parse_expression
+from workbench.models.interchange.spaceex_build import NO_TIME
+from workbench.models.interchange.spaceex_import import import_spaceex, read_spaceex
+from workbench.models.source import ModelError
 
 
 def e(text: str) -> Expression:

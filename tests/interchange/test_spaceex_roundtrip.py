@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.agents.composition import Product, explicit
-from models.automaton import (
+from workbench.models.agents.composition import Product, explicit
+from workbench.models.automaton import (
     BOOL,
     INT,
     TIME,
@@ -32,7 +32,7 @@ from models.automaton import (
     enumeration,
     primed,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -53,11 +53,11 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.table import Table
-from models.interchange.spaceex_export import write_spaceex
-from models.interchange.spaceex_import import import_spaceex, read_spaceex
-from models.source import ModelError, Span
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.table import Table
+from workbench.models.interchange.spaceex_export import write_spaceex
+from workbench.models.interchange.spaceex_import import import_spaceex, read_spaceex
+from workbench.models.source import ModelError, Span
 
 X, Y = variable("x"), variable("car[3].y")
 U, P = variable("u.in"), variable("sum")

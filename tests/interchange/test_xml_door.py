@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from models.interchange.xml_door import MAX_DEPTH, parse_xml
-from models.source import ModelError
+from workbench.models.interchange.xml_door import MAX_DEPTH, parse_xml
+from workbench.models.source import ModelError
 
 
 def refused(data: bytes) -> str:

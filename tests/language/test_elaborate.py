@@ -18,14 +18,14 @@ from charon_texts import (
     elaborated,
 )
 
-from models.agents.hierarchy import Access, ControlPoint, Mode
-from models.automaton import Kind, Range
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import constant, variable
-from models.expressions.operators import Op
-from models.expressions.text import parse_expression
-from models.expressions.traversal import free_variables, postorder
-from models.source import ModelError
+from workbench.models.agents.hierarchy import Access, ControlPoint, Mode
+from workbench.models.automaton import Kind, Range
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import constant, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import free_variables, postorder
+from workbench.models.source import ModelError
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

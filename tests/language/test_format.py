@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syntax_texts import EVERYTHING, plain
 
-from models.language.format import WIDTH, format_source
-from models.language.lexical import tokens
-from models.language.parse import parse_source
-from models.source import ModelError
+from workbench.models.language.format import WIDTH, format_source
+from workbench.models.language.lexical import tokens
+from workbench.models.language.parse import parse_source
+from workbench.models.source import ModelError
 
 
 def formatted(text: str) -> str:

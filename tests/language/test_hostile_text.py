@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syntax_texts import EVERYTHING
 
-from models.language import syntax
-from models.language.format import format_source
-from models.language.grammar import grammar
-from models.language.lexical import SIGNS, tokens
-from models.language.parse import decode_source, parse_source
-from models.language.reading import MAX_SOURCE_BYTES
-from models.source import ModelError
+from workbench.models.language import syntax
+from workbench.models.language.format import format_source
+from workbench.models.language.grammar import grammar
+from workbench.models.language.lexical import SIGNS, tokens
+from workbench.models.language.parse import decode_source, parse_source
+from workbench.models.language.reading import MAX_SOURCE_BYTES
+from workbench.models.source import ModelError
 
 
 def code_of(text: str) -> str:

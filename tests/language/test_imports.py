@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from models.language import project
-from models.language.project import read_project
-from models.load import load
-from models.source import ModelError
+from workbench.models.language import project
+from workbench.models.language.project import read_project
+from workbench.models.load import load
+from workbench.models.source import ModelError
 
 MODE = "mode Go() { write analog real x; diff { d(x) == 1; } }\n"
 MAIN = "agent Main() { write analog real x = 0; mode top = Go(); }\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.load import load
+from workbench.models.load import load
 
 CONTROLLED = """\
 mode Law{k}(real gain) {{

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from charon_texts import HIGHWAY
 
-from models.catalogue import entries
-from models.interchange.json_model import to_json
-from models.load import load
-from models.source import ModelError
+from workbench.models.catalogue import entries
+from workbench.models.interchange.json_model import to_json
+from workbench.models.load import load
+from workbench.models.source import ModelError
 
 SPACEEX = """<?xml version="1.0" encoding="iso-8859-1"?>
 <sspaceex xmlns="http://www-verimag.imag.fr/xml-namespaces/sspaceex" version="0.2" math="SpaceEx">

@@ -11,10 +11,10 @@ from charon_texts import EXAMPLES, FILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import models.catalogue
-from models.language.checked import checked_model
-from models.language.project import read_project
-from models.source import ModelError
+import workbench.models.catalogue
+from workbench.models.language.checked import checked_model
+from workbench.models.language.project import read_project
+from workbench.models.source import ModelError
 
 TOKEN = re.compile(r'[A-Za-z_]\w*|\d+(?:\.\d+)?|"[^"\n]*"|[<>=!:&|.]{2}|[^\s\w]')
 WORDS = (
@@ -122,7 +122,7 @@ def test_a_renamed_identifier_is_accepted_or_refused(data: st.DataObject) -> Non
 @cache
 def library_texts() -> list[str]:
     """The library's models that stand alone, read once."""
-    folder = Path(models.catalogue.__file__).parent / "library"
+    folder = Path(workbench.models.catalogue.__file__).parent / "library"
     texts = sorted(p.read_text(encoding="utf-8") for p in folder.glob("*.charon"))
     return [text for text in texts if "import" not in text]
 

@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syntax_texts import EVERYTHING
 
-from models.agents.hierarchy import Access
-from models.automaton import EventKind, Kind, PropertyKind
-from models.expressions.expression import Expression, constant, variable
-from models.expressions.operators import Op
-from models.expressions.printing import to_text
-from models.expressions.table import Interpolation
-from models.expressions.text import parse_expression
-from models.expressions.traversal import postorder
-from models.language import syntax
-from models.language.grammar import digest, grammar, make_table
-from models.language.parse import parse_source
+from workbench.models.agents.hierarchy import Access
+from workbench.models.automaton import EventKind, Kind, PropertyKind
+from workbench.models.expressions.expression import Expression, constant, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.table import Interpolation
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import postorder
+from workbench.models.language import syntax
+from workbench.models.language.grammar import digest, grammar, make_table
+from workbench.models.language.parse import parse_source
 
 
 def parse(text: str) -> syntax.SourceFile:
@@ -44,10 +44,10 @@ def expression(text: str) -> Expression:
 
 
 def test_the_stored_table_belongs_to_the_grammar() -> None:
-    folder = resources.files("models.language")
+    folder = resources.files("workbench.models.language")
     text = folder.joinpath("grammar.lark").read_text()
     stored = json.loads(folder.joinpath("grammar.json").read_text())
-    assert stored["digest"] == digest(text), "run `python -m models.language.grammar`"
+    assert stored["digest"] == digest(text), "run `python -m workbench.models.language.grammar`"
     made = make_table(text)
     assert sorted(map(str, stored["rules"])) == sorted(map(str, made["rules"]))
     assert len(stored["actions"]) == len(made["actions"])
@@ -56,7 +56,7 @@ def test_the_stored_table_belongs_to_the_grammar() -> None:
 def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
     from lark import Lark, logger
 
-    text = resources.files("models.language").joinpath("grammar.lark").read_text()
+    text = resources.files("workbench.models.language").joinpath("grammar.lark").read_text()
     with caplog.at_level(logging.DEBUG):
         logger.addHandler(caplog.handler)
         try:
@@ -266,7 +266,7 @@ def test_ten_thousand_lines_are_parsed() -> None:
 
 def test_reading_a_small_model_needs_no_lark() -> None:
     code = (
-        "import sys; from models.language.parse import parse_source;"
+        "import sys; from workbench.models.language.parse import parse_source;"
         "parse_source('mode M() { }', 'm'); sys.exit('lark' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

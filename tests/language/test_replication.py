@@ -8,11 +8,11 @@ from itertools import combinations
 import pytest
 from charon_texts import agent_of, automaton_of, codes, diagnostics, elaborated
 
-from models.agents.composition import Product
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import variable
-from models.expressions.text import parse_expression
-from models.expressions.traversal import conjuncts, free_variables
+from workbench.models.agents.composition import Product
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import variable
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import conjuncts, free_variables
 
 PLATOON = """
 const int n = 4;

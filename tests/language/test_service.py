@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syntax_texts import EVERYTHING
 
-from models.language.lexical import Token, tokens
-from models.language.service import (
+from workbench.models.language.lexical import Token, tokens
+from workbench.models.language.service import (
     OutlineItem,
     diagnostics,
     expected_at,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from models.automaton import Automaton, EventKind
-from models.interchange.json_model import from_json, to_json
-from models.language.unparse import unparse
-from models.load import load
-from simulate.run import simulate
+from workbench.models.automaton import Automaton, EventKind
+from workbench.models.interchange.json_model import from_json, to_json
+from workbench.models.language.unparse import unparse
+from workbench.models.load import load
+from workbench.simulate.run import simulate
 
 TEXT = """\
 mode Side(real speed) { write analog real x; diff { d(x) == speed; } }

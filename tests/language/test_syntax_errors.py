@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from syntax_texts import EVERYTHING
 
-from models.language.parse import MAX_ERRORS, parse_leniently, parse_source
-from models.language.syntax import AgentDefinition, ModeDefinition
-from models.source import ModelError
+from workbench.models.language.parse import MAX_ERRORS, parse_leniently, parse_source
+from workbench.models.language.syntax import AgentDefinition, ModeDefinition
+from workbench.models.source import ModelError
 
 CASES: dict[str, tuple[str, list[tuple[str, str, str | None]]]] = {
     "= in diff": (

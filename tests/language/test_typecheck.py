@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from charon_texts import atomic, codes, diagnostics
 
-from models.automaton import BOOL, INT, REAL, ValueType, enumeration
-from models.language.findings import Findings
-from models.language.parse import parse_source
-from models.language.resolve import Resolver
-from models.language.scope import Binding, Role, Scope
-from models.language.syntax import ConstantDeclaration
-from models.language.typecheck import fits, symbol_type
+from workbench.models.automaton import BOOL, INT, REAL, ValueType, enumeration
+from workbench.models.language.findings import Findings
+from workbench.models.language.parse import parse_source
+from workbench.models.language.resolve import Resolver
+from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.syntax import ConstantDeclaration
+from workbench.models.language.typecheck import fits, symbol_type
 
 TRAFFIC = enumeration("red", "green")
 NAMES = {"r": REAL, "i": INT, "j": INT, "b": BOOL, "light": TRAFFIC, "other": enumeration("up")}
@@ -19,7 +19,7 @@ NAMES = {"r": REAL, "i": INT, "j": INT, "b": BOOL, "light": TRAFFIC, "other": en
 
 def type_of(text: str) -> tuple[ValueType | None, list[str]]:
     """The type of an expression over `NAMES`, and the codes of what was reported."""
-    from models.expressions.expression import variable
+    from workbench.models.expressions.expression import variable
 
     (declaration,) = parse_source(f"const real q = {text};", "t").definitions
     assert isinstance(declaration, ConstantDeclaration)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.agents.composition import Product
-from models.agents.resets import apply
-from models.automaton import (
+from workbench.models.agents.composition import Product
+from workbench.models.agents.resets import apply
+from workbench.models.automaton import (
     BOOL,
     INT,
     Constraint,
@@ -31,7 +31,7 @@ from models.automaton import (
     enumeration,
     primed,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     at_location,
@@ -43,10 +43,10 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.table import Interpolation, Table
-from models.language.unparse import unparse
-from models.load import load
-from models.source import ModelError
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.language.unparse import unparse
+from workbench.models.load import load
+from workbench.models.source import ModelError
 
 NAMES = ("x", "y", "z")
 x, y, z = map(variable, NAMES)

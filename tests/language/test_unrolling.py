@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from models.expressions.expression import Expression
-from models.language import unrolling
-from models.load import load
 from tests.support.charon_texts import agent_of, codes
+from workbench.models.expressions.expression import Expression
+from workbench.models.language import unrolling
+from workbench.models.load import load
 
 TEXT = """
 const real bound = 7;

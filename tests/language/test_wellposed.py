@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from charon_texts import HIGHWAY, LEAKY_TANK, atomic, codes, diagnostics
 
-from models.source import Severity
+from workbench.models.source import Severity
 
 
 def composed(parts: str, declarations: str = "", extra: str = "") -> str:

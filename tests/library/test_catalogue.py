@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from models import catalogue
-from models.catalogue import Entry, Expectation, HeaderError, Verdict
+from workbench.models import catalogue
+from workbench.models.catalogue import Entry, Expectation, HeaderError, Verdict
 
 HEADER = """\
 //! title: A model
@@ -121,8 +121,8 @@ def test_safe_verdicts_say_for_how_long() -> None:
 def test_listing_parses_no_model() -> None:
     """Listing loads neither the parser nor anything heavy."""
     script = (
-        "import sys; from models.catalogue import entries; entries();"
-        "print(*(set(sys.modules) & {'lark', 'numpy', 'z3', 'scipy', 'models.language.parse'}))"
+        "import sys; from workbench.models.catalogue import entries; entries();"
+        "print(*(set(sys.modules) & {'lark', 'numpy', 'z3', 'scipy', 'workbench.models.language.parse'}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from models.automaton import Automaton
-from models.catalogue import Entry, entries
-from models.expressions.evaluation import evaluate
-from models.language.format import format_source
-from models.load import load
-from models.model import Model
+from workbench.models.automaton import Automaton
+from workbench.models.catalogue import Entry, entries
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.language.format import format_source
+from workbench.models.load import load
+from workbench.models.model import Model
 
 Values = Mapping[str, Fraction | int]
 

@@ -6,11 +6,11 @@ from itertools import product
 
 import pytest
 
-from models.catalogue import Entry, Verdict, entries
-from models.load import load
-from models.trace import Ending
-from simulate.policy import Level, Policy, Switching
-from simulate.run import prepare, simulate
+from workbench.models.catalogue import Entry, Verdict, entries
+from workbench.models.load import load
+from workbench.models.trace import Ending
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.run import prepare, simulate
 
 EVERY_POLICY = [Policy(when, which) for when, which in product(Switching, Level)]
 EXPENSIVE = ("bumper_cars",)

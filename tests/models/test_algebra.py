@@ -9,7 +9,7 @@ from expression_strategies import GRID, LINE, POLYNOMIAL, condition, number
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.expressions.algebra import (
+from workbench.models.expressions.algebra import (
     NormalFormTooLargeError,
     NotDifferentiableError,
     PolynomialTooLargeError,
@@ -29,8 +29,14 @@ from models.expressions.algebra import (
     simplify,
     without_piecewise,
 )
-from models.expressions.evaluation import EvaluationError, Scalar, evaluate, evaluate_number, holds
-from models.expressions.expression import (
+from workbench.models.expressions.evaluation import (
+    EvaluationError,
+    Scalar,
+    evaluate,
+    evaluate_number,
+    holds,
+)
+from workbench.models.expressions.expression import (
     FALSE,
     ONE,
     TRUE,
@@ -53,9 +59,9 @@ from models.expressions.expression import (
     power,
     variable,
 )
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.text import parse_expression
-from models.expressions.traversal import postorder
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import postorder
 
 x, y, z = variable("x"), variable("y"), variable("z")
 NAMES = ("x", "y", "z")

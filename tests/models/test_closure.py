@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from hierarchies import atomic, declare, expr, subs, trans
 
-from models.agents.closure import INACTIVE, close, history_of
-from models.agents.hierarchy import Access, Declaration, Mode, Transition
-from models.automaton import Kind, Range, enumeration
-from models.expressions.expression import equal, symbol, variable
+from workbench.models.agents.closure import INACTIVE, close, history_of
+from workbench.models.agents.hierarchy import Access, Declaration, Mode, Transition
+from workbench.models.automaton import Kind, Range, enumeration
+from workbench.models.expressions.expression import equal, symbol, variable
 
 IDLE = trans("de", "dx")
 H = variable("h")

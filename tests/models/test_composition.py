@@ -8,10 +8,17 @@ from itertools import islice
 import pytest
 from hierarchies import actions, atomic, constraints, declare, expr, subs, trans
 
-from models.agents.composition import Interaction, Product, compose, explicit, hide, rename
-from models.agents.flatten import flatten
-from models.agents.hierarchy import Access, Agent, Mode
-from models.automaton import (
+from workbench.models.agents.composition import (
+    Interaction,
+    Product,
+    compose,
+    explicit,
+    hide,
+    rename,
+)
+from workbench.models.agents.flatten import flatten
+from workbench.models.agents.hierarchy import Access, Agent, Mode
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -23,8 +30,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import FALSE, at_location, constant
-from models.source import ModelError
+from workbench.models.expressions.expression import FALSE, at_location, constant
+from workbench.models.source import ModelError
 
 
 def switch(name: str, label: str | None = None, reset: str | None = None) -> HybridAutomaton:

@@ -11,8 +11,8 @@ from hierarchies import actions, constraints, expr, rng
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.agents.composition import Product
-from models.automaton import (
+from workbench.models.agents.composition import Product
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -23,10 +23,18 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.dynamics import eliminate_algebraic
-from models.expressions.evaluation import evaluate, holds
-from models.expressions.expression import FALSE, TRUE, Expression, add, constant, multiply, variable
-from models.source import ModelError
+from workbench.models.dynamics import eliminate_algebraic
+from workbench.models.expressions.evaluation import evaluate, holds
+from workbench.models.expressions.expression import (
+    FALSE,
+    TRUE,
+    Expression,
+    add,
+    constant,
+    multiply,
+    variable,
+)
+from workbench.models.source import ModelError
 
 
 def automaton(

@@ -9,14 +9,14 @@ from expression_strategies import GRID, LINE, STEPS, constants, number, variable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.expressions.evaluation import (
+from workbench.models.expressions.evaluation import (
     EvaluationError,
     evaluate,
     evaluate_number,
     exact_operation,
     holds,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     Expression,
     at_location,
     conditional,
@@ -31,8 +31,8 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.text import parse_expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.text import parse_expression
 
 F = Fraction
 x, y = variable("x"), variable("y")

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from models.expressions.algebra import (
+from workbench.models.expressions.algebra import (
     affine_form,
     degree,
     differentiate,
@@ -21,8 +21,8 @@ from models.expressions.algebra import (
     simplify,
     without_piecewise,
 )
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import (
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import (
     FALSE,
     ONE,
     TRUE,
@@ -43,12 +43,12 @@ from models.expressions.expression import (
     power,
     variable,
 )
-from models.expressions.literals import MAX_CONSTANT_BITS, ExpressionTooLargeError
-from models.expressions.operators import Op
-from models.expressions.printing import to_text
-from models.expressions.text import parse_expression
-from models.expressions.traversal import conjuncts, free_variables, postorder, substitute
-from models.source import Span
+from workbench.models.expressions.literals import MAX_CONSTANT_BITS, ExpressionTooLargeError
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import conjuncts, free_variables, postorder, substitute
+from workbench.models.source import Span
 
 x, y, z = variable("x"), variable("y"), variable("z")
 
@@ -276,7 +276,7 @@ def test_degree_of_a_deep_polynomial() -> None:
 
 def test_dropping_very_deep_expressions_does_not_crash() -> None:
     script = (
-        "from models.expressions.expression import *\n"
+        "from workbench.models.expressions.expression import *\n"
         "e = variable('x')\n"
         "for i in range(1_000_000): e = function(Op.SIN, e)\n"
         "del e\n"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from models.expressions.dialect import CHARON, SPACEEX, Dialect
-from models.expressions.expression import (
+from workbench.models.expressions.dialect import CHARON, SPACEEX, Dialect
+from workbench.models.expressions.expression import (
     Expression,
     at_location,
     boolean,
@@ -25,9 +25,9 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.text import MAX_NESTING, parse_expression
-from models.source import ModelError, Span
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.text import MAX_NESTING, parse_expression
+from workbench.models.source import ModelError, Span
 
 a, b, c, x, y = (variable(n) for n in "abcxy")
 

@@ -6,14 +6,14 @@ from itertools import combinations
 
 from charon_texts import automaton_of
 
-from models.agents.composition import Interaction, Product
-from models.agents.families import Family, Partner, Unrolled, parts_of
-from models.automaton import Constraint, Range, primed
-from models.expressions.expression import variable
-from models.expressions.text import parse_expression
-from models.expressions.traversal import conjuncts
-from models.interchange.json_model import from_json, to_json
-from models.load import load
+from workbench.models.agents.composition import Interaction, Product
+from workbench.models.agents.families import Family, Partner, Unrolled, parts_of
+from workbench.models.automaton import Constraint, Range, primed
+from workbench.models.expressions.expression import variable
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import conjuncts
+from workbench.models.interchange.json_model import from_json, to_json
+from workbench.models.load import load
 
 PATTERN = Interaction(
     "meet",

@@ -7,14 +7,21 @@ from fractions import Fraction
 import pytest
 from hierarchies import actions, atomic, constraints, declare, expr, parts, subs, trans
 
-from models.agents.composition import Product, explicit
-from models.agents.flatten import flatten
-from models.agents.hierarchy import Agent, AgentInstance, Claim, Interaction, Mode, ModeInstance
-from models.automaton import INT, Constraint, HybridAutomaton, Input, Kind, Range
-from models.dynamics import eliminate_algebraic
-from models.expressions.expression import FALSE, TRUE, at_location, constant
-from models.load import load
-from models.source import ModelError
+from workbench.models.agents.composition import Product, explicit
+from workbench.models.agents.flatten import flatten
+from workbench.models.agents.hierarchy import (
+    Agent,
+    AgentInstance,
+    Claim,
+    Interaction,
+    Mode,
+    ModeInstance,
+)
+from workbench.models.automaton import INT, Constraint, HybridAutomaton, Input, Kind, Range
+from workbench.models.dynamics import eliminate_algebraic
+from workbench.models.expressions.expression import FALSE, TRUE, at_location, constant
+from workbench.models.load import load
+from workbench.models.source import ModelError
 
 
 def job() -> Mode:

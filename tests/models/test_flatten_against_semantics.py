@@ -19,17 +19,17 @@ from hierarchies import declare, point, rng
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from models.agents.closure import INACTIVE
-from models.agents.executions import AgentSemantics, Execution
-from models.agents.flatten import flatten
-from models.agents.hierarchy import Agent, AgentInstance, Mode, ModeInstance, Transition
-from models.agents.resets import apply
-from models.agents.semantics import ModeSemantics
-from models.automaton import Automaton, Constraint, HybridAutomaton, Kind
-from models.expressions.evaluation import Scalar, holds
-from models.expressions.expression import TRUE
-from models.expressions.text import parse_expression
-from models.source import ModelError
+from workbench.models.agents.closure import INACTIVE
+from workbench.models.agents.executions import AgentSemantics, Execution
+from workbench.models.agents.flatten import flatten
+from workbench.models.agents.hierarchy import Agent, AgentInstance, Mode, ModeInstance, Transition
+from workbench.models.agents.resets import apply
+from workbench.models.agents.semantics import ModeSemantics
+from workbench.models.automaton import Automaton, Constraint, HybridAutomaton, Kind
+from workbench.models.expressions.evaluation import Scalar, holds
+from workbench.models.expressions.expression import TRUE
+from workbench.models.expressions.text import parse_expression
+from workbench.models.source import ModelError
 
 GUARDS = ("u == 0", "u == 1", "u == 2", "true", "v >= 1", "u > v", "p == 1", "p == 0")
 ACTIONS = (("v", "1"), ("v", "w"), ("w", "u"), ("w", "1 - u"), ("p", "1"), ("p", "1 - p"))

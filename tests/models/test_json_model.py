@@ -14,9 +14,9 @@ from expression_strategies import GRID, LINE, SYMBOLS, condition, number
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models import catalogue
-from models.agents.composition import Interaction, Product
-from models.automaton import (
+from workbench.models import catalogue
+from workbench.models.agents.composition import Interaction, Product
+from workbench.models.automaton import (
     BOOL,
     INT,
     REAL,
@@ -36,7 +36,7 @@ from models.automaton import (
     Variable,
     enumeration,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     at_location,
@@ -51,11 +51,17 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.table import Table
-from models.interchange.json_model import SCHEMA, canonical_bytes, fingerprint, from_json, to_json
-from models.load import load
-from models.source import ModelError, Span
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.table import Table
+from workbench.models.interchange.json_model import (
+    SCHEMA,
+    canonical_bytes,
+    fingerprint,
+    from_json,
+    to_json,
+)
+from workbench.models.load import load
+from workbench.models.source import ModelError, Span
 
 F = Fraction
 x, v = variable("x"), variable("v")
@@ -201,7 +207,7 @@ def test_fingerprint_ignores_spans_and_is_stable_across_processes() -> None:
     moved = from_json(to_json(ball()))
     assert fingerprint(moved) == fingerprint(ball()) == ball().sha256
     script = (
-        "import sys, json; from models.interchange.json_model import from_json, fingerprint;"
+        "import sys, json; from workbench.models.interchange.json_model import from_json, fingerprint;"
         "print(fingerprint(from_json(sys.stdin.read())))"
     )
     found = {
@@ -277,7 +283,7 @@ def test_what_has_no_unambiguous_form_is_refused() -> None:
 
 
 def test_exponential_sharing_is_refused_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.expressions.printing.MAX_PIECES", 100_000)
+    monkeypatch.setattr("workbench.models.expressions.printing.MAX_PIECES", 100_000)
     e = x
     for _ in range(64):
         e = function(Op.SIN, e) + function(Op.COS, e)

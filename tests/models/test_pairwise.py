@@ -7,13 +7,13 @@ from itertools import combinations
 import pytest
 from charon_texts import automaton_of, diagnostics
 
-from models.expressions.expression import conjunction, variable
-from models.expressions.pairwise import Pairwise
-from models.expressions.text import parse_expression
-from models.expressions.traversal import conjuncts, free_variables, substitute
-from models.interchange.json_model import from_json, to_json
-from simulate.agents.asynchronous import simulate_agents
-from simulate.run import simulate
+from workbench.models.expressions.expression import conjunction, variable
+from workbench.models.expressions.pairwise import Pairwise
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.interchange.json_model import from_json, to_json
+from workbench.simulate.agents.asynchronous import simulate_agents
+from workbench.simulate.run import simulate
 
 FLEET = """
 mode Rolling(real v) { write analog real x; diff { d(x) == v; } }

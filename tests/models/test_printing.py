@@ -19,8 +19,8 @@ from expression_strategies import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.expressions.dialect import SPACEEX
-from models.expressions.expression import (
+from workbench.models.expressions.dialect import SPACEEX
+from workbench.models.expressions.expression import (
     Expression,
     add,
     at_location,
@@ -37,11 +37,11 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.literals import ExpressionTooLargeError
-from models.expressions.operators import Op
-from models.expressions.printing import number_text, to_text
-from models.expressions.text import parse_expression
-from models.language.parse import parse_source
+from workbench.models.expressions.literals import ExpressionTooLargeError
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.printing import number_text, to_text
+from workbench.models.expressions.text import parse_expression
+from workbench.models.language.parse import parse_source
 
 x, y, z = variable("x"), variable("y"), variable("z")
 
@@ -171,7 +171,7 @@ def test_long_and_deep_expressions() -> None:
 
 
 def test_text_of_shared_parts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.expressions.printing.MAX_PIECES", 100_000)
+    monkeypatch.setattr("workbench.models.expressions.printing.MAX_PIECES", 100_000)
     shared = x
     for _ in range(60):  # 2**60 occurrences of x
         shared = function(Op.SIN, shared) + function(Op.COS, shared)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import pytest
 
-from models.record import record
+from workbench.models.record import record
 
 
 @record

@@ -9,7 +9,7 @@ from hierarchies import actions, expr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.agents.resets import (
+from workbench.models.agents.resets import (
     ReadsChoiceError,
     after,
     apply,
@@ -18,11 +18,11 @@ from models.agents.resets import (
     simultaneous,
     updates,
 )
-from models.automaton import Constraint, Range, primed
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import add, constant, multiply, variable
-from models.expressions.traversal import free_variables
-from models.source import ModelError
+from workbench.models.automaton import Constraint, Range, primed
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import add, constant, multiply, variable
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.source import ModelError
 
 NAMES = ("x", "y", "z")
 

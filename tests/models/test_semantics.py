@@ -11,13 +11,13 @@ from hierarchies import atomic, constraints, declare, expr, parts, subs, trans
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.agents.closure import INACTIVE
-from models.agents.executions import AgentSemantics, Discrete, Flow, NotAStepError
-from models.agents.hierarchy import Agent, ControlPoint, Mode
-from models.agents.semantics import ModeSemantics, State
-from models.automaton import INT, Kind
-from models.expressions.evaluation import holds
-from models.expressions.polynomial_flow import NotPolynomialError, always, polynomial
+from workbench.models.agents.closure import INACTIVE
+from workbench.models.agents.executions import AgentSemantics, Discrete, Flow, NotAStepError
+from workbench.models.agents.hierarchy import Agent, ControlPoint, Mode
+from workbench.models.agents.semantics import ModeSemantics, State
+from workbench.models.automaton import INT, Kind
+from workbench.models.expressions.evaluation import holds
+from workbench.models.expressions.polynomial_flow import NotPolynomialError, always, polynomial
 
 TRACK = atomic("Track")
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.automaton import BOOL, INT, enumeration
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import (
+from workbench.models.automaton import BOOL, INT, enumeration
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import (
     Expression,
     add,
     compare,
@@ -29,11 +29,18 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import COMPARISONS, Op
-from models.expressions.table import Interpolation, Table
-from models.expressions.text import parse_expression
-from models.language.linear_conjunctions import decide
-from models.smt.solver import Limits, Session, Unknown, Unsatisfiable, Witness, satisfiable
+from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.expressions.text import parse_expression
+from workbench.models.language.linear_conjunctions import decide
+from workbench.models.smt.solver import (
+    Limits,
+    Session,
+    Unknown,
+    Unsatisfiable,
+    Witness,
+    satisfiable,
+)
 
 X, Y = variable("x"), variable("y")
 SMALL = range(-3, 4)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.proof.linear import Form, Row, combination
-from models.smt.rows import RowSession
-from models.smt.solver import Limits
-from reach.sets.support import SupportOracle
+from workbench.models.proof.linear import Form, Row, combination
+from workbench.models.smt.rows import RowSession
+from workbench.models.smt.solver import Limits
+from workbench.reach.sets.support import SupportOracle
 
 NAMES = ("x", "y", "z")
 CLEAR = 1e-6

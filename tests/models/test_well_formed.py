@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from models.agents.composition import Product
-from models.automaton import (
+from workbench.models.agents.composition import Product
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -22,11 +22,11 @@ from models.automaton import (
     ValueType,
     Variable,
 )
-from models.expressions.expression import Expression, constant, equal, variable
-from models.load import load
-from models.proof.certificate import Certificate, PolyhedralProof
-from models.proof.checker import Rejected, check
-from models.well_formed import fault_of
+from workbench.models.expressions.expression import Expression, constant, equal, variable
+from workbench.models.load import load
+from workbench.models.proof.certificate import Certificate, PolyhedralProof
+from workbench.models.proof.checker import Rejected, check
+from workbench.models.well_formed import fault_of
 
 X, Y = variable("x"), variable("y")
 INT = ValueType("int")

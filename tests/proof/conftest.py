@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -17,7 +17,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, constant, variable
+from workbench.models.expressions.expression import Expression, conjunction, constant, variable
 
 X, Y, U = variable("x"), variable("y"), variable("u")
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import verify
-from models.load import load
-from models.proof.adjoint import FlowBounds, Stage
-from models.proof.affine_flow import AffineFlow, Signal
-from models.proof.start_set import StartSet
-from models.verdict import Verified
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import verify
+from workbench.models.load import load
+from workbench.models.proof.adjoint import FlowBounds, Stage
+from workbench.models.proof.affine_flow import AffineFlow, Signal
+from workbench.models.proof.start_set import StartSet
+from workbench.models.verdict import Verified
 
 BITS = 24
 fractions = st.fractions(-3, 3, max_denominator=12)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.automaton import (
+from workbench.models.automaton import (
     BOOL,
     Constraint,
     Edge,
@@ -23,8 +23,8 @@ from models.automaton import (
     Variable,
     enumeration,
 )
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import (
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import (
     Expression,
     conditional,
     conjunction,
@@ -35,12 +35,12 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.proof.certificate import Certificate, PolyhedralProof, decode, encode
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.linear import Form, Rows, alternatives
-from models.proof.polyhedral import Region
-from models.proof.problem import linear_problem
-from reach.evidence import Unproved, prove
+from workbench.models.proof.certificate import Certificate, PolyhedralProof, decode, encode
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.linear import Form, Rows, alternatives
+from workbench.models.proof.polyhedral import Region
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.evidence import Unproved, prove
 
 LIGHT = enumeration("red", "green", "off")
 OTHER = enumeration("off", "red")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.proof.elementary import Elementary, log_2_in, pi_in
-from models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
-from models.proof.univariate import Coefficients, Univariate
-from simulate.validated.balls import ball, ends
+from workbench.models.proof.elementary import Elementary, log_2_in, pi_in
+from workbench.models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
+from workbench.models.proof.univariate import Coefficients, Univariate
+from workbench.simulate.validated.balls import ball, ends
 
 BITS = 64
 FUNCTIONS = Elementary(BITS)

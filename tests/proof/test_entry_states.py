@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import verify
-from models.automaton import (
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import verify
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -20,11 +20,17 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, constant, equal, variable
-from models.load import load
-from models.proof.affine_flow import affine_flow
-from models.proof.problem import linear_problem
-from models.verdict import Falsified, Unknown, Verified
+from workbench.models.expressions.expression import (
+    Expression,
+    conjunction,
+    constant,
+    equal,
+    variable,
+)
+from workbench.models.load import load
+from workbench.models.proof.affine_flow import affine_flow
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Falsified, Unknown, Verified
 
 X, Y = variable("x"), variable("y")
 

@@ -9,16 +9,16 @@ from random import Random
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import verify
-from models.automaton import Constraint, Location, Range
-from models.expressions.evaluation import evaluate
-from models.expressions.text import parse_expression
-from models.load import load
-from models.proof.flow_branches import flow_branches
-from models.proof.linear import affine
-from models.proof.problem import linear_problem
-from models.verdict import Verdict, Verified
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import verify
+from workbench.models.automaton import Constraint, Location, Range
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.models.proof.flow_branches import flow_branches
+from workbench.models.proof.linear import affine
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Verdict, Verified
 
 FLOWS = [
     "max(-1, min(1, -2*x - 3*y))",

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -27,25 +27,25 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, constant, variable
-from models.proof.adjoint import Stage
-from models.proof.affine_flow import AffineFlow, affine_flow
-from models.proof.certificate import (
+from workbench.models.expressions.expression import Expression, conjunction, constant, variable
+from workbench.models.proof.adjoint import Stage
+from workbench.models.proof.affine_flow import AffineFlow, affine_flow
+from workbench.models.proof.certificate import (
     Certificate,
     MalformedCertificateError,
     decode,
     encode,
 )
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.exponential import Balanced, exponential, growth
-from models.proof.flowpipe import Direction, Node, Step, steps
-from models.proof.interruption import CheckInterruptedError
-from models.proof.linear import Form
-from models.proof.packed_rows import PackedRows
-from models.proof.problem import linear_problem
-from models.proof.stay_conditions import ELAPSED
-from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
-from reach.affine.flowpipe_refinement import Found, search_flowpipe
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.exponential import Balanced, exponential, growth
+from workbench.models.proof.flowpipe import Direction, Node, Step, steps
+from workbench.models.proof.interruption import CheckInterruptedError
+from workbench.models.proof.linear import Form
+from workbench.models.proof.packed_rows import PackedRows
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.stay_conditions import ELAPSED
+from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
+from workbench.reach.affine.flowpipe_refinement import Found, search_flowpipe
 
 X, Y, C, U = variable("x"), variable("y"), variable("c"), variable("u")
 

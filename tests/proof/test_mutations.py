@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import verify
-from models.automaton import (
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import verify
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -28,7 +28,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     Expression,
     conjunction,
     constant,
@@ -36,15 +36,15 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.proof.certificate import (
+from workbench.models.proof.certificate import (
     Certificate,
     MalformedCertificateError,
     PolyhedralProof,
     decode,
     encode,
 )
-from models.proof.checker import Accepted, Rejected, check
-from models.verdict import Verified
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.verdict import Verified
 
 X, Y = variable("x"), variable("y")
 

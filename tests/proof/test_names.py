@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from models.agents.composition import Interaction, Product
-from models.automaton import (
+from workbench.models.agents.composition import Interaction, Product
+from workbench.models.automaton import (
     TIME,
     Constraint,
     Edge,
@@ -21,7 +21,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     ONE,
     TRUE,
     Expression,
@@ -31,12 +31,12 @@ from models.expressions.expression import (
     equal,
     variable,
 )
-from models.expressions.operators import Op
-from models.interchange.json_model import from_json, to_json
-from models.proof.certificate import Certificate, PolyhedralProof
-from models.proof.checker import Rejected, check
-from models.source import ModelError
-from models.well_formed import fault_of
+from workbench.models.expressions.operators import Op
+from workbench.models.interchange.json_model import from_json, to_json
+from workbench.models.proof.certificate import Certificate, PolyhedralProof
+from workbench.models.proof.checker import Rejected, check
+from workbench.models.source import ModelError
+from workbench.models.well_formed import fault_of
 
 X = variable("x")
 

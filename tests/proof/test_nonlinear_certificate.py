@@ -13,7 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.automaton import (
+from tests.proof.test_flowpipe_certificate import mutated
+from tests.support.affine_automata import Membership
+from workbench.models.automaton import (
     TIME,
     Constraint,
     Edge,
@@ -24,16 +26,25 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, constant, power, variable
-from models.proof.certificate import Certificate, MalformedCertificateError, decode, encode
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.flowpipe import FlowpipeProof
-from models.proof.problem import linear_problem
-from models.proof.taylor_node import TaylorNode
-from reach.nonlinear.flowpipe import NonlinearExploration
-from reach.nonlinear.parts import NonlinearMethod, NotFollowed
-from tests.proof.test_flowpipe_certificate import mutated
-from tests.support.affine_automata import Membership
+from workbench.models.expressions.expression import (
+    Expression,
+    conjunction,
+    constant,
+    power,
+    variable,
+)
+from workbench.models.proof.certificate import (
+    Certificate,
+    MalformedCertificateError,
+    decode,
+    encode,
+)
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.taylor_node import TaylorNode
+from workbench.reach.nonlinear.flowpipe import NonlinearExploration
+from workbench.reach.nonlinear.parts import NonlinearMethod, NotFollowed
 
 X, C = variable("x"), variable("c")
 HORIZON = Fraction(2)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
@@ -16,13 +16,13 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.proof.certificate import Certificate
-from models.proof.checker import Accepted, check
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from models.proof.problem import linear_problem
-from reach.evidence import Unproved, prove
+from workbench.models.expressions.text import parse_expression
+from workbench.models.proof.certificate import Certificate
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.evidence import Unproved, prove
 
 
 def form(constant: int | Fraction = 0, **coefficients: int | Fraction) -> Form:

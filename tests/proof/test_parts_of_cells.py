@@ -8,20 +8,20 @@ from fractions import Fraction
 
 import pytest
 
-from models.automaton import Constraint, HybridAutomaton, Range
-from models.expressions.expression import constant
-from models.proof.certificate import (
+from workbench.models.automaton import Constraint, HybridAutomaton, Range
+from workbench.models.expressions.expression import constant
+from workbench.models.proof.certificate import (
     Certificate,
     MalformedCertificateError,
     PolyhedralProof,
     decode,
     encode,
 )
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.linear import Form
-from models.proof.polyhedral import HandedOver, Region
-from models.proof.problem import linear_problem
-from reach.evidence import Unproved, prove
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import HandedOver, Region
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.evidence import Unproved, prove
 
 
 def form(constant: int | Fraction = 0, **coefficients: int | Fraction) -> Form:

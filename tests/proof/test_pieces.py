@@ -9,20 +9,20 @@ from random import Random
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import verify
-from models.automaton import BOOL
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import Expression
-from models.expressions.operators import Op
-from models.expressions.text import parse_expression
-from models.expressions.traversal import free_variables, postorder
-from models.load import load
-from models.proof.linear import Row, alternatives
-from models.proof.obligation import Obligation, ObligationKind
-from models.proof.pieces import by_cases, without_pieces
-from models.verdict import Verdict, Verified
-from reach.combinations import refutation
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import verify
+from workbench.models.automaton import BOOL
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import free_variables, postorder
+from workbench.models.load import load
+from workbench.models.proof.linear import Row, alternatives
+from workbench.models.proof.obligation import Obligation, ObligationKind
+from workbench.models.proof.pieces import by_cases, without_pieces
+from workbench.models.verdict import Verdict, Verified
+from workbench.reach.combinations import refutation
 
 CONDITIONS = [
     "min(x, 2 * y, 1) > y - max(x, 0)",

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.automaton import HybridAutomaton
-from models.proof.certificate import (
+from workbench.models.automaton import HybridAutomaton
+from workbench.models.proof.certificate import (
     Certificate,
     MalformedCertificateError,
     PolyhedralProof,
     decode,
     encode,
 )
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from models.proof.problem import linear_problem
-from reach.evidence import Unproved, prove
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.evidence import Unproved, prove
 
 
 def form(constant: int | Fraction = 0, **coefficients: int | Fraction) -> Form:
@@ -63,8 +63,8 @@ def test_a_set_that_misses_initial_states_has_no_evidence(
 
 
 def test_strictness_of_the_bad_set_is_respected(disturbed_decay: HybridAutomaton) -> None:
-    from models.automaton import Property
-    from models.expressions.expression import variable
+    from workbench.models.automaton import Property
+    from workbench.models.expressions.expression import variable
 
     strict = replace(disturbed_decay, properties=(Property("safe", variable("x") < 1),))
     outcome = prove(linear_problem(strict, strict.properties[0]), (between_ones(),))

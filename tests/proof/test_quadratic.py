@@ -10,14 +10,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.automaton import Edge, HybridAutomaton, Initial, Input, Location, Property, Variable
-from models.expressions.expression import conjunction, equal, variable
-from models.proof.certificate import Certificate, decode, encode
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.definite import dot, is_positive_definite, solve, times
-from models.proof.problem import linear_problem
-from models.proof.quadratic import Ellipsoid, FlowWitness, QuadraticInvariant
-from reach.quadratic.ellipsoid_search import NotQuadratic, QuadraticSearch, search_quadratic
+from workbench.models.automaton import (
+    Edge,
+    HybridAutomaton,
+    Initial,
+    Input,
+    Location,
+    Property,
+    Variable,
+)
+from workbench.models.expressions.expression import conjunction, equal, variable
+from workbench.models.proof.certificate import Certificate, decode, encode
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.definite import dot, is_positive_definite, solve, times
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.quadratic import Ellipsoid, FlowWitness, QuadraticInvariant
+from workbench.reach.quadratic.ellipsoid_search import (
+    NotQuadratic,
+    QuadraticSearch,
+    search_quadratic,
+)
 
 X, Y, U = variable("x"), variable("y"), variable("u")
 ENTRIES = st.fractions(min_value=-4, max_value=4, max_denominator=6)
@@ -54,7 +66,7 @@ def test_solving_is_exact(entries: list[Fraction], right: list[Fraction]) -> Non
 
 def switched(bound: int | Fraction = 3) -> HybridAutomaton:
     """Two stable rotations with an input, switched at will; |x| stays below about 2.3."""
-    from models.automaton import Constraint, Range
+    from workbench.models.automaton import Constraint, Range
 
     def place(name: str, turn: int) -> Location:
         return Location(
@@ -165,8 +177,8 @@ def test_all_reachable_locations_must_be_listed() -> None:
 
 
 def test_an_edge_that_resets_the_state_is_rejected() -> None:
-    from models.automaton import Constraint, Range
-    from models.expressions.expression import constant
+    from workbench.models.automaton import Constraint, Range
+    from workbench.models.expressions.expression import constant
 
     model = switched()
     kick = Edge("left", "right", resets=(Constraint("x", Range.exactly(constant(100))),))

@@ -14,28 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.strategies.quadratic import QuadraticStrategy
-from abstraction.strategies.strategy import Task
-from models.automaton import Automaton, HybridAutomaton, Property
-from models.load import load
-from models.proof.certificate import Certificate, MalformedCertificateError, decode, encode
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.definite import is_positive_semidefinite
-from models.proof.problem import linear_problem
-from models.proof.quadratic_function import (
-    QuadraticFunctions,
-    Witness,
-    bad_situations,
-    proves,
-    situations,
-)
-from models.verdict import Unknown, Verified
-from reach.quadratic.ellipsoid_search import reachable_locations
-from reach.quadratic.function_search import NoFunction, search_functions
-from reports.claims.claimed_set import function_set
-from reports.crosscheck.contradictions import cross_check
-from simulate.run import simulate
-from simulate.stepping.methods import Adams
 from tests.proof.test_quadratic import determinant
 from tests.support.energy_automata import (
     rotation,
@@ -45,7 +23,34 @@ from tests.support.energy_automata import (
     two_sided,
     walled_spring,
 )
+from workbench.abstraction.strategies.quadratic import QuadraticStrategy
+from workbench.abstraction.strategies.strategy import Task
 from workbench.cli import run
+from workbench.models.automaton import Automaton, HybridAutomaton, Property
+from workbench.models.load import load
+from workbench.models.proof.certificate import (
+    Certificate,
+    MalformedCertificateError,
+    decode,
+    encode,
+)
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.definite import is_positive_semidefinite
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.quadratic_function import (
+    QuadraticFunctions,
+    Witness,
+    bad_situations,
+    proves,
+    situations,
+)
+from workbench.models.verdict import Unknown, Verified
+from workbench.reach.quadratic.ellipsoid_search import reachable_locations
+from workbench.reach.quadratic.function_search import NoFunction, search_functions
+from workbench.reports.claims.claimed_set import function_set
+from workbench.reports.crosscheck.contradictions import cross_check
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams
 
 WHOLE = st.integers(min_value=-3, max_value=3).map(Fraction)
 

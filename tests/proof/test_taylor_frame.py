@@ -9,10 +9,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from models.proof import taylor_frame
-from models.proof.taylor_frame import Frame, Reached, turned
-from models.proof.taylor_model import Polynomial, TaylorArithmetic
 from tests.proof.test_taylor_model import UNIT, value_of
+from workbench.models.proof import taylor_frame
+from workbench.models.proof.taylor_frame import Frame, Reached, turned
+from workbench.models.proof.taylor_model import Polynomial, TaylorArithmetic
 
 BITS, MEMORY = 64, 3
 

@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from models.expressions.evaluation import EvaluationError, evaluate_number
-from models.expressions.expression import variable
-from models.proof.intervals import UndefinedError
-from models.proof.rational_matrix import inverse
-from models.proof.taylor_evaluation import Program
-from models.proof.taylor_model import Model, Polynomial, TaylorArithmetic
 from tests.support.nonlinear_automata import nonlinear_term
+from workbench.models.expressions.evaluation import EvaluationError, evaluate_number
+from workbench.models.expressions.expression import variable
+from workbench.models.proof.intervals import UndefinedError
+from workbench.models.proof.rational_matrix import inverse
+from workbench.models.proof.taylor_evaluation import Program
+from workbench.models.proof.taylor_model import Model, Polynomial, TaylorArithmetic
 
 BITS = 64
 UNIT = 1 << BITS

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import deadline, strategy, verify
-from models.automaton import (
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import deadline, strategy, verify
+from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
@@ -22,17 +22,24 @@ from models.automaton import (
     ValueType,
     Variable,
 )
-from models.expressions.expression import TRUE, conditional, constant, equal, symbol, variable
-from models.load import load
-from models.model import Model
-from models.proof.certificate import decode, encode
-from models.proof.checker import Accepted, check
-from models.proof.problem import proved_view
-from models.unfolding import MAX_CASES, Unfolded, case_of, folded, unfold
-from models.verdict import Falsified, Verified
-from reports.analysis import Settings, analyse
-from simulate.policy import Policy
-from simulate.run import simulate
+from workbench.models.expressions.expression import (
+    TRUE,
+    conditional,
+    constant,
+    equal,
+    symbol,
+    variable,
+)
+from workbench.models.load import load
+from workbench.models.model import Model
+from workbench.models.proof.certificate import decode, encode
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.problem import proved_view
+from workbench.models.unfolding import MAX_CASES, Unfolded, case_of, folded, unfold
+from workbench.models.verdict import Falsified, Verified
+from workbench.reports.analysis import Settings, analyse
+from workbench.simulate.policy import Policy
+from workbench.simulate.run import simulate
 
 HEATER = """
 mode Work() {{
@@ -163,7 +170,7 @@ def test_locations_have_a_name_for_each_case(tmp_path: Path) -> None:
 def test_every_run_keeps_to_the_cases(tmp_path: Path) -> None:
     """Each stay of a run lies in the invariant of its case, and each of its jumps is an edge of
     the view."""
-    from models.expressions.evaluation import holds
+    from workbench.models.expressions.evaluation import holds
 
     automaton = model(tmp_path, PARTS, SAFE).automaton
     view = proved_view(automaton)

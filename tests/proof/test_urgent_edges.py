@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import deadline, verify
-from models.automaton import Automaton
-from models.load import load
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.problem import linear_problem
-from models.verdict import Falsified, Verdict, Verified
-from simulate.monitoring.run_check import RunCheck
-from simulate.policy import Policy, Switching
-from simulate.run import prepare, simulate
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.automaton import Automaton
+from workbench.models.load import load
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Falsified, Verdict, Verified
+from workbench.simulate.monitoring.run_check import RunCheck
+from workbench.simulate.policy import Policy, Switching
+from workbench.simulate.run import prepare, simulate
 
 ALARM = """
 mode Quiet() {{ write analog real clock; diff {{ d(clock) == 1; }} inv {{ clock <= 3 }} }}

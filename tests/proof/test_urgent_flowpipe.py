@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -18,7 +18,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     compare,
@@ -30,17 +30,17 @@ from models.expressions.expression import (
     power,
     variable,
 )
-from models.expressions.operators import Op
-from models.proof.certificate import Certificate, decode, encode
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.flowpipe import FlowpipeProof
-from models.proof.problem import linear_problem
-from models.proof.stay_conditions import conditions_in
-from reach.affine.flowpipe_parts import FlowpipeMethod
-from reach.affine.flowpipe_refinement import Found, search_flowpipe
-from reach.nonlinear.flowpipe import search_nonlinear
-from reach.nonlinear.parts import Found as Followed
-from reach.nonlinear.parts import NonlinearMethod
+from workbench.models.expressions.operators import Op
+from workbench.models.proof.certificate import Certificate, decode, encode
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.stay_conditions import conditions_in
+from workbench.reach.affine.flowpipe_parts import FlowpipeMethod
+from workbench.reach.affine.flowpipe_refinement import Found, search_flowpipe
+from workbench.reach.nonlinear.flowpipe import search_nonlinear
+from workbench.reach.nonlinear.parts import Found as Followed
+from workbench.reach.nonlinear.parts import NonlinearMethod
 
 X, Y, U = variable("x"), variable("y"), variable("u")
 LOW = conjunction(X >= 0, X <= Fraction(1, 2))

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import deadline, strategy
-from models.load import load
-from models.trace import Ending
-from models.verdict import Verified
-from simulate.run import simulate
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import deadline, strategy
+from workbench.models.load import load
+from workbench.models.trace import Ending
+from workbench.models.verdict import Verified
+from workbench.simulate.run import simulate
 
 MODEL = """
 mode Rising() {{ write analog real y; diff {{ d(y) == 1; }} inv {{ y <= 1 }} }}

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import deadline, verify
-from models.automaton import INT
-from models.expressions.expression import add, compare, constant, multiply, variable
-from models.expressions.operators import Op
-from models.load import load
-from models.proof.linear import Row, alternatives
-from models.verdict import Falsified, Unknown, Verdict, Verified
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.automaton import INT
+from workbench.models.expressions.expression import add, compare, constant, multiply, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.load import load
+from workbench.models.proof.linear import Row, alternatives
+from workbench.models.verdict import Falsified, Unknown, Verdict, Verified
 
 K, M = variable("k"), variable("m")
 TYPES = {"k": INT, "m": INT}

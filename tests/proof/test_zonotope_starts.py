@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.proof.flowpipe import FlowpipeProof, Node, Slab, malformed
-from models.proof.linear import Form
-from models.proof.problem import linear_problem
-from models.proof.start_set import Measured, StartSet
 from tests.proof.test_mutations import certificate, saddle
+from workbench.models.proof.flowpipe import FlowpipeProof, Node, Slab, malformed
+from workbench.models.proof.linear import Form
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.start_set import Measured, StartSet
 
 NAMES = 4
 small = st.integers(-4, 4).map(lambda n: Fraction(n, 2))

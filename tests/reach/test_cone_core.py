@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reach.sets.double_description as module
-from reach.sets.double_description import (
+import workbench.reach.sets.double_description as module
+from workbench.reach.sets.double_description import (
     Description,
     Vector,
     dot,
@@ -22,9 +22,9 @@ from reach.sets.double_description import (
     whole_space,
     widen,
 )
-from reach.sets.integer_simplex import nonnegative_solution
-from reach.sets.polyhedron import Polyhedron
-from reach.time_limit import OutOfTimeError, time_limit
+from workbench.reach.sets.integer_simplex import nonnegative_solution
+from workbench.reach.sets.polyhedron import Polyhedron
+from workbench.reach.time_limit import OutOfTimeError, time_limit
 
 needs_core = pytest.mark.skipif(module._cone is None, reason="the extension is not built")
 

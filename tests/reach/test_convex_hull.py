@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reach.sets import convex_hull as door
-from reach.sets.convex_hull import ConvexHull, HullRefusedError, convex_hull, corners
-from reach.sets.double_description import coprime, dot, independent
-from reach.sets.polyhedron import Polyhedron, integer_row, point_vector
+from workbench.reach.sets import convex_hull as door
+from workbench.reach.sets.convex_hull import ConvexHull, HullRefusedError, convex_hull, corners
+from workbench.reach.sets.double_description import coprime, dot, independent
+from workbench.reach.sets.polyhedron import Polyhedron, integer_row, point_vector
 
 Array = NDArray[np.float64]
 Incidence = list[frozenset[int]]

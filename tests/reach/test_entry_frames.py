@@ -6,14 +6,14 @@ import time
 from fractions import Fraction
 from pathlib import Path
 
-from abstraction.strategies.flowpipe import FlowpipeStrategy
-from abstraction.strategies.strategy import Task
-from models.load import load
-from models.proof.flowpipe import Slab
-from models.proof.linear import Form
-from models.proof.start_set import Measured, StartSet
-from models.verdict import Falsified, Verdict, Verified
-from reach.affine.entry_frames import frame_of
+from workbench.abstraction.strategies.flowpipe import FlowpipeStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.load import load
+from workbench.models.proof.flowpipe import Slab
+from workbench.models.proof.linear import Form
+from workbench.models.proof.start_set import Measured, StartSet
+from workbench.models.verdict import Falsified, Verdict, Verified
+from workbench.reach.affine.entry_frames import frame_of
 
 F = Fraction
 

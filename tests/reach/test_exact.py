@@ -11,8 +11,8 @@ from itertools import product
 
 import pytest
 
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import (
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import (
     ONE,
     Expression,
     compare,
@@ -22,15 +22,15 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.polynomial_flow import always, polynomial
-from models.expressions.text import parse_expression
-from models.smt.solver import Limits, Unsatisfiable, satisfiable
-from reach.exact.backward import BackwardReach, backward_reach
-from reach.exact.flow import NotNilpotentError, flow_polynomial, polynomial_flow
-from reach.exact.polynomial_in_time import InTime
-from reach.exact.qepcad import Proposal, QepcadError, eliminated, find_installation
-from reach.exact.virtual_substitution import NotEliminableError
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.polynomial_flow import always, polynomial
+from workbench.models.expressions.text import parse_expression
+from workbench.models.smt.solver import Limits, Unsatisfiable, satisfiable
+from workbench.reach.exact.backward import BackwardReach, backward_reach
+from workbench.reach.exact.flow import NotNilpotentError, flow_polynomial, polynomial_flow
+from workbench.reach.exact.polynomial_in_time import InTime
+from workbench.reach.exact.qepcad import Proposal, QepcadError, eliminated, find_installation
+from workbench.reach.exact.virtual_substitution import NotEliminableError
 
 LIMITS = Limits(200_000_000, 60_000)
 
@@ -181,7 +181,7 @@ def test_a_disjunction_is_reached_if_one_part_is() -> None:
 
 
 def test_what_cannot_be_eliminated_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reach.exact.qepcad.find_installation", lambda: None)
+    monkeypatch.setattr("workbench.reach.exact.qepcad.find_installation", lambda: None)
     with pytest.raises(NotEliminableError, match="degree 4"):
         backward_reach(flow(x="4*p*time^3", p="0"), parsed("x <= 0"))
     with pytest.raises(NotEliminableError, match="degree 3"):
@@ -204,7 +204,7 @@ needs_qepcad = pytest.mark.skipif(find_installation() is None, reason="QEPCAD is
 @needs_qepcad
 def test_qepcad_takes_over_at_degree_four(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jerk b*t + c with d = 1, r = 0: a quartic with three parameters."""
-    monkeypatch.setattr("reach.exact.backward.LIMITS", Limits(6_000_000, 3_000))
+    monkeypatch.setattr("workbench.reach.exact.backward.LIMITS", Limits(6_000_000, 3_000))
     found = backward_reach(
         {"d": tuple(map(parsed, ("1", "0", "k/2", "-c/6", "-b/24")))}, parsed("d <= 0")
     )
@@ -235,7 +235,7 @@ def test_qepcad_is_stopped_when_its_time_is_over() -> None:
 
 
 def test_without_qepcad_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reach.exact.qepcad.find_installation", lambda: None)
+    monkeypatch.setattr("workbench.reach.exact.qepcad.find_installation", lambda: None)
     with pytest.raises(NotEliminableError, match=r"degree 4.*pip install"):
         backward_reach(flow(x="4*p*time^3", p="0"), parsed("x <= 0"))
 
@@ -253,14 +253,15 @@ def test_a_wrong_answer_of_the_program_is_not_believed(monkeypatch: pytest.Monke
     """x + p*q*t^4 <= 0 is reached iff x <= 0 or p*q < 0."""
     answers = iter(("x <= 0", "x <= 1 || p*q < 0", "true"))
     monkeypatch.setattr(
-        "reach.exact.backward.eliminated", lambda *_: Proposal(parsed(next(answers)), None)
+        "workbench.reach.exact.backward.eliminated",
+        lambda *_: Proposal(parsed(next(answers)), None),
     )
     moving = flow(x="4*p*q*time^3", p="0", q="0")
     with pytest.raises(NotEliminableError, match="refuted"):
         backward_reach(moving, parsed("x <= 0"))
     monkeypatch.undo()
     right = Proposal(parsed("x <= 0 || p*q < 0"), None)
-    monkeypatch.setattr("reach.exact.backward.eliminated", lambda *_: right)
+    monkeypatch.setattr("workbench.reach.exact.backward.eliminated", lambda *_: right)
     assert backward_reach(moving, parsed("x <= 0")).is_verified
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import deadline, verify
-from models.load import load
-from models.verdict import Falsified, Verdict
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.load import load
+from workbench.models.verdict import Falsified, Verdict
 
 MODEL = """
 mode Run() {{ write analog real x, y; diff {{ d(x) == 1; d(y) == 0; }} }}

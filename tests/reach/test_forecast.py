@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
@@ -16,13 +16,13 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, constant, variable
-from models.proof.flowpipe import Node
-from models.proof.problem import linear_problem
-from reach.affine import flowpipe
-from reach.affine.flowpipe import Exploration
-from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
-from reach.affine.flowpipe_refinement import Found, search_flowpipe
+from workbench.models.expressions.expression import Expression, conjunction, constant, variable
+from workbench.models.proof.flowpipe import Node
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.affine import flowpipe
+from workbench.reach.affine.flowpipe import Exploration
+from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
+from workbench.reach.affine.flowpipe_refinement import Found, search_flowpipe
 
 X, V, U = variable("x"), variable("v"), variable("u")
 HORIZON = Fraction(6)

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abstraction.strategies.flowpipe import FlowpipeStrategy
-from abstraction.strategies.strategy import Task
-from models.load import load
-from models.proof.flowpipe import FlowpipeProof, Node, start_set
-from models.proof.linear import Form
-from models.proof.problem import linear_problem
-from models.verdict import Falsified, Verdict, Verified
-from reach.affine.demands import Demands
-from reach.affine.flowpipe_parts import MovedFrame
-from reach.affine.moved_frames import moved_frame
+from workbench.abstraction.strategies.flowpipe import FlowpipeStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.load import load
+from workbench.models.proof.flowpipe import FlowpipeProof, Node, start_set
+from workbench.models.proof.linear import Form
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Falsified, Verdict, Verified
+from workbench.reach.affine.demands import Demands
+from workbench.reach.affine.flowpipe_parts import MovedFrame
+from workbench.reach.affine.moved_frames import moved_frame
 
 CONVERTER = """
 mode On() {{

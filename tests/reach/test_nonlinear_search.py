@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from abstraction.strategies.nonlinear import NonlinearStrategy
-from abstraction.strategies.strategy import Task
-from models.automaton import (
+from workbench.abstraction.strategies.nonlinear import NonlinearStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
@@ -19,12 +19,12 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, function, variable
-from models.expressions.operators import Op
-from models.proof.problem import linear_problem
-from models.proof.taylor_flow import nonlinear_flow
-from models.verdict import Unknown
-from reach.nonlinear.fidelity import fidelity
+from workbench.models.expressions.expression import Expression, conjunction, function, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.taylor_flow import nonlinear_flow
+from workbench.models.verdict import Unknown
+from workbench.reach.nonlinear.fidelity import fidelity
 
 
 def tanks(count: int, claim: Expression) -> HybridAutomaton:

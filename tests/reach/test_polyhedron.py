@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reach.sets.conic import Premises
-from reach.sets.double_description import TooManyRaysError, Vector, dot, independent
-from reach.sets.polyhedron import Polyhedron, integer_row, point_vector
+from workbench.reach.sets.conic import Premises
+from workbench.reach.sets.double_description import TooManyRaysError, Vector, dot, independent
+from workbench.reach.sets.polyhedron import Polyhedron, integer_row, point_vector
 
 SQUARE = [(0, 1, 0), (2, -1, 0), (0, 0, 1), (2, 0, -1)]
 
@@ -79,7 +79,7 @@ def test_cross_polytope_has_its_facets() -> None:
 
 
 def test_too_many_generators_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reach.sets.double_description.MAX_PAIRS", 3)
+    monkeypatch.setattr("workbench.reach.sets.double_description.MAX_PAIRS", 3)
     with pytest.raises(TooManyRaysError):
         polyhedron(*SQUARE).restricted([(1, -1, 0)])
 

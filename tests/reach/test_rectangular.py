@@ -13,9 +13,9 @@ from fractions import Fraction
 
 import pytest
 
-from abstraction.strategies.rectangular import RectangularStrategy
-from abstraction.strategies.strategy import Task
-from models.automaton import (
+from workbench.abstraction.strategies.rectangular import RectangularStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.automaton import (
     BOOL,
     Automaton,
     Constraint,
@@ -31,7 +31,7 @@ from models.automaton import (
     Variable,
     enumeration,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     at_location,
@@ -44,17 +44,17 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.operators import Op
-from models.load import load
-from models.proof.checker import Accepted, check
-from models.proof.problem import linear_problem
-from models.verdict import Falsified, Unknown, Verified
-from reach.rectangular.evidence import prove_nodes
-from reach.rectangular.exact_replay import objection
-from reach.rectangular.exploration import Node, explore_exactly, explore_hulls
-from reach.rectangular.system import Packing, RectangularSystem
-from reach.rectangular.witness import Path, Run, Stay, run_along
-from reach.sets.polyhedron import point_vector
+from workbench.models.expressions.operators import Op
+from workbench.models.load import load
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Falsified, Unknown, Verified
+from workbench.reach.rectangular.evidence import prove_nodes
+from workbench.reach.rectangular.exact_replay import objection
+from workbench.reach.rectangular.exploration import Node, explore_exactly, explore_hulls
+from workbench.reach.rectangular.system import Packing, RectangularSystem
+from workbench.reach.rectangular.witness import Path, Run, Stay, run_along
+from workbench.reach.sets.polyhedron import point_vector
 
 CLOCKS = ("x", "y")
 CAP = 5  # constants are at most 3

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reach.rectangular.evidence as module
-from abstraction.strategies.rectangular import RectangularStrategy
-from abstraction.strategies.strategy import Task
-from abstraction.verification import deadline, verify
-from models.automaton import (
+import workbench.reach.rectangular.evidence as module
+from workbench.abstraction.strategies.rectangular import RectangularStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.automaton import (
     INT,
     Automaton,
     Constraint,
@@ -28,20 +28,20 @@ from models.automaton import (
     Variable,
     primed,
 )
-from models.expressions.expression import TRUE, conjunction, constant, equal, variable
-from models.load import load
-from models.proof.certificate import Certificate, PolyhedralProof, decode, encode
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.linear import Form, Row
-from models.proof.polyhedral import Evidence, Impossible, InCell, Kept
-from models.proof.problem import linear_problem
-from models.verdict import Falsified, Unknown, Verified
-from reach.rectangular.evidence import prove_nodes
-from reach.rectangular.exploration import Node, explore_hulls
-from reach.rectangular.starts import start_entries
-from reach.rectangular.system import Packing, RectangularSystem
-from reach.sets.double_description import Vector, coprime
-from reach.sets.polyhedron import Polyhedron
+from workbench.models.expressions.expression import TRUE, conjunction, constant, equal, variable
+from workbench.models.load import load
+from workbench.models.proof.certificate import Certificate, PolyhedralProof, decode, encode
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.linear import Form, Row
+from workbench.models.proof.polyhedral import Evidence, Impossible, InCell, Kept
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Falsified, Unknown, Verified
+from workbench.reach.rectangular.evidence import prove_nodes
+from workbench.reach.rectangular.exploration import Node, explore_hulls
+from workbench.reach.rectangular.starts import start_entries
+from workbench.reach.rectangular.system import Packing, RectangularSystem
+from workbench.reach.sets.double_description import Vector, coprime
+from workbench.reach.sets.polyhedron import Polyhedron
 
 
 def explored(model: Automaton, packing: Packing) -> tuple[RectangularSystem, list[Node]]:
@@ -334,7 +334,7 @@ def many_directions(count: int) -> HybridAutomaton:
 def test_an_operation_that_takes_too_long_ends_with_a_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("reach.sets.double_description.MAX_PAIRS", 10**9)
+    monkeypatch.setattr("workbench.reach.sets.double_description.MAX_PAIRS", 10**9)
     model = many_directions(11)
     task = Task(model, model.properties[0], deadline(0.3))
     verdict = verify(task, "rectangular")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.rectangular import RectangularStrategy
-from abstraction.strategies.strategy import Task
-from models.automaton import (
+from workbench.abstraction.strategies.rectangular import RectangularStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.automaton import (
     Automaton,
     Constraint,
     Edge,
@@ -24,7 +24,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     Expression,
     compare,
     conjunction,
@@ -32,12 +32,12 @@ from models.expressions.expression import (
     multiply,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.traversal import substitute
-from models.load import load
-from models.proof.checker import Accepted, check
-from models.smt.solver import Limits, Unsatisfiable, satisfiable
-from models.verdict import Falsified, Unknown, Verdict, Verified
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import substitute
+from workbench.models.load import load
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.smt.solver import Limits, Unsatisfiable, satisfiable
+from workbench.models.verdict import Falsified, Unknown, Verdict, Verified
 
 CROSSING = """
 // A train 600 m away at 30 to 40 m/s needs 15 s at least; the gate, raised by 90 degrees, begins

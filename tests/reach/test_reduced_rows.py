@@ -7,9 +7,9 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.proof.farkas import implies, refutes
-from models.proof.linear import Form, Row
-from reach.affine.reduced_rows import ReducedRows
+from workbench.models.proof.farkas import implies, refutes
+from workbench.models.proof.linear import Form, Row
+from workbench.reach.affine.reduced_rows import ReducedRows
 
 
 def row(constant: int | Fraction, **coefficients: int | Fraction) -> Row:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reach.sets.support as module
-from reach.sets.support import Array, SupportOracle
+import workbench.reach.sets.support as module
+from workbench.reach.sets.support import Array, SupportOracle
 
 needs_walks = pytest.mark.skipif(module._support is None, reason="the extension is not built")
 

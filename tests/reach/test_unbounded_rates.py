@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import verify
-from models.load import load
-from models.verdict import Falsified, Unknown, Verdict
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import verify
+from workbench.models.load import load
+from workbench.models.verdict import Falsified, Unknown, Verdict
 
 MODEL = """
 mode Falling() {{ write analog real x; diff {{ d(x) <= 1; }} inv {{ {inv} }} }}

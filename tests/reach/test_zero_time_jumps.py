@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.flowpipe import FlowpipeStrategy
-from abstraction.strategies.strategy import Task
-from models.load import load
-from models.verdict import Falsified, Verdict, Verified
+from workbench.abstraction.strategies.flowpipe import FlowpipeStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.load import load
+from workbench.models.verdict import Falsified, Verdict, Verified
 
 PIECEWISE = """
 mode Lin() {{

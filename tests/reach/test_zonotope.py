@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from models.proof.start_set import Measured, StartSet
-from reach.affine.forecast import zonotope_of
-from reach.sets.zonotope import Zonotope
+from workbench.models.proof.start_set import Measured, StartSet
+from workbench.reach.affine.forecast import zonotope_of
+from workbench.reach.sets.zonotope import Zonotope
 
 numbers = st.floats(-8, 8, width=32)
 

@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 from thermostats import heater, simple_heater
 
-from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.outcome import Refines
-from models.automaton import HybridAutomaton
-from models.proof.certificate import MalformedCertificateError, PolyhedralProof
-from models.proof.checker import Rejected
-from models.proof.linear import Form
-from models.proof.refinement import (
+from workbench.abstraction.refinement.flat import Settings, refine
+from workbench.abstraction.refinement.outcome import Refines
+from workbench.models.automaton import HybridAutomaton
+from workbench.models.proof.certificate import MalformedCertificateError, PolyhedralProof
+from workbench.models.proof.checker import Rejected
+from workbench.models.proof.linear import Form
+from workbench.models.proof.refinement import (
     RefinementCertificate,
     Refuted,
     Simulated,
     check_refinement,
     reach_problem,
 )
-from models.proof.refinement_text import decode_refinement, encode_refinement
-from reach.evidence import prove
+from workbench.models.proof.refinement_text import decode_refinement, encode_refinement
+from workbench.reach.evidence import prove
 
 Pair = tuple[HybridAutomaton, HybridAutomaton, RefinementCertificate]
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.refinement.circular import circle
-from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.outcome import NotProved, Refines, Rule
-from abstraction.refinement.proof_file import check_proof, encode_proof
-from abstraction.refinement.proof_tree import prove_refinement
-from models.load import load
-from models.model import Model
-from models.proof.refinement import Simulated
+from workbench.abstraction.refinement.circular import circle
+from workbench.abstraction.refinement.flat import Settings, refine
+from workbench.abstraction.refinement.outcome import NotProved, Refines, Rule
+from workbench.abstraction.refinement.proof_file import check_proof, encode_proof
+from workbench.abstraction.refinement.proof_tree import prove_refinement
+from workbench.models.load import load
+from workbench.models.model import Model
+from workbench.models.proof.refinement import Simulated
 
 TEXT = """
 mode FollowTop() { write analog real x; read analog real y; diff { d(x) == y - x; } }
@@ -138,7 +138,7 @@ def test_the_rule_stands_in_the_tree_and_its_certificate_is_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the search over the whole finds no reachable set, the circle does."""
-    import abstraction.refinement.flat as flat
+    import workbench.abstraction.refinement.flat as flat
 
     detailed, abstract = pair(tmp_path, "Following", "Keeping")
     search = flat.reachable_sets

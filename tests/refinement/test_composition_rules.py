@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.refinement.flat import Settings
-from abstraction.refinement.outcome import Refines, Rule
-from abstraction.refinement.proof_file import check_proof, encode_proof
-from abstraction.refinement.proof_tree import Proof, prove_refinement
-from models.agents.agent_operators import hide, rename
-from models.agents.flatten import flatten
-from models.agents.hierarchy import Agent
-from models.catalogue import find
-from models.load import load
-from models.model import Model
-from models.proof.checker import Rejected
-from models.proof.refinement import Simulated
+from workbench.abstraction.refinement.flat import Settings
+from workbench.abstraction.refinement.outcome import Refines, Rule
+from workbench.abstraction.refinement.proof_file import check_proof, encode_proof
+from workbench.abstraction.refinement.proof_tree import Proof, prove_refinement
+from workbench.models.agents.agent_operators import hide, rename
+from workbench.models.agents.flatten import flatten
+from workbench.models.agents.hierarchy import Agent
+from workbench.models.catalogue import find
+from workbench.models.load import load
+from workbench.models.model import Model
+from workbench.models.proof.checker import Rejected
+from workbench.models.proof.refinement import Simulated
 
 WORKED = Path(__file__).with_name("worked.charon")
 

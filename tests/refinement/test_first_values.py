@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from abstraction.refinement.induction import place_of
-from models.automaton import HybridAutomaton
-from models.interchange.json_model import SCHEMA, from_json
-from models.load import load
-from models.source import ModelError
+from workbench.abstraction.refinement.induction import place_of
 from workbench.cli import run
+from workbench.models.automaton import HybridAutomaton
+from workbench.models.interchange.json_model import SCHEMA, from_json
+from workbench.models.load import load
+from workbench.models.source import ModelError
 
 
 def verdict(folder: Path, detailed: str, simple: str, *options: str) -> int:

@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.refinement.flat import Settings
-from abstraction.refinement.induction import Induction, place_of, prove_by_induction
-from abstraction.refinement.induction_file import AnyLength, check_induction, encode_induction
-from models.load import load
-from models.model import Model
-from models.proof.checker import Rejected
-from models.source import ModelError
+from workbench.abstraction.refinement.flat import Settings
+from workbench.abstraction.refinement.induction import Induction, place_of, prove_by_induction
+from workbench.abstraction.refinement.induction_file import (
+    AnyLength,
+    check_induction,
+    encode_induction,
+)
+from workbench.models.load import load
+from workbench.models.model import Model
+from workbench.models.proof.checker import Rejected
+from workbench.models.source import ModelError
 
 LINE = """
 mode AnyTop() { write analog real x; diff { d(x) in [-1, 1]; } inv { x >= 0 && x <= 9 } }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.refinement import decomposition
+from workbench.abstraction.refinement import decomposition
 from workbench.cli import run
 
 SYSTEM = """

@@ -8,20 +8,20 @@ from fractions import Fraction
 import pytest
 from thermostats import heater
 
-from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.makers import (
+from workbench.abstraction.refinement.flat import Settings, refine
+from workbench.abstraction.refinement.makers import (
     merged,
     with_interval_flows,
     with_wider_guards,
     without_variables,
 )
-from abstraction.refinement.outcome import Refines
-from abstraction.refinement.timed import CLOCK, durations, timed, with_clock
-from models.agents.composition import explicit
-from models.automaton import HybridAutomaton
-from models.catalogue import find
-from models.load import load
-from models.source import ModelError
+from workbench.abstraction.refinement.outcome import Refines
+from workbench.abstraction.refinement.timed import CLOCK, durations, timed, with_clock
+from workbench.models.agents.composition import explicit
+from workbench.models.automaton import HybridAutomaton
+from workbench.models.catalogue import find
+from workbench.models.load import load
+from workbench.models.source import ModelError
 
 QUIET = Settings(refute=False, reach=False)
 

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 from random_refinements import rich_pair
 
-from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.membership import Matcher
-from abstraction.refinement.outcome import Refines
-from models.automaton import (
+from workbench.abstraction.refinement.flat import Settings, refine
+from workbench.abstraction.refinement.membership import Matcher
+from workbench.abstraction.refinement.outcome import Refines
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -19,11 +19,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import Expression, conjunction, constant, variable
-from models.trace import Trace
-from simulate.policy import Policy
-from simulate.run import prepare, simulate
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import Expression, conjunction, constant, variable
+from workbench.models.trace import Trace
+from workbench.simulate.policy import Policy
+from workbench.simulate.run import prepare, simulate
 
 X = variable("x")
 SLACK = 1e-4
@@ -222,7 +222,7 @@ def test_the_test_can_fail() -> None:
 
 def test_refuted_pairs_are_not_proved_and_the_other_way_round() -> None:
     """A refutation and a proof of one pair exclude each other, whoever comes first."""
-    from abstraction.refinement.refutation import find_unmatched_run
+    from workbench.abstraction.refinement.refutation import find_unmatched_run
 
     random = Random(17)
     refuted = 0

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.outcome import NotProved, Refines, Refuted
-from abstraction.refinement.proof_file import check_proof
-from abstraction.refinement.proof_tree import prove_refinement
-from models.automaton import HybridAutomaton, Initial, Location, Variable
-from models.expressions.expression import FALSE, variable
-from models.load import load
-from models.proof.checker import Rejected
-from models.proof.refinement_text import encode_refinement
+from workbench.abstraction.refinement.flat import Settings, refine
+from workbench.abstraction.refinement.outcome import NotProved, Refines, Refuted
+from workbench.abstraction.refinement.proof_file import check_proof
+from workbench.abstraction.refinement.proof_tree import prove_refinement
+from workbench.models.automaton import HybridAutomaton, Initial, Location, Variable
+from workbench.models.expressions.expression import FALSE, variable
+from workbench.models.load import load
+from workbench.models.proof.checker import Rejected
+from workbench.models.proof.refinement_text import encode_refinement
 
 SHARED = """
 mode DetailedTop() { readwrite discrete real x; write analog real y; diff { d(y) == x; } }

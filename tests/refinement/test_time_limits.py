@@ -9,20 +9,20 @@ from dataclasses import replace
 import pytest
 from charon_texts import agent_of, automaton_of
 
-from abstraction.refinement import membership, proof_tree, refutation
-from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.location_maps import searched_places
-from abstraction.refinement.outcome import NotProved, Outcome
-from abstraction.refinement.proof_tree import prove_refinement
-from abstraction.refinement.time_left import moment_after, within_time
-from models.agents.composition import explicit
-from models.agents.flatten import flatten
-from models.automaton import Automaton, HybridAutomaton
-from models.model import Model
-from models.proof.obligation import Obligation
-from models.proof.simulation_relation import Relation
-from models.smt.solver import Limits
-from reach.time_limit import time_limit
+from workbench.abstraction.refinement import membership, proof_tree, refutation
+from workbench.abstraction.refinement.flat import Settings, refine
+from workbench.abstraction.refinement.location_maps import searched_places
+from workbench.abstraction.refinement.outcome import NotProved, Outcome
+from workbench.abstraction.refinement.proof_tree import prove_refinement
+from workbench.abstraction.refinement.time_left import moment_after, within_time
+from workbench.models.agents.composition import explicit
+from workbench.models.agents.flatten import flatten
+from workbench.models.automaton import Automaton, HybridAutomaton
+from workbench.models.model import Model
+from workbench.models.proof.obligation import Obligation
+from workbench.models.proof.simulation_relation import Relation
+from workbench.models.smt.solver import Limits
+from workbench.reach.time_limit import time_limit
 
 TEXT = """
 mode Top() {{ write analog real x; private analog real z = 0; diff {{ d(x) == {rate}; d(z) == x; }} }}

@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from charon_texts import automaton_of
 
-from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.makers import merged, without_variables
-from abstraction.refinement.outcome import Refines
-from models.agents.composition import explicit
-from models.automaton import HybridAutomaton
-from models.expressions.text import parse_expression
-from models.proof.checker import Rejected
-from models.proof.conditions import limit_of
-from models.proof.refinement import Assumed, Simulated, check_refinement
+from workbench.abstraction.refinement.flat import Settings, refine
+from workbench.abstraction.refinement.makers import merged, without_variables
+from workbench.abstraction.refinement.outcome import Refines
+from workbench.models.agents.composition import explicit
+from workbench.models.automaton import HybridAutomaton
+from workbench.models.expressions.text import parse_expression
+from workbench.models.proof.checker import Rejected
+from workbench.models.proof.conditions import limit_of
+from workbench.models.proof.refinement import Assumed, Simulated, check_refinement
 
 QUIET = Settings(refute=False, reach=False)
 TEXT = """

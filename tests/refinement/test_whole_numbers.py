@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from charon_texts import automaton_of
 
-from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.outcome import Refines
-from models.automaton import Automaton
+from workbench.abstraction.refinement.flat import Settings, refine
+from workbench.abstraction.refinement.outcome import Refines
+from workbench.models.automaton import Automaton
 
 QUIET = Settings(refute=False, reach=False)
 TEXT = """

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from thermostats import heater, one_room, simple_heater
 
-from abstraction.refinement.flat import Settings, refine
-from abstraction.refinement.outcome import NotProved, Refines, Refuted
-from abstraction.refinement.proof_tree import Proof, prove_refinement
-from models.automaton import HybridAutomaton
-from models.load import load
+from workbench.abstraction.refinement.flat import Settings, refine
+from workbench.abstraction.refinement.outcome import NotProved, Refines, Refuted
+from workbench.abstraction.refinement.proof_tree import Proof, prove_refinement
+from workbench.models.automaton import HybridAutomaton
+from workbench.models.load import load
 
 WORKED = Path(__file__).with_name("worked.charon")
 

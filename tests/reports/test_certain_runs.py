@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.load import load
-from models.model import Model
-from models.proof.certificate import PolyhedralProof
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from models.trace import Ending, Trace
-from reports.analysis import Settings, analyse
-from reports.claims.claimed_set import polyhedral_set
-from reports.crosscheck.certain_runs import AGREEMENT, certain, stays
-from reports.crosscheck.contradictions import CrossCheck, cross_check
-from reports.data.report import report_data
-from reports.simulated_runs import METHOD, simulated, steadied
-from simulate.run import simulate
-from simulate.stepping.methods import Taylor
 from tests.support.report_models import heater
+from workbench.models.load import load
+from workbench.models.model import Model
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.models.trace import Ending, Trace
+from workbench.reports.analysis import Settings, analyse
+from workbench.reports.claims.claimed_set import polyhedral_set
+from workbench.reports.crosscheck.certain_runs import AGREEMENT, certain, stays
+from workbench.reports.crosscheck.contradictions import CrossCheck, cross_check
+from workbench.reports.data.report import report_data
+from workbench.reports.simulated_runs import METHOD, simulated, steadied
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Taylor
 
 SADDLE = """
 mode Saddle() {

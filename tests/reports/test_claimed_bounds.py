@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from models.proof.certificate import Certificate, PolyhedralProof
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from reports.claims.claimed_set import polyhedral_set
-from reports.data.sets import set_data
 from tests.support.report_models import heater
+from workbench.models.proof.certificate import Certificate, PolyhedralProof
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.reports.claims.claimed_set import polyhedral_set
+from workbench.reports.data.sets import set_data
 
 MODEL = heater()
 X = Form({"x": Fraction(1)})

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from models.load import load
-from models.proof.certificate import PolyhedralProof
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from models.proof.quadratic import Ellipsoid, QuadraticInvariant
-from models.trace import Trace
-from reports.claims.claimed_set import ellipsoid_set, polyhedral_set
-from reports.crosscheck.contradictions import cross_check
-from simulate.run import simulate
-from simulate.stepping.methods import Adams
 from tests.support.report_models import heater
+from workbench.models.load import load
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.models.proof.quadratic import Ellipsoid, QuadraticInvariant
+from workbench.models.trace import Trace
+from workbench.reports.claims.claimed_set import ellipsoid_set, polyhedral_set
+from workbench.reports.crosscheck.contradictions import cross_check
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams
 
 MODEL = heater()
 

@@ -6,8 +6,15 @@ from xml.dom import minidom
 
 import pytest
 
-from models.agents.hierarchy import Access, Agent, AgentInstance, Declaration, Mode, ModeInstance
-from models.automaton import (
+from workbench.models.agents.hierarchy import (
+    Access,
+    Agent,
+    AgentInstance,
+    Declaration,
+    Mode,
+    ModeInstance,
+)
+from workbench.models.automaton import (
     REAL,
     Constraint,
     Edge,
@@ -18,11 +25,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.catalogue import entries
-from models.expressions.expression import constant, variable
-from models.load import load
-from reports.pictures.diagram import draw_agent, draw_automaton
-from reports.pictures.svg import columns, cut, document
+from workbench.models.catalogue import entries
+from workbench.models.expressions.expression import constant, variable
+from workbench.models.load import load
+from workbench.reports.pictures.diagram import draw_agent, draw_automaton
+from workbench.reports.pictures.svg import columns, cut, document
 
 
 def element_names(svg: str) -> list[str]:
@@ -113,6 +120,6 @@ def test_the_document_carries_its_own_style_and_no_address() -> None:
 
 
 def load_figure():  # type: ignore[no-untyped-def]
-    from reports.pictures.diagram_parts import start_point
+    from workbench.reports.pictures.diagram_parts import start_point
 
     return start_point()

@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import strategy
-from models.automaton import (
+from tests.support.report_models import heater
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import strategy
+from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
@@ -18,18 +19,17 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
-from models.proof.flowpipe import FlowpipeProof
-from models.proof.linear import Form
-from models.proof.problem import linear_problem
-from models.trace import Scalar, Trace
-from models.verdict import Verified
-from reports.claims.flowpipe_set import FlowpipeSet
-from reports.crosscheck.contradictions import CrossCheck, cross_check, stay_times
-from simulate.policy import Policy
-from simulate.run import simulate
-from simulate.stepping.methods import Adams
-from tests.support.report_models import heater
+from workbench.models.expressions.text import parse_expression
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.proof.linear import Form
+from workbench.models.proof.problem import linear_problem
+from workbench.models.trace import Scalar, Trace
+from workbench.models.verdict import Verified
+from workbench.reports.claims.flowpipe_set import FlowpipeSet
+from workbench.reports.crosscheck.contradictions import CrossCheck, cross_check, stay_times
+from workbench.simulate.policy import Policy
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams
 
 AUTOMATON = replace(heater().automaton, horizon=Fraction(6))
 CLAIM = AUTOMATON.properties[0]

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from models.load import load
-from models.model import Model
-from models.trace_files import from_json
-from models.verdict import Falsified
-from reports.analysis import Findings, Settings, analyse
-from reports.data.report import SCHEMA, overall, report_data
-from reports.pages.index import index_page
-from reports.pages.markup import Markup, data_block, markup, tag
-from reports.pages.report import NAVIGATION, diagram, render
-from simulate.recipe import read_recorded, repeat
 from tests.support.report_models import EVIL, evil, heater
+from workbench.models.load import load
+from workbench.models.model import Model
+from workbench.models.trace_files import from_json
+from workbench.models.verdict import Falsified
+from workbench.reports.analysis import Findings, Settings, analyse
+from workbench.reports.data.report import SCHEMA, overall, report_data
+from workbench.reports.pages.index import index_page
+from workbench.reports.pages.markup import Markup, data_block, markup, tag
+from workbench.reports.pages.report import NAVIGATION, diagram, render
+from workbench.simulate.recipe import read_recorded, repeat
 
 
 def findings(model: Model, **options: Any) -> Findings:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from models.expressions.expression import multiply, variable
-from models.expressions.operators import Op
-from models.proof.linear import Form
-from reports.words.inequalities import bounds, readable
 from tests.support.report_models import compare
+from workbench.models.expressions.expression import multiply, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.proof.linear import Form
+from workbench.reports.words.inequalities import bounds, readable
 
 
 def form(constant: int | str, **coefficients: int | str) -> Form:

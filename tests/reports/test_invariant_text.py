@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from models.proof.certificate import PolyhedralProof
-from models.proof.linear import Form
-from models.proof.polyhedral import Region
-from reports.words.invariant_text import HINT, MOST_LINES, MOST_PARTS, invariant_lines
 from workbench.cli import run
+from workbench.models.proof.certificate import PolyhedralProof
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Region
+from workbench.reports.words.invariant_text import HINT, MOST_LINES, MOST_PARTS, invariant_lines
 
 
 def region(location: str, count: int, cells: int = 1) -> Region:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports.pictures.layered_layout import Arrangement, Link, Size, arrange, monotone
+from workbench.reports.pictures.layered_layout import Arrangement, Link, Size, arrange, monotone
 
 sizes = st.builds(Size, st.floats(10, 300), st.floats(10, 200))
 

@@ -7,13 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.expressions.expression import constant, disjunction, multiply, negation, variable
-from models.expressions.operators import Op
-from models.expressions.text import parse_expression
-from models.trace import Segment
-from reports.crosscheck.condition_tree import condition_tree
-from reports.crosscheck.piecewise import joined, largest, pieces_of
 from tests.support.report_models import compare
+from workbench.models.expressions.expression import (
+    constant,
+    disjunction,
+    multiply,
+    negation,
+    variable,
+)
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.text import parse_expression
+from workbench.models.trace import Segment
+from workbench.reports.crosscheck.condition_tree import condition_tree
+from workbench.reports.crosscheck.piecewise import joined, largest, pieces_of
 
 COEFFICIENT = st.floats(-10, 10, allow_nan=False)
 

@@ -11,9 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.proof.quadratic import Ellipsoid, QuadraticInvariant
-from reports.claims.ellipsoids import clipped, ellipsoid_intervals, ellipsoid_pairs, is_always
-from reports.pictures.projection import Point
+from workbench.models.proof.quadratic import Ellipsoid, QuadraticInvariant
+from workbench.reports.claims.ellipsoids import (
+    clipped,
+    ellipsoid_intervals,
+    ellipsoid_pairs,
+    is_always,
+)
+from workbench.reports.pictures.projection import Point
 
 BOX = dict.fromkeys("xyz", (-50.0, 50.0))
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from thermostats import heater, simple_heater
 
-from abstraction.refinement.flat import Settings
-from abstraction.refinement.proof_tree import Proof, prove_refinement
-from models.automaton import Automaton
-from models.model import Model
-from reports.pages.refinement import Comparison, refinement_page
+from workbench.abstraction.refinement.flat import Settings
+from workbench.abstraction.refinement.proof_tree import Proof, prove_refinement
 from workbench.cli import run
+from workbench.models.automaton import Automaton
+from workbench.models.model import Model
+from workbench.reports.pages.refinement import Comparison, refinement_page
 
 WORKED = str(Path(__file__).parents[1] / "refinement" / "worked.charon")
 

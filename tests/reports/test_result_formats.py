@@ -9,13 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from models.load import load
-from models.model import Model
-from reports.analysis import Settings, analyse
-from reports.data.report import report_data
-from reports.data.verdict import assumptions
-from reports.result_formats import arch_csv, junit, sarif
 from tests.support.report_models import EVIL, evil, heater
+from workbench.models.load import load
+from workbench.models.model import Model
+from workbench.reports.analysis import Settings, analyse
+from workbench.reports.data.report import report_data
+from workbench.reports.data.verdict import assumptions
+from workbench.reports.result_formats import arch_csv, junit, sarif
 
 
 def data_of(model: Model) -> dict[str, Any]:

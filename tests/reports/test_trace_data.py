@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.load import load
-from reports.data.trace import TOLERANCE, Shown, Transitions, needed, sizes_of, trace_data
-from simulate.run import simulate
+from workbench.models.load import load
+from workbench.reports.data.trace import TOLERANCE, Shown, Transitions, needed, sizes_of, trace_data
+from workbench.simulate.run import simulate
 
 
 def between(times: list[float], values: list[float], t: float) -> float:
@@ -50,7 +50,7 @@ def test_a_library_run_is_drawn_with_fewer_points(monkeypatch: pytest.MonkeyPatc
         return sum(len(s["t"]) for s in data["stretches"])
 
     few = points()
-    monkeypatch.setattr("reports.data.trace.TOLERANCE", -1.0)
+    monkeypatch.setattr("workbench.reports.data.trace.TOLERANCE", -1.0)
     assert few < 0.8 * points()
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from models.load import load
-from models.trace import Ending, EventType, Trace
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Taylor
+from workbench.models.load import load
+from workbench.models.trace import Ending, EventType, Trace
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Taylor
 
 TICKING = """\
 mode Wait() {{ write analog real c; write discrete real d; write discrete int n; diff {{ d(c) == 1; }} }}

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.load import load
-from models.trace import Ending, EventType
-from simulate.agents.asynchronous import prepare_agents, simulate_agents
-from simulate.agents.fleet import is_available
-from simulate.agents.merge import merged
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Taylor
+from workbench.models.load import load
+from workbench.models.trace import Ending, EventType
+from workbench.simulate.agents.asynchronous import prepare_agents, simulate_agents
+from workbench.simulate.agents.fleet import is_available
+from workbench.simulate.agents.merge import merged
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Taylor
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="needs the compiled core")
 
@@ -349,7 +349,7 @@ agent All() {
         assert result.at(4.0)["disc[1].vx"] == pytest.approx(-1)
 
     def test_choices_in_an_interaction_repeat_with_the_seed(self, tmp_path):
-        from simulate.policy import Level, Policy
+        from workbench.simulate.policy import Level, Policy
 
         text = DISCS.replace("b.vy = b.vy + push*dy;", "b.vy in [0.1, 1];")
         automaton = written(tmp_path, text)

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expressions.text import parse_expression
-from models.load import load
-from models.source import ModelError
-from models.trace import Ending
-from simulate.agents.asynchronous import prepare_agents, simulate_agents
-from simulate.agents.coupling import group_components
-from simulate.agents.distances import distance_bounds
-from simulate.agents.fleet import is_available
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Taylor
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.models.source import ModelError
+from workbench.models.trace import Ending
+from workbench.simulate.agents.asynchronous import prepare_agents, simulate_agents
+from workbench.simulate.agents.coupling import group_components
+from workbench.simulate.agents.distances import distance_bounds
+from workbench.simulate.agents.fleet import is_available
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Taylor
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="needs the compiled core")
 
@@ -336,8 +336,8 @@ class TestOutcomes:
 class TestDistanceBounds:
     def bounds(self, text):
         names = {f"a{i}": f"1st {i}" for i in range(3)} | {f"b{i}": f"2nd {i}" for i in range(3)}
-        from models.expressions.expression import variable
-        from models.expressions.traversal import substitute
+        from workbench.models.expressions.expression import variable
+        from workbench.models.expressions.traversal import substitute
 
         change = {k: variable(v) for k, v in names.items()}
         return distance_bounds([substitute(parse_expression(text), change)])

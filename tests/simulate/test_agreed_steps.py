@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from models.load import load
-from models.trace import Ending
-from simulate.agents.asynchronous import prepare_agents, simulate_agents
-from simulate.agents.fleet import is_available
-from simulate.stepping.methods import Adams, Taylor
+from workbench.models.load import load
+from workbench.models.trace import Ending
+from workbench.simulate.agents.asynchronous import prepare_agents, simulate_agents
+from workbench.simulate.agents.fleet import is_available
+from workbench.simulate.stepping.methods import Adams, Taylor
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="needs the compiled core")
 

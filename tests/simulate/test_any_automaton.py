@@ -14,7 +14,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     EventKind,
@@ -26,7 +26,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     conditional,
@@ -40,13 +40,13 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
-from models.trace import Ending, Trace
-from simulate.place import Prepared
-from simulate.policy import Level, Policy, Switching
-from simulate.run import simulate
-from simulate.stepping.calculator import Calculator
-from simulate.stepping.methods import Adams, Method, Taylor
+from workbench.models.expressions.operators import Op
+from workbench.models.trace import Ending, Trace
+from workbench.simulate.place import Prepared
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.calculator import Calculator
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 X, Y, N, T = map(variable, ("x", "y", "n", "time"))
 SMALL = st.fractions(-2, 2, max_denominator=3)

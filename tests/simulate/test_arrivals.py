@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import variable
-from models.expressions.text import parse_expression
-from models.load import load
-from simulate.leading_power import NoLeadingPowerError, leading_power
-from simulate.recipe import Recipe
-from simulate.validated.validated_run import validated_run
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import variable
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.simulate.leading_power import NoLeadingPowerError, leading_power
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.validated.validated_run import validated_run
 
 ARRIVING = {
     "torricelli": ("d(x) == -sqrt(x); d(y) == 0;", 1, 0, "x <= 0", 2.0),

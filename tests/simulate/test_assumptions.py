@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.automaton import (
+from workbench.cli import run
+from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
@@ -16,12 +17,11 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import conjunction, equal, variable
-from models.trace import Ending
-from simulate.inputs.signals import Lines
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Method, Taylor
-from workbench.cli import run
+from workbench.models.expressions.expression import conjunction, equal, variable
+from workbench.models.trace import Ending
+from workbench.simulate.inputs.signals import Lines
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 U, Y = variable("u"), variable("y")
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     EventKind,
@@ -18,10 +18,10 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression as text
-from models.trace import Ending, Trace
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Method, Taylor
+from workbench.models.expressions.text import parse_expression as text
+from workbench.models.trace import Ending, Trace
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 BOTH = pytest.mark.parametrize("method", [Adams(), Taylor()], ids=["adams", "taylor"])
 

@@ -9,15 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.automaton import TIME, Constraint, HybridAutomaton, Initial, Location, Range, Variable
-from models.expressions.expression import TRUE, Expression, equal, lookup, variable
-from models.expressions.table import Interpolation, Table
-from models.expressions.text import parse_expression
-from models.trace import Ending, Trace
-from simulate.locking import HeldBranches, lock
-from simulate.run import simulate
-from simulate.stepping.calculator import Calculator
-from simulate.stepping.methods import Adams, Method, Taylor
+from workbench.models.automaton import (
+    TIME,
+    Constraint,
+    HybridAutomaton,
+    Initial,
+    Location,
+    Range,
+    Variable,
+)
+from workbench.models.expressions.expression import TRUE, Expression, equal, lookup, variable
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.expressions.text import parse_expression
+from workbench.models.trace import Ending, Trace
+from workbench.simulate.locking import HeldBranches, lock
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.calculator import Calculator
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 X, Y, T = variable("x"), variable("y"), variable(TIME)
 METHODS: list[Method] = [Adams(), Taylor()]

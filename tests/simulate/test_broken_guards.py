@@ -8,15 +8,15 @@ from fractions import Fraction
 
 import pytest
 
-from models.automaton import EventKind
-from models.expressions.expression import Expression, equal, lookup, variable
-from models.expressions.table import Interpolation, Table
-from models.expressions.text import parse_expression as parse
-from simulate.stepping import engine
-from simulate.stepping.methods import Adams, Method, Taylor
-from simulate.stepping.program import Program, Watched, compile_program
-from simulate.stepping.reference import core as reference
-from simulate.stepping.stretch import Stop, Stretch
+from workbench.models.automaton import EventKind
+from workbench.models.expressions.expression import Expression, equal, lookup, variable
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.expressions.text import parse_expression as parse
+from workbench.simulate.stepping import engine
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
+from workbench.simulate.stepping.program import Program, Watched, compile_program
+from workbench.simulate.stepping.reference import core as reference
+from workbench.simulate.stepping.stretch import Stop, Stretch
 
 X = variable("x")
 METHODS: list[Method] = [Adams(), Taylor(), Adams(rtol=1e-9, atol=1e-12)]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import deadline, verify
-from models.load import load
-from models.verdict import Falsified, Verdict
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import deadline, verify
+from workbench.models.load import load
+from workbench.models.verdict import Falsified, Verdict
 
 PARABOLA = "d(x) == v; d(v) == -0.6;", "x = -0.3; v = 0.6;"
 """x touches 0 from below at t = 1; v is negative afterwards."""

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.automaton import EventKind
-from models.expressions.expression import (
+from workbench.models.automaton import EventKind
+from workbench.models.expressions.expression import (
     Expression,
     conditional,
     conjunction,
@@ -28,14 +28,20 @@ from models.expressions.expression import (
     power,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.table import Interpolation, Table
-from simulate.stepping import engine
-from simulate.stepping.methods import Adams, Detection, Method, Taylor
-from simulate.stepping.program import Lipschitz, Program, Watched, compile_program, compile_values
-from simulate.stepping.reference import core as reference
-from simulate.stepping.reference import point as reference_point
-from simulate.stepping.stretch import Stretch
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.simulate.stepping import engine
+from workbench.simulate.stepping.methods import Adams, Detection, Method, Taylor
+from workbench.simulate.stepping.program import (
+    Lipschitz,
+    Program,
+    Watched,
+    compile_program,
+    compile_values,
+)
+from workbench.simulate.stepping.reference import core as reference
+from workbench.simulate.stepping.reference import point as reference_point
+from workbench.simulate.stepping.stretch import Stretch
 
 pytestmark = pytest.mark.skipif(not engine.is_compiled(), reason="the extension is not built")
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     BOOL,
     INT,
     Constraint,
@@ -20,7 +20,7 @@ from models.automaton import (
     Variable,
     enumeration,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     constant,
@@ -29,9 +29,9 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from simulate.policy import Level, Policy
-from simulate.run import prepare, simulate
-from simulate.search.falsification import Budget, Options, falsify
+from workbench.simulate.policy import Level, Policy
+from workbench.simulate.run import prepare, simulate
+from workbench.simulate.search.falsification import Budget, Options, falsify
 
 X, V, W, B, N, F, C = map(variable, ("x", "v", "w", "b", "n", "f", "c"))
 UNIT = (X >= Fraction(1, 2)) & (X <= Fraction(3, 2))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from models.automaton import Automaton
-from models.load import load
-from simulate.monitoring.run_check import RunCheck
-from simulate.run import prepare
-from simulate.search.falsification import Budget, Options, Outcome, falsify
+from workbench.models.automaton import Automaton
+from workbench.models.load import load
+from workbench.simulate.monitoring.run_check import RunCheck
+from workbench.simulate.run import prepare
+from workbench.simulate.search.falsification import Budget, Options, Outcome, falsify
 
 PLAIN = Options(rigorous=())
 

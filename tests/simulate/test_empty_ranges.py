@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from models.load import load
-from models.trace import Ending, Trace
-from simulate.policy import Level, Policy
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Method, Taylor
+from workbench.models.load import load
+from workbench.models.trace import Ending, Trace
+from workbench.simulate.policy import Level, Policy
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 MODEL = """
 mode Go() {{ write analog real x, k; diff {{ d(x) {rate}; d(k) == 0; }} }}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     Expression,
     add,
     conditional,
@@ -23,11 +23,11 @@ from models.expressions.expression import (
     subtract,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.table import Interpolation, Table
-from simulate.stepping.calculator import Calculator
-from simulate.stepping.reference.interval import enclose
-from simulate.stepping.tape import TapeBuilder
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.simulate.stepping.calculator import Calculator
+from workbench.simulate.stepping.reference.interval import enclose
+from workbench.simulate.stepping.tape import TapeBuilder
 
 X, Y = variable("x"), variable("y")
 SMALL = st.fractions(-3, 3, max_denominator=8)

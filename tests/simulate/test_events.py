@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     EventKind,
@@ -19,7 +19,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     Expression,
     conjunction,
     constant,
@@ -31,13 +31,13 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.operators import Op
-from models.trace import EventType
-from simulate.run import Lipschitz, simulate
-from simulate.stepping.engine import advance
-from simulate.stepping.methods import Adams, Detection, Method, Taylor
-from simulate.stepping.program import ExternalError, Program, compile_program
-from simulate.stepping.stretch import Stop, Stretch
+from workbench.models.expressions.operators import Op
+from workbench.models.trace import EventType
+from workbench.simulate.run import Lipschitz, simulate
+from workbench.simulate.stepping.engine import advance
+from workbench.simulate.stepping.methods import Adams, Detection, Method, Taylor
+from workbench.simulate.stepping.program import ExternalError, Program, compile_program
+from workbench.simulate.stepping.stretch import Stop, Stretch
 
 X, Y, V, H, T = map(variable, ("x", "y", "v", "h", "time"))
 UNILATERAL, BILATERAL, CROSSING = EventKind.UNILATERAL, EventKind.BILATERAL, EventKind.CROSSING
@@ -320,7 +320,7 @@ def test_equality_and_time_dependent_guards(method: Method) -> None:
 )
 def test_general_guards(method: Method, piecewise: Expression) -> None:
     """Transcendental and piecewise guards along x = sin t, y = cos t, by a fine scan."""
-    from simulate.stepping.calculator import Calculator
+    from workbench.simulate.stepping.calculator import Calculator
 
     holds = Calculator([piecewise], {}, {})
     tight = type(method)(rtol=1e-8, atol=1e-10)

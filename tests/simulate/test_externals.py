@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     TIME,
     Constraint,
     Edge,
@@ -20,7 +20,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     Expression,
     Op,
     constant,
@@ -29,12 +29,12 @@ from models.expressions.expression import (
     function,
     variable,
 )
-from models.load import load
-from models.trace import Ending
-from simulate.agents.asynchronous import simulate_agents
-from simulate.agents.traces import AgentTraces
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Method, Taylor
+from workbench.models.load import load
+from workbench.models.trace import Ending
+from workbench.simulate.agents.asynchronous import simulate_agents
+from workbench.simulate.agents.traces import AgentTraces
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 X, Y = variable("x"), variable("y")
 

@@ -11,27 +11,27 @@ from random import Random
 
 import pytest
 
-from models.automaton import Property
-from models.catalogue import Expectation, Verdict, entries
-from models.load import load
-from models.trace import Ending
-from simulate.inputs.signals import Formula, Steps
-from simulate.monitoring.run_check import RunCheck
-from simulate.monitoring.stl import parse_formula
-from simulate.policy import Level, Policy, Switching
-from simulate.recipe import Recipe, read_recorded, recorded, repeat
-from simulate.run import prepare, simulate
-from simulate.search.approach import Approach
-from simulate.search.cma import CovarianceSearch
-from simulate.search.counterexample import confirm, enclosed_at_length
-from simulate.search.doubt import Cause
-from simulate.search.falsification import Budget, Options, Outcome, falsify
-from simulate.search.objective import Objective, focused
-from simulate.search.search_space import SearchSpace, Shape
-from simulate.search.searcher import Searcher
-from simulate.search.shrinking import Shrinker
-from simulate.stepping.methods import Taylor
-from simulate.validated.allowance import Allowance
+from workbench.models.automaton import Property
+from workbench.models.catalogue import Expectation, Verdict, entries
+from workbench.models.load import load
+from workbench.models.trace import Ending
+from workbench.simulate.inputs.signals import Formula, Steps
+from workbench.simulate.monitoring.run_check import RunCheck
+from workbench.simulate.monitoring.stl import parse_formula
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.recipe import Recipe, read_recorded, recorded, repeat
+from workbench.simulate.run import prepare, simulate
+from workbench.simulate.search.approach import Approach
+from workbench.simulate.search.cma import CovarianceSearch
+from workbench.simulate.search.counterexample import confirm, enclosed_at_length
+from workbench.simulate.search.doubt import Cause
+from workbench.simulate.search.falsification import Budget, Options, Outcome, falsify
+from workbench.simulate.search.objective import Objective, focused
+from workbench.simulate.search.search_space import SearchSpace, Shape
+from workbench.simulate.search.searcher import Searcher
+from workbench.simulate.search.shrinking import Shrinker
+from workbench.simulate.stepping.methods import Taylor
+from workbench.simulate.validated.allowance import Allowance
 
 PLAIN = Options(seed=1, rigorous=())
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from models.expressions.text import parse_expression as parse
-from models.load import load
-from models.trace import Ending
-from simulate.holding import joint_rates
-from simulate.policy import Level, Policy, Switching
-from simulate.run import prepare, simulate
+from workbench.models.expressions.text import parse_expression as parse
+from workbench.models.load import load
+from workbench.models.trace import Ending
+from workbench.simulate.holding import joint_rates
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.run import prepare, simulate
 
 
 @pytest.fixture(scope="module")

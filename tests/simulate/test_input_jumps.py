@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -22,20 +22,27 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.evaluation import evaluate, holds
-from models.expressions.expression import TRUE, Expression, conjunction, constant, equal, variable
-from models.load import load
-from models.trace import Ending, EventType, Trace
-from simulate.agents.asynchronous import simulate_agents
-from simulate.agents.fleet import is_available
-from simulate.inputs.signals import Lines, Signal, Steps
-from simulate.monitoring.run_check import RunCheck
-from simulate.policy import Level, Policy, Switching
-from simulate.recipe import Recipe
-from simulate.run import prepare, simulate
-from simulate.stepping import engine
-from simulate.stepping.methods import Taylor
-from simulate.validated.validated_run import TIGHT, confirm_violation, validate
+from workbench.models.expressions.evaluation import evaluate, holds
+from workbench.models.expressions.expression import (
+    TRUE,
+    Expression,
+    conjunction,
+    constant,
+    equal,
+    variable,
+)
+from workbench.models.load import load
+from workbench.models.trace import Ending, EventType, Trace
+from workbench.simulate.agents.asynchronous import simulate_agents
+from workbench.simulate.agents.fleet import is_available
+from workbench.simulate.inputs.signals import Lines, Signal, Steps
+from workbench.simulate.monitoring.run_check import RunCheck
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.run import prepare, simulate
+from workbench.simulate.stepping import engine
+from workbench.simulate.stepping.methods import Taylor
+from workbench.simulate.validated.validated_run import TIGHT, confirm_violation, validate
 
 X, Y, U = map(variable, ("x", "y", "u"))
 ALL_POLICIES = [Policy(s) for s in Switching]

@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.load import load
-from models.trace import EventType
-from models.trace_files import from_csv, from_json, to_csv, to_json
-from reports.crosscheck.contradictions import Checker
-from simulate.agents.asynchronous import simulate_agents
-from simulate.agents.fleet import is_available
-from simulate.agents.merge import merged
-from simulate.inputs.signals import Steps
-from simulate.monitoring.monitor import Monitor
-from simulate.monitoring.robustness import Robustness
-from simulate.monitoring.run_check import RunCheck
-from simulate.monitoring.stl import parse_formula
-from simulate.policy import Policy, Switching
-from simulate.run import prepare, simulate
-from simulate.search.falsification import Budget, falsify
-from simulate.validated.validated_run import validate
+from workbench.models.load import load
+from workbench.models.trace import EventType
+from workbench.models.trace_files import from_csv, from_json, to_csv, to_json
+from workbench.reports.crosscheck.contradictions import Checker
+from workbench.simulate.agents.asynchronous import simulate_agents
+from workbench.simulate.agents.fleet import is_available
+from workbench.simulate.agents.merge import merged
+from workbench.simulate.inputs.signals import Steps
+from workbench.simulate.monitoring.monitor import Monitor
+from workbench.simulate.monitoring.robustness import Robustness
+from workbench.simulate.monitoring.run_check import RunCheck
+from workbench.simulate.monitoring.stl import parse_formula
+from workbench.simulate.policy import Policy, Switching
+from workbench.simulate.run import prepare, simulate
+from workbench.simulate.search.falsification import Budget, falsify
+from workbench.simulate.validated.validated_run import validate
 
 
 def chain(values: list[int], guard: str = "x >= 1", limit: int = 5) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.automaton import (
+from workbench.models.automaton import (
     TIME,
     Constraint,
     Edge,
@@ -20,15 +20,22 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import TRUE, Expression, conditional, constant, equal, variable
-from models.expressions.text import parse_expression
-from models.expressions.traversal import substitute
-from models.trace import Ending, EventType
-from simulate.inputs.kinked_formula import KinkedFormula
-from simulate.inputs.signals import Formula, Signal, Steps
-from simulate.monitoring.run_check import RunCheck
-from simulate.policy import Policy, Switching
-from simulate.run import prepare, simulate
+from workbench.models.expressions.expression import (
+    TRUE,
+    Expression,
+    conditional,
+    constant,
+    equal,
+    variable,
+)
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import substitute
+from workbench.models.trace import Ending, EventType
+from workbench.simulate.inputs.kinked_formula import KinkedFormula
+from workbench.simulate.inputs.signals import Formula, Signal, Steps
+from workbench.simulate.monitoring.run_check import RunCheck
+from workbench.simulate.policy import Policy, Switching
+from workbench.simulate.run import prepare, simulate
 
 X, U, T = variable("x"), variable("u"), variable(TIME)
 ALL_POLICIES = [Policy(s) for s in Switching]

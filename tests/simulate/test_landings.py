@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     EventKind,
@@ -16,12 +16,12 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression as text
-from models.trace import Ending, Trace
-from simulate.recipe import Recipe
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Method, Taylor
-from simulate.validated.validated_run import validated_run
+from workbench.models.expressions.text import parse_expression as text
+from workbench.models.trace import Ending, Trace
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
+from workbench.simulate.validated.validated_run import validated_run
 
 BOTH = pytest.mark.parametrize("method", [Adams(), Taylor()], ids=["adams", "taylor"])
 KINDS = pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
-from models.automaton import EventKind
-from models.expressions.expression import Expression, add, constant, variable
-from simulate.stepping.engine import advance
-from simulate.stepping.methods import Adams, Method, Taylor
-from simulate.stepping.program import compile_program
-from simulate.stepping.stretch import Stop
+from workbench.models.automaton import EventKind
+from workbench.models.expressions.expression import Expression, add, constant, variable
+from workbench.simulate.stepping.engine import advance
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
+from workbench.simulate.stepping.program import compile_program
+from workbench.simulate.stepping.stretch import Stop
 
 HALF = st.integers(-6, 6).map(lambda i: i / 4)
 UNTIL, GRID = 4.0, 1000

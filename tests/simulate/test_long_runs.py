@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from models.automaton import Automaton
-from models.load import load
-from simulate.search.falsification import Budget, Options, Outcome, falsify
-from simulate.search.objective import Objective
-from simulate.search.search_space import JUMPS, Shape
+from workbench.models.automaton import Automaton
+from workbench.models.load import load
+from workbench.simulate.search.falsification import Budget, Options, Outcome, falsify
+from workbench.simulate.search.objective import Objective
+from workbench.simulate.search.search_space import JUMPS, Shape
 
 PLAIN = Options(rigorous=())
 

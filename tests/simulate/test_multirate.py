@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.automaton import EventKind
-from models.expressions.expression import external, variable
-from models.expressions.text import parse_expression
-from models.load import load
-from models.trace import Ending
-from simulate.run import simulate
-from simulate.stepping import multirate
-from simulate.stepping.engine import advance, is_compiled
-from simulate.stepping.methods import Adams, Multirate
-from simulate.stepping.program import ExternalError, compile_program
-from simulate.stepping.reference.tape import execute
-from simulate.stepping.split_program import split_program
-from simulate.stepping.stretch import Stop
+from workbench.models.automaton import EventKind
+from workbench.models.expressions.expression import external, variable
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.models.trace import Ending
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping import multirate
+from workbench.simulate.stepping.engine import advance, is_compiled
+from workbench.simulate.stepping.methods import Adams, Multirate
+from workbench.simulate.stepping.program import ExternalError, compile_program
+from workbench.simulate.stepping.reference.tape import execute
+from workbench.simulate.stepping.split_program import split_program
+from workbench.simulate.stepping.stretch import Stop
 
 pytestmark = pytest.mark.skipif(not is_compiled(), reason="needs the compiled core")
 

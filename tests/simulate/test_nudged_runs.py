@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from models.load import load
-from models.trace import Trace
-from simulate.nudged_run import NUDGE, nudged_run, written_values
-from simulate.recipe import Recipe, repeat
-from simulate.run import prepare
-from simulate.search.counterexample import confirm
-from simulate.search.objective import Objective
+from workbench.models.load import load
+from workbench.models.trace import Trace
+from workbench.simulate.nudged_run import NUDGE, nudged_run, written_values
+from workbench.simulate.recipe import Recipe, repeat
+from workbench.simulate.run import prepare
+from workbench.simulate.search.counterexample import confirm
+from workbench.simulate.search.objective import Objective
 
 STRETCHED = """
 mode Wait() {

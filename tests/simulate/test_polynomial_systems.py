@@ -15,12 +15,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from models.automaton import EventKind
-from models.expressions.expression import constant, variable
-from simulate.stepping.engine import advance
-from simulate.stepping.methods import Adams, Method, Taylor
-from simulate.stepping.program import compile_program
-from simulate.stepping.stretch import Stop
+from workbench.models.automaton import EventKind
+from workbench.models.expressions.expression import constant, variable
+from workbench.simulate.stepping.engine import advance
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
+from workbench.simulate.stepping.program import compile_program
+from workbench.simulate.stepping.stretch import Stop
 
 UNTIL = 8
 X, Y, Z = map(variable, "xyz")

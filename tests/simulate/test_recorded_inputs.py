@@ -6,16 +6,16 @@ import math
 
 import pytest
 
-from models.automaton import Automaton
-from models.expressions.expression import variable
-from models.load import load
-from models.trace_files import from_json, to_json
-from simulate.inputs.signals import Lines, Signal, Steps, constant_signal, sine
-from simulate.many_runs import RunMaker
-from simulate.monitoring.dense_values import DenseValues
-from simulate.policy import Policy
-from simulate.recipe import Recipe
-from simulate.run import simulate
+from workbench.models.automaton import Automaton
+from workbench.models.expressions.expression import variable
+from workbench.models.load import load
+from workbench.models.trace_files import from_json, to_json
+from workbench.simulate.inputs.signals import Lines, Signal, Steps, constant_signal, sine
+from workbench.simulate.many_runs import RunMaker
+from workbench.simulate.monitoring.dense_values import DenseValues
+from workbench.simulate.policy import Policy
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.run import simulate
 
 DRIVEN = """
 mode Go() {

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import Expression, conjunction, disjunction, variable
-from models.expressions.operators import Op
-from models.expressions.text import parse_expression
-from models.load import load
-from models.trace import Ending, Outcome, Segment, Trace
-from simulate.monitoring.margin import margin_tree
-from simulate.monitoring.robustness import Robustness
-from simulate.monitoring.unit_polynomial import critical_points, roots, value
-from simulate.policy import Policy
-from simulate.run import prepare, simulate
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import Expression, conjunction, disjunction, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.models.trace import Ending, Outcome, Segment, Trace
+from workbench.simulate.monitoring.margin import margin_tree
+from workbench.simulate.monitoring.robustness import Robustness
+from workbench.simulate.monitoring.unit_polynomial import critical_points, roots, value
+from workbench.simulate.policy import Policy
+from workbench.simulate.run import prepare, simulate
 
 SAMPLES = 1500
 coefficients = st.lists(st.floats(-3, 3).map(lambda v: round(v, 3)), min_size=1, max_size=7)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from simulate.stepping.reference.roots import nonnegative
+from workbench.simulate.stepping.reference.roots import nonnegative
 
 
 def polynomial(roots: list[float], sign: float = 1.0) -> list[float]:

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     BOOL,
     TIME,
     Constraint,
@@ -28,7 +28,7 @@ from models.automaton import (
     enumeration,
     primed,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     conditional,
@@ -44,15 +44,15 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.operators import Op
-from models.load import load
-from models.source import ModelError
-from models.trace import Ending, EventType, Trace
-from simulate.inputs.signals import Formula, Lines, Steps, from_csv, sine
-from simulate.policy import Level, Policy, Switching
-from simulate.run import prepare, simulate
-from simulate.stepping import engine
-from simulate.stepping.methods import Adams, Taylor
+from workbench.models.expressions.operators import Op
+from workbench.models.load import load
+from workbench.models.source import ModelError
+from workbench.models.trace import Ending, EventType, Trace
+from workbench.simulate.inputs.signals import Formula, Lines, Steps, from_csv, sine
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.run import prepare, simulate
+from workbench.simulate.stepping import engine
+from workbench.simulate.stepping.methods import Adams, Taylor
 
 X, Y, V, H, U = map(variable, ("x", "y", "v", "h", "u"))
 
@@ -726,7 +726,7 @@ def test_a_stiff_model_ends_soon_with_a_hint() -> None:
 
 def test_what_is_kept_of_a_run_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole run ends where memory does; a run of which only the end is kept goes on."""
-    monkeypatch.setattr("simulate.limits.MAX_KEPT", 20_000)
+    monkeypatch.setattr("workbench.simulate.limits.MAX_KEPT", 20_000)
     turning = (flow("x", function(Op.COS, 300 * variable(TIME)) * 100),)
     wheel = clock(places=(Location("a", turning),))
     whole = simulate(wheel, until=20.0)

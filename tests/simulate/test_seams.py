@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -19,8 +19,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.evaluation import evaluate
-from models.expressions.expression import (
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     conjunction,
@@ -29,10 +29,10 @@ from models.expressions.expression import (
     negation,
     variable,
 )
-from models.expressions.text import parse_expression as text
-from models.trace import Ending, Trace
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Method, Taylor
+from workbench.models.expressions.text import parse_expression as text
+from workbench.models.trace import Ending, Trace
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 BOTH = pytest.mark.parametrize("method", [Adams(), Taylor()], ids=["adams", "taylor"])
 X, Y = variable("x"), variable("y")

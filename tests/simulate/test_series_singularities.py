@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     EventKind,
@@ -17,12 +17,12 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import TRUE, conjunction, equal, variable
-from models.expressions.text import parse_expression
-from models.trace import Ending, EventType, Trace
-from simulate.run import simulate
-from simulate.stepping import engine
-from simulate.stepping.methods import Taylor
+from workbench.models.expressions.expression import TRUE, conjunction, equal, variable
+from workbench.models.expressions.text import parse_expression
+from workbench.models.trace import Ending, EventType, Trace
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping import engine
+from workbench.simulate.stepping.methods import Taylor
 
 
 def run(flows: dict[str, tuple[str, str]], guard: str = "", until: float = 3.0) -> Trace:

@@ -8,12 +8,19 @@ from random import Random
 
 import pytest
 
-from models.automaton import EventKind
-from models.expressions.expression import Expression, Op, constant, divide, function, variable
-from simulate.stepping.engine import advance
-from simulate.stepping.methods import Adams, Method, Taylor
-from simulate.stepping.program import compile_program
-from simulate.stepping.stretch import Stop, Stretch
+from workbench.models.automaton import EventKind
+from workbench.models.expressions.expression import (
+    Expression,
+    Op,
+    constant,
+    divide,
+    function,
+    variable,
+)
+from workbench.simulate.stepping.engine import advance
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
+from workbench.simulate.stepping.program import compile_program
+from workbench.simulate.stepping.stretch import Stop, Stretch
 
 X, Y = variable("x"), variable("y")
 LEFT = 5 - X

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     EventKind,
@@ -18,7 +18,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     conjunction,
@@ -28,12 +28,12 @@ from models.expressions.expression import (
     maximum,
     variable,
 )
-from models.expressions.operators import Op
-from models.trace import Ending, EventType, Trace
-from models.trace_comparison import compare_traces
-from models.trace_files import from_json, to_json
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Method, Taylor
+from workbench.models.expressions.operators import Op
+from workbench.models.trace import Ending, EventType, Trace
+from workbench.models.trace_comparison import compare_traces
+from workbench.models.trace_files import from_json, to_json
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 X, Y, V, T = map(variable, ("x", "y", "v", "time"))
 SLIDING = EventKind.SLIDING
@@ -219,7 +219,7 @@ def test_two_surfaces_one_after_the_other() -> None:
 
 def test_branches_of_maximum_and_conditionals() -> None:
     """x' = 1 - 2 (x >= t/2), written with max: it follows t/2 after t = 1, at a = 1/4."""
-    from models.expressions.expression import conditional
+    from workbench.models.expressions.expression import conditional
 
     model = one({"x": conditional(X >= T * Fraction(1, 2), -1, 1)}, x=1.5)
     trace = simulate(model, until=4.0, sliding=True)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.automaton import HybridAutomaton, Location
-from models.expressions.evaluation import evaluate
-from models.source import ModelError
-from models.trace import Ending, Outcome, Segment, Trace
-from simulate.monitoring.monitor import Monitor
-from simulate.monitoring.stl import Formula, Temporal, parse_formula
-from simulate.monitoring.unit_polynomial import value
+from workbench.models.automaton import HybridAutomaton, Location
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.source import ModelError
+from workbench.models.trace import Ending, Outcome, Segment, Trace
+from workbench.simulate.monitoring.monitor import Monitor
+from workbench.simulate.monitoring.stl import Formula, Temporal, parse_formula
+from workbench.simulate.monitoring.unit_polynomial import value
 
 MODEL = HybridAutomaton("made", locations=(Location("a"), Location("b")))
 STEP, END = 1 / 64, 2.0

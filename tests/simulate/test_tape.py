@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.expressions.evaluation import EvaluationError, evaluate
-from models.expressions.expression import (
+from workbench.models.expressions.evaluation import EvaluationError, evaluate
+from workbench.models.expressions.expression import (
     Expression,
     add,
     conditional,
@@ -26,12 +26,12 @@ from models.expressions.expression import (
     subtract,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.table import Interpolation, Table
-from models.source import ModelError
-from simulate.stepping.calculator import Calculator
-from simulate.stepping.reference.tape import execute, extend_series, sensitivity
-from simulate.stepping.tape import TapeBuilder
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.table import Interpolation, Table
+from workbench.models.source import ModelError
+from workbench.simulate.stepping.calculator import Calculator
+from workbench.simulate.stepping.reference.tape import execute, extend_series, sensitivity
+from workbench.simulate.stepping.tape import TapeBuilder
 
 X, Y = variable("x"), variable("y")
 SMALL = st.fractions(-3, 3, max_denominator=8)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
@@ -19,14 +19,21 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.affine import linear_constraint
-from models.expressions.expression import TRUE, Expression, conjunction, constant, equal, variable
-from models.expressions.operators import Op
-from models.trace import Ending
-from simulate.policy import Level, Policy
-from simulate.run import prepare, simulate
-from simulate.search.falsification import Budget, Options, falsify
-from simulate.start.polytope import polytope
+from workbench.models.expressions.affine import linear_constraint
+from workbench.models.expressions.expression import (
+    TRUE,
+    Expression,
+    conjunction,
+    constant,
+    equal,
+    variable,
+)
+from workbench.models.expressions.operators import Op
+from workbench.models.trace import Ending
+from workbench.simulate.policy import Level, Policy
+from workbench.simulate.run import prepare, simulate
+from workbench.simulate.search.falsification import Budget, Options, falsify
+from workbench.simulate.start.polytope import polytope
 
 X, Y, Z, P = map(variable, ("x", "y", "z", "p"))
 BOX = (X >= 0) & (X <= 3) & (Y >= 0) & (Y <= 3) & (Z >= 0) & (Z <= 10)
@@ -162,7 +169,7 @@ def test_all_points_lie_inside(parts: list[Expression], seed: int) -> None:
     constraints = [c for c in constraints if c.coefficients]
     found = polytope(("x", "y", "z"), constraints)
     if found is None:
-        from models.smt.solver import Unsatisfiable, satisfiable
+        from workbench.models.smt.solver import Unsatisfiable, satisfiable
 
         whole = conjunction(*(c.expression for c in constraints))
         assert isinstance(satisfiable(whole), Unsatisfiable)

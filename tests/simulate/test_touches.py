@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -16,7 +16,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     ZERO,
     Expression,
@@ -26,11 +26,11 @@ from models.expressions.expression import (
     equal,
     function,
 )
-from models.expressions.expression import variable as name
-from models.trace import Ending, EventType, Trace
-from simulate.policy import Policy, Switching
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Method, Taylor
+from workbench.models.expressions.expression import variable as name
+from workbench.models.trace import Ending, EventType, Trace
+from workbench.simulate.policy import Policy, Switching
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Method, Taylor
 
 X, Y = name("x"), name("y")
 METHODS: list[Method] = [Adams(), Taylor(), Adams(1e-4, 1e-7), Adams(1e-9, 1e-12)]

@@ -9,14 +9,14 @@ from array import array
 
 import pytest
 
-from models.load import load
-from models.source import ModelError
-from models.trace import Ending, EventType, Outcome, Segment, Trace
-from models.trace_comparison import compare_traces
-from models.trace_files import from_csv, from_json, to_csv, to_json
-from simulate.policy import Policy
-from simulate.run import simulate
-from simulate.stepping.methods import Adams, Taylor
+from workbench.models.load import load
+from workbench.models.source import ModelError
+from workbench.models.trace import Ending, EventType, Outcome, Segment, Trace
+from workbench.models.trace_comparison import compare_traces
+from workbench.models.trace_files import from_csv, from_json, to_csv, to_json
+from workbench.simulate.policy import Policy
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Adams, Taylor
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -20,14 +20,14 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import conjunction, equal, variable
-from models.expressions.text import parse_expression as parse
-from models.load import load
-from simulate.recipe import Recipe
-from simulate.run import simulate
-from simulate.validated.balls import GaveUp, ball, truth
-from simulate.validated.enclosure import PRECISION, Flow, StateSet
-from simulate.validated.validated_run import (
+from workbench.models.expressions.expression import conjunction, equal, variable
+from workbench.models.expressions.text import parse_expression as parse
+from workbench.models.load import load
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.run import simulate
+from workbench.simulate.validated.balls import GaveUp, ball, truth
+from workbench.simulate.validated.enclosure import PRECISION, Flow, StateSet
+from workbench.simulate.validated.validated_run import (
     TIGHT,
     confirm_violation,
     describe,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from models.automaton import (
+from workbench.models.automaton import (
     INT,
     Automaton,
     Constraint,
@@ -24,17 +24,29 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, constant, equal, variable
-from models.expressions.text import parse_expression as parse
-from models.load import load
-from models.trace import Ending
-from simulate.inputs.signals import Lines, Signal, Steps
-from simulate.policy import Level, Policy, Switching
-from simulate.recipe import Recipe
-from simulate.run import simulate
-from simulate.stepping.methods import Taylor
-from simulate.validated.balls import ball
-from simulate.validated.validated_run import TIGHT, ValidatedRun, describe, validate, validated_run
+from workbench.models.expressions.expression import (
+    Expression,
+    conjunction,
+    constant,
+    equal,
+    variable,
+)
+from workbench.models.expressions.text import parse_expression as parse
+from workbench.models.load import load
+from workbench.models.trace import Ending
+from workbench.simulate.inputs.signals import Lines, Signal, Steps
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.recipe import Recipe
+from workbench.simulate.run import simulate
+from workbench.simulate.stepping.methods import Taylor
+from workbench.simulate.validated.balls import ball
+from workbench.simulate.validated.validated_run import (
+    TIGHT,
+    ValidatedRun,
+    describe,
+    validate,
+    validated_run,
+)
 
 FINE = 400
 NEAR = Fraction(1, 10**25)

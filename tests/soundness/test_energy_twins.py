@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -19,12 +19,12 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import add, conjunction, multiply, variable
-from models.proof.certificate import Certificate
-from models.proof.checker import Accepted, check
-from models.proof.problem import linear_problem
-from models.proof.quadratic_function import QuadraticFunctions
-from reach.quadratic.function_search import search_functions
+from workbench.models.expressions.expression import add, conjunction, multiply, variable
+from workbench.models.proof.certificate import Certificate
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.problem import linear_problem
+from workbench.models.proof.quadratic_function import QuadraticFunctions
+from workbench.reach.quadratic.function_search import search_functions
 
 NAMES = ("x", "y")
 Matrix = list[list[Fraction]]

@@ -8,19 +8,19 @@ from random import Random
 
 import pytest
 
-from models.automaton import TIME, HybridAutomaton, Property
-from models.expressions.expression import compare, variable
-from models.expressions.operators import Op
-from models.proof import curve_steps
-from models.proof.certificate import Certificate
-from models.proof.checker import Accepted, check
-from models.proof.flowpipe import Node
-from models.proof.problem import linear_problem
-from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
-from reach.affine.flowpipe_refinement import Found, search_flowpipe
-from simulate.policy import Policy
-from simulate.run import simulate
 from tests.support.affine_automata import Membership, random_automaton, slanted
+from workbench.models.automaton import TIME, HybridAutomaton, Property
+from workbench.models.expressions.expression import compare, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.proof import curve_steps
+from workbench.models.proof.certificate import Certificate
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.flowpipe import Node
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
+from workbench.reach.affine.flowpipe_refinement import Found, search_flowpipe
+from workbench.simulate.policy import Policy
+from workbench.simulate.run import simulate
 
 HORIZON = Fraction(2)
 ROUNDING = 1e-6

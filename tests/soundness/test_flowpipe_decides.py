@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from abstraction.strategies.flowpipe import FlowpipeStrategy
-from abstraction.strategies.strategy import Task
-from models.automaton import (
+from tests.support.affine_automata import decimal
+from workbench.abstraction.strategies.flowpipe import FlowpipeStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
     Initial,
@@ -26,11 +27,17 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import add, compare, conjunction, constant, multiply, variable
-from models.expressions.operators import Op
-from models.verdict import Falsified, Verdict, Verified
-from simulate.recipe import read_recorded, repeat
-from tests.support.affine_automata import decimal
+from workbench.models.expressions.expression import (
+    add,
+    compare,
+    conjunction,
+    constant,
+    multiply,
+    variable,
+)
+from workbench.models.expressions.operators import Op
+from workbench.models.verdict import Falsified, Verdict, Verified
+from workbench.simulate.recipe import read_recorded, repeat
 
 HORIZON = Fraction(3)
 GRID = 3000

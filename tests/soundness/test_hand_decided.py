@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import STRATEGIES, deadline, verify
-from models.automaton import Automaton
-from models.load import load
-from models.verdict import Falsified, Verdict, Verified
 from tests.support.hand_decided import PAIRS
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import STRATEGIES, deadline, verify
+from workbench.models.automaton import Automaton
+from workbench.models.load import load
+from workbench.models.verdict import Falsified, Verdict, Verified
 
 QUICK = 0.4
 LONG = 3.0

@@ -9,19 +9,19 @@ from random import Random
 
 import pytest
 
-from models.automaton import TIME, HybridAutomaton, Property
-from models.expressions.expression import add, compare, multiply, power, variable
-from models.expressions.operators import Op
-from models.proof.certificate import Certificate, decode, encode
-from models.proof.checker import Accepted, check
-from models.proof.flowpipe import FlowpipeProof
-from models.proof.problem import linear_problem
-from reach.nonlinear.flowpipe import NonlinearExploration
-from reach.nonlinear.parts import NonlinearMethod, NotFollowed
-from simulate.policy import Policy
-from simulate.run import simulate
 from tests.support.affine_automata import Membership
 from tests.support.nonlinear_automata import random_nonlinear_automaton
+from workbench.models.automaton import TIME, HybridAutomaton, Property
+from workbench.models.expressions.expression import add, compare, multiply, power, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.proof.certificate import Certificate, decode, encode
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.nonlinear.flowpipe import NonlinearExploration
+from workbench.reach.nonlinear.parts import NonlinearMethod, NotFollowed
+from workbench.simulate.policy import Policy
+from workbench.simulate.run import simulate
 
 HORIZON = Fraction(1)
 ROUNDING = 1e-6

@@ -16,7 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.automaton import (
+from tests.proof.test_flowpipe_certificate import mutated
+from tests.support.affine_automata import Membership, decimal
+from tests.support.nonlinear_automata import nonlinear_term
+from workbench.models.automaton import (
     TIME,
     Constraint,
     HybridAutomaton,
@@ -27,8 +30,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.evaluation import evaluate_number
-from models.expressions.expression import (
+from workbench.models.expressions.evaluation import evaluate_number
+from workbench.models.expressions.expression import (
     Expression,
     add,
     conjunction,
@@ -37,16 +40,18 @@ from models.expressions.expression import (
     multiply,
     variable,
 )
-from models.expressions.operators import Op
-from models.proof.certificate import Certificate, MalformedCertificateError, decode, encode
-from models.proof.checker import Accepted, check
-from models.proof.flowpipe import FlowpipeProof
-from models.proof.problem import linear_problem
-from reach.nonlinear.flowpipe import NonlinearExploration
-from reach.nonlinear.parts import NonlinearMethod, NotFollowed
-from tests.proof.test_flowpipe_certificate import mutated
-from tests.support.affine_automata import Membership, decimal
-from tests.support.nonlinear_automata import nonlinear_term
+from workbench.models.expressions.operators import Op
+from workbench.models.proof.certificate import (
+    Certificate,
+    MalformedCertificateError,
+    decode,
+    encode,
+)
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.nonlinear.flowpipe import NonlinearExploration
+from workbench.reach.nonlinear.parts import NonlinearMethod, NotFollowed
 
 State = dict[str, float]
 Box = dict[str, tuple[Fraction, Fraction]]

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.strategies.strategy import Task
-from abstraction.verification import STRATEGIES, deadline, verify
-from models.automaton import Automaton
-from models.load import load
-from models.verdict import Falsified, Verdict, Verified
-from simulate.policy import Level, Policy, Switching
-from simulate.run import prepare, simulate
-from simulate.stepping.methods import Taylor
 from tests.support.random_models import random_model
+from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.verification import STRATEGIES, deadline, verify
+from workbench.models.automaton import Automaton
+from workbench.models.load import load
+from workbench.models.verdict import Falsified, Verdict, Verified
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.run import prepare, simulate
+from workbench.simulate.stepping.methods import Taylor
 
 HORIZON = 6.0
 HAIR = 1e-4

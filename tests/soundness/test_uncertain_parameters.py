@@ -9,9 +9,10 @@ from random import Random
 
 import pytest
 
-from abstraction.strategies.flowpipe import FlowpipeStrategy
-from abstraction.strategies.strategy import Task
-from models.automaton import (
+from tests.support.affine_automata import Membership, decimal
+from workbench.abstraction.strategies.flowpipe import FlowpipeStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.automaton import (
     TIME,
     Constraint,
     Edge,
@@ -24,7 +25,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -33,18 +34,17 @@ from models.expressions.expression import (
     constant,
     multiply,
 )
-from models.expressions.expression import variable as of
-from models.expressions.operators import Op
-from models.proof.certificate import Certificate
-from models.proof.checker import Accepted, Rejected, check
-from models.proof.polyhedral import Split
-from models.proof.problem import linear_problem
-from models.verdict import Falsified, Verified
-from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
-from reach.affine.flowpipe_refinement import search_flowpipe
-from simulate.policy import Policy
-from simulate.run import simulate
-from tests.support.affine_automata import Membership, decimal
+from workbench.models.expressions.expression import variable as of
+from workbench.models.expressions.operators import Op
+from workbench.models.proof.certificate import Certificate
+from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.polyhedral import Split
+from workbench.models.proof.problem import linear_problem
+from workbench.models.verdict import Falsified, Verified
+from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
+from workbench.reach.affine.flowpipe_refinement import search_flowpipe
+from workbench.simulate.policy import Policy
+from workbench.simulate.run import simulate
 
 HORIZON = Fraction(2)
 

@@ -8,22 +8,22 @@ from fractions import Fraction
 
 import pytest
 
-from models.automaton import TIME, HybridAutomaton, Property
-from models.expressions.expression import compare, variable
-from models.expressions.operators import Op
-from models.proof.certificate import Certificate, decode, encode
-from models.proof.checker import Accepted, check
-from models.proof.flowpipe import FlowpipeProof
-from models.proof.problem import linear_problem
-from reach.affine.flowpipe_parts import FlowpipeMethod
-from reach.affine.flowpipe_refinement import Found, search_flowpipe
-from reach.nonlinear.flowpipe import NonlinearExploration
-from reach.nonlinear.parts import NonlinearMethod
-from simulate.policy import Policy
-from simulate.run import simulate
 from tests.support.affine_automata import Membership, random_automaton
 from tests.support.nonlinear_automata import random_nonlinear_automaton
 from tests.support.urgent_automata import with_urgent_edges
+from workbench.models.automaton import TIME, HybridAutomaton, Property
+from workbench.models.expressions.expression import compare, variable
+from workbench.models.expressions.operators import Op
+from workbench.models.proof.certificate import Certificate, decode, encode
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.affine.flowpipe_parts import FlowpipeMethod
+from workbench.reach.affine.flowpipe_refinement import Found, search_flowpipe
+from workbench.reach.nonlinear.flowpipe import NonlinearExploration
+from workbench.reach.nonlinear.parts import NonlinearMethod
+from workbench.simulate.policy import Policy
+from workbench.simulate.run import simulate
 
 HORIZONS = {"affine": Fraction(3, 2), "nonlinear": Fraction(1, 2)}
 ROUNDING = 1e-5

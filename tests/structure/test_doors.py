@@ -17,38 +17,42 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("workbench", "reports", "abstraction", "reach", "simulate", "models")
 
 DOORS = {
-    "cdd": ("reach.sets.convex_hull",),
-    "z3": ("models.smt.solver", "models.smt.rows", "models.smt.terms"),
+    "cdd": ("workbench.reach.sets.convex_hull",),
+    "z3": (
+        "workbench.models.smt.solver",
+        "workbench.models.smt.rows",
+        "workbench.models.smt.terms",
+    ),
     "highspy": ("reach",),
-    "lark": ("models.language",),
-    "xml": ("models.interchange.xml_door",),
-    "pyexpat": ("models.interchange.xml_door",),
+    "lark": ("workbench.models.language",),
+    "xml": ("workbench.models.interchange.xml_door",),
+    "pyexpat": ("workbench.models.interchange.xml_door",),
 }
 SINGLE_DOOR = ("clarabel",)
 """Libraries whose one door may be any module, but only one."""
 
 PLAIN_VALUES = {
     "models",
-    "models.source",
-    "models.expressions.operators",
-    "models.expressions.literals",
-    "models.expressions.expression",
-    "models.expressions.traversal",
-    "models.expressions.pairwise",
-    "models.expressions.pattern",
-    "models.expressions.table",
-    "models.automaton",
-    "models.expressions.ranges",
-    "models.automaton_view",
-    "models.dynamics",
-    "models.unfolding",
-    "models.well_formed",
+    "workbench.models.source",
+    "workbench.models.expressions.operators",
+    "workbench.models.expressions.literals",
+    "workbench.models.expressions.expression",
+    "workbench.models.expressions.traversal",
+    "workbench.models.expressions.pairwise",
+    "workbench.models.expressions.pattern",
+    "workbench.models.expressions.table",
+    "workbench.models.automaton",
+    "workbench.models.expressions.ranges",
+    "workbench.models.automaton_view",
+    "workbench.models.dynamics",
+    "workbench.models.unfolding",
+    "workbench.models.well_formed",
 }
 """What the checker trusts besides itself; these import nothing but each other."""
 
 ON_REQUEST = {
-    ("models.automaton", "models.interchange.json_model"),
-    ("models.expressions.expression", "models.expressions.printing"),
+    ("workbench.models.automaton", "workbench.models.interchange.json_model"),
+    ("workbench.models.expressions.expression", "workbench.models.expressions.printing"),
 }
 """Conveniences of plain values (a fingerprint, a text), imported when they are called."""
 
@@ -103,7 +107,7 @@ def test_at_most_one_module_imports_the_library(library: str) -> None:
 
 def test_the_trusted_checker_imports_only_itself_and_plain_values() -> None:
     known = modules()
-    trusted = {name for name in known if inside(name, ("models.proof",))}
+    trusted = {name for name in known if inside(name, ("workbench.models.proof",))}
     for name in sorted(trusted | PLAIN_VALUES):
         for imported in imports(known[name], name):
             if imported.split(".")[0] in sys.stdlib_module_names:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -18,8 +18,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.evaluation import evaluate_number
-from models.expressions.expression import (
+from workbench.models.expressions.evaluation import evaluate_number
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -29,11 +29,11 @@ from models.expressions.expression import (
     multiply,
     variable,
 )
-from models.expressions.operators import Op
-from models.expressions.traversal import free_variables
-from models.proof.flowpipe import AnyNode, FlowpipeProof, Step, steps_in
-from models.proof.problem import LinearProblem
-from models.proof.stay_conditions import ELAPSED
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.traversal import free_variables
+from workbench.models.proof.flowpipe import AnyNode, FlowpipeProof, Step, steps_in
+from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.stay_conditions import ELAPSED
 
 NAMES = ("x", "y", "z")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -15,7 +15,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -25,7 +25,7 @@ from models.expressions.expression import (
     multiply,
     variable,
 )
-from models.expressions.operators import Op
+from workbench.models.expressions.operators import Op
 
 
 def heat_rod(size: int, bound: Fraction = Fraction(9, 10)) -> HybridAutomaton:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -28,8 +28,8 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression
-from models.expressions.text import parse_expression
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.text import parse_expression
 
 Array = NDArray[np.float64]
 HalfSpace = tuple[tuple[float, ...], float]
@@ -288,9 +288,9 @@ def report(families: Sequence[Family], arguments: list[str]) -> None:
     Arguments: seconds for each model, method, a part of the names to choose by, models in
     each family, seed.
     """
-    from abstraction.strategies.strategy import Task
-    from abstraction.verification import deadline, verify
-    from models.verdict import Verified
+    from workbench.abstraction.strategies.strategy import Task
+    from workbench.abstraction.verification import deadline, verify
+    from workbench.models.verdict import Verified
 
     given = dict(enumerate(arguments))
     seconds, method, chosen = float(given.get(0, 15)), given.get(1, "auto"), given.get(2, "")

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from models.agents.flatten import flatten
-from models.agents.hierarchy import Agent
-from models.automaton import Automaton
-from models.language.checked import diagnose
-from models.language.elaborate import Elaborated, elaborate
-from models.language.parse import parse_source
-from models.source import Diagnostic
+from workbench.models.agents.flatten import flatten
+from workbench.models.agents.hierarchy import Agent
+from workbench.models.automaton import Automaton
+from workbench.models.language.checked import diagnose
+from workbench.models.language.elaborate import Elaborated, elaborate
+from workbench.models.language.parse import parse_source
+from workbench.models.source import Diagnostic
 
 FILE = "model.charon"
 

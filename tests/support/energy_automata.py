@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -16,7 +16,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import TRUE, Expression, conjunction, equal, variable
+from workbench.models.expressions.expression import TRUE, Expression, conjunction, equal, variable
 
 X, Y = variable("x"), variable("y")
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     Expression,
     add,
     at_location,
@@ -30,8 +30,8 @@ from models.expressions.expression import (
     symbol,
     variable,
 )
-from models.expressions.operators import FUNCTIONS_OF_ONE, Op
-from models.expressions.table import Interpolation, Table
+from workbench.models.expressions.operators import FUNCTIONS_OF_ONE, Op
+from workbench.models.expressions.table import Interpolation, Table
 
 F = Fraction
 LINE = Table("ramp", ((F(-1), F(1, 2), F(2)),), ((F(0),), (F(3),), (F(-1),)))

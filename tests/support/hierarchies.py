@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.agents.hierarchy import (
+from workbench.models.agents.hierarchy import (
     Access,
     Agent,
     AgentInstance,
@@ -12,9 +12,9 @@ from models.agents.hierarchy import (
     ModeInstance,
     Transition,
 )
-from models.automaton import REAL, Constraint, Kind, Range, ValueType
-from models.expressions.expression import Expression
-from models.expressions.text import parse_expression
+from workbench.models.automaton import REAL, Constraint, Kind, Range, ValueType
+from workbench.models.expressions.expression import Expression
+from workbench.models.expressions.text import parse_expression
 
 
 def expr(text: str, symbols: frozenset[str] = frozenset()) -> Expression:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from models.automaton import (
+from tests.support.affine_automata import decimal
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -17,7 +18,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     TRUE,
     Expression,
     add,
@@ -33,8 +34,7 @@ from models.expressions.expression import (
     power,
     variable,
 )
-from models.expressions.operators import Op
-from tests.support.affine_automata import decimal
+from workbench.models.expressions.operators import Op
 
 NAMES = ("x", "y", "z")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from models.automaton import (
+from workbench.models.automaton import (
     BOOL,
     INT,
     UNCONSTRAINED,
@@ -21,7 +21,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import (
+from workbench.models.expressions.expression import (
     FALSE,
     TRUE,
     Expression,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -14,9 +14,15 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, constant, multiply, variable
-from models.expressions.operators import Op
-from models.model import Model
+from workbench.models.expressions.expression import (
+    Expression,
+    conjunction,
+    constant,
+    multiply,
+    variable,
+)
+from workbench.models.expressions.operators import Op
+from workbench.models.model import Model
 
 EVIL = (
     "</script><script>window.stolen = 1</script>",

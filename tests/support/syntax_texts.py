@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from models.source import Span
+from workbench.models.source import Span
 
 EVERYTHING = """\
 /* Every construct

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -11,7 +11,7 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.text import parse_expression
+from workbench.models.expressions.text import parse_expression
 
 
 def chosen(text: str) -> Range:

@@ -6,8 +6,9 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from models.automaton import Constraint, Edge, HybridAutomaton, Range
-from models.expressions.expression import (
+from tests.support.affine_automata import decimal
+from workbench.models.automaton import Constraint, Edge, HybridAutomaton, Range
+from workbench.models.expressions.expression import (
     Expression,
     add,
     compare,
@@ -16,8 +17,7 @@ from models.expressions.expression import (
     power,
     variable,
 )
-from models.expressions.operators import Op
-from tests.support.affine_automata import decimal
+from workbench.models.expressions.operators import Op
 
 
 def with_urgent_edges(base: HybridAutomaton, seed: int, *, nonlinear: bool) -> HybridAutomaton:

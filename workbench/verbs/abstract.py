@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from models.counting import counted
 from workbench.arguments import Chosen, exact_number, model_argument, output_options
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
+from workbench.models.counting import counted
 from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from models.automaton import HybridAutomaton
-    from models.model import Model
+    from workbench.models.automaton import HybridAutomaton
+    from workbench.models.model import Model
 
 
 @click.command("abstract")
@@ -60,12 +60,12 @@ def command(
       workbench abstract leaky_tank --interval level -o simple.charon
       workbench abstract adaptive_cruise --drop "x[1]" -o loose.charon
     """
-    from abstraction.refinement.flat import Settings, refine
-    from abstraction.refinement.outcome import Refines
-    from abstraction.refinement.surroundings import among_others, changed_by_others
-    from abstraction.refinement.timed import durations
-    from models.agents.composition import explicit
-    from models.proof.conditions import names_of
+    from workbench.abstraction.refinement.flat import Settings, refine
+    from workbench.abstraction.refinement.outcome import Refines
+    from workbench.abstraction.refinement.surroundings import among_others, changed_by_others
+    from workbench.abstraction.refinement.timed import durations
+    from workbench.models.agents.composition import explicit
+    from workbench.models.proof.conditions import names_of
 
     if not (interval or drop or merge or widen or timed):
         raise click.UsageError("say what to leave out: --interval, --drop, --merge, ...")
@@ -107,8 +107,8 @@ def command(
 
 def _written(made: HybridAutomaton, access: Mapping[str, str], output: Path | None) -> str:
     """The model as JSON, if the file is to hold that, or as a CHARON text."""
-    from models.interchange.json_model import to_json
-    from models.language.unparse import unparse
+    from workbench.models.interchange.json_model import to_json
+    from workbench.models.language.unparse import unparse
 
     if output is not None and output.suffix == ".json":
         return json.dumps(to_json(made), indent=1) + "\n"
@@ -119,8 +119,8 @@ def _advice(
     model: Model, output: Path, observed: tuple[str, ...], timed: str | None
 ) -> Iterator[str]:
     """How `refine` compares the model with the file, where it does not do so by itself."""
-    from abstraction.refinement.interface import compare_interfaces
-    from models.proof.conditions import names_of
+    from workbench.abstraction.refinement.interface import compare_interfaces
+    from workbench.models.proof.conditions import names_of
 
     made = Chosen(str(output), None, {}).load()
     compared = compare_interfaces(model.automaton, made.automaton, model.agent, made.agent)
@@ -143,9 +143,9 @@ def _made(
     widen: str | None,
     timed: str | None,
 ) -> tuple[HybridAutomaton, HybridAutomaton, Mapping[str, str]]:
-    from abstraction.refinement import makers
-    from abstraction.refinement.timed import timed as with_durations
-    from abstraction.refinement.timed import with_clock
+    from workbench.abstraction.refinement import makers
+    from workbench.abstraction.refinement.timed import timed as with_durations
+    from workbench.abstraction.refinement.timed import with_clock
 
     made = original
     if timed is not None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.console import Console, diagnostics_data
+from workbench.models.counting import counted
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton
+    from workbench.models.automaton import Automaton
 
 
 @click.command("check")

@@ -16,10 +16,10 @@ from workbench.files import write_whole
 from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton
-    from models.expressions.expression import Expression
-    from reach.exact.backward import BackwardReach
-    from reports.pictures.region_plot import Span
+    from workbench.models.automaton import Automaton
+    from workbench.models.expressions.expression import Expression
+    from workbench.reach.exact.backward import BackwardReach
+    from workbench.reports.pictures.region_plot import Span
 
 
 @click.command("exact")
@@ -72,12 +72,12 @@ def command(
       workbench exact bouncing_ball --target "height >= 11" --at height=10 --at velocity=0
       workbench exact bouncing_ball --plot-region "height=0:12,velocity=-20:20" --plot ball.svg
     """
-    from models.expressions.expression import TRUE
-    from models.expressions.printing import to_text
-    from reach.exact.backward import backward_reach
-    from reach.exact.flow import NotNilpotentError, location_flow
-    from reach.exact.polynomial_in_time import NotPolynomialError
-    from reach.exact.virtual_substitution import NotEliminableError
+    from workbench.models.expressions.expression import TRUE
+    from workbench.models.expressions.printing import to_text
+    from workbench.reach.exact.backward import backward_reach
+    from workbench.reach.exact.flow import NotNilpotentError, location_flow
+    from workbench.reach.exact.polynomial_in_time import NotPolynomialError
+    from workbench.reach.exact.virtual_substitution import NotEliminableError
 
     model = chosen.load()
     automaton = model.automaton
@@ -150,7 +150,7 @@ def _target(automaton: Automaton, location: str, target: str | None) -> Expressi
 
 
 def _expression(text: str) -> Expression:
-    from models.expressions.text import parse_expression
+    from workbench.models.expressions.text import parse_expression
 
     return parse_expression(text, file="<option>")
 
@@ -172,7 +172,7 @@ def _evaluated(found: BackwardReach, given: dict[str, Fraction]) -> bool:
 
 
 def _refuse_missing(found: BackwardReach, known: Set[str]) -> None:
-    from models.expressions.traversal import free_variables
+    from workbench.models.expressions.traversal import free_variables
 
     missing = sorted(free_variables(found.formula) - known)
     if missing:
@@ -181,7 +181,7 @@ def _refuse_missing(found: BackwardReach, known: Set[str]) -> None:
 
 def _spans(region: str) -> tuple[Span, Span]:
     """The two names of a picture with their ranges."""
-    from reports.pictures.region_plot import Span
+    from workbench.reports.pictures.region_plot import Span
 
     found = []
     for part in region.split(","):
@@ -200,8 +200,8 @@ def _spans(region: str) -> tuple[Span, Span]:
 
 
 def _picture(found: BackwardReach, given: dict[str, Fraction], across: Span, up: Span) -> str:
-    from models.expressions.printing import to_text
-    from reports.pictures.region_plot import region_svg
+    from workbench.models.expressions.printing import to_text
+    from workbench.reports.pictures.region_plot import region_svg
 
     _refuse_missing(found, {across.name, up.name, *given})
     fixed = {name: value for name, value in given.items() if name not in (across.name, up.name)}

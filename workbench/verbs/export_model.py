@@ -13,7 +13,7 @@ from workbench.files import refuse_same_file, write_whole
 from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton
+    from workbench.models.automaton import Automaton
 
 
 @click.command("export")
@@ -71,16 +71,16 @@ def command(console: Console, chosen: Chosen, target: str, output: Path | None) 
 def _documents(automaton: Automaton, target: str) -> dict[str, str]:
     """The texts of the export by role: the model and, for SpaceEx, its configuration."""
     if target == "spaceex":
-        from models.interchange.spaceex_export import write_spaceex
+        from workbench.models.interchange.spaceex_export import write_spaceex
 
         xml, configuration = write_spaceex(automaton)
         return {"model": xml, "configuration": configuration}
     if target == "json":
         import json
 
-        from models.interchange.json_model import to_json
+        from workbench.models.interchange.json_model import to_json
 
         return {"model": json.dumps(to_json(automaton), indent=1) + "\n"}
-    from models.language.unparse import unparse
+    from workbench.models.language.unparse import unparse
 
     return {"model": unparse(automaton)}

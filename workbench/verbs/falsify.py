@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
+from workbench.models.counting import counted
 from workbench.option_types import Number, OutputFile
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton, Property
-    from simulate.monitoring.stl import Formula
-    from simulate.recipe import Recipe
-    from simulate.search.falsification import Outcome
+    from workbench.models.automaton import Automaton, Property
+    from workbench.simulate.monitoring.stl import Formula
+    from workbench.simulate.recipe import Recipe
+    from workbench.simulate.search.falsification import Outcome
 
 
 @click.command("falsify")
@@ -134,7 +134,7 @@ def command(
 
 def _say_longer(console: Console, claim: Property | Formula, until: float | None) -> None:
     """Say so where runs must be longer than asked for to decide a formula."""
-    from models.automaton import Property
+    from workbench.models.automaton import Property
 
     if until is None or isinstance(claim, Property):
         return
@@ -167,10 +167,10 @@ def _search(
     import time
     from dataclasses import replace
 
-    from models.automaton import Property
-    from simulate.search.falsification import Budget, Options, falsify
-    from simulate.search.falsification import Progress as Step
     from workbench.falsification_words import label
+    from workbench.models.automaton import Property
+    from workbench.simulate.search.falsification import Budget, Options, falsify
+    from workbench.simulate.search.falsification import Progress as Step
 
     limit = options["time_limit"]
     deadline = float("inf") if limit is None else time.monotonic() + limit
@@ -191,7 +191,7 @@ def _search(
         seeds = _abstract_seeds(automaton, claim, options["abstraction"], options["seed"])
         settings = replace(settings, seeds=seeds)
     if options["enclose"]:
-        from simulate.search.counterexample import enclosed_at_length
+        from workbench.simulate.search.counterexample import enclosed_at_length
 
         settings = replace(settings, rigorous=(enclosed_at_length,))
     if points is not None:
@@ -206,7 +206,7 @@ def _search(
 
         outcome = falsify(automaton, claim, Budget(options["budget"], deadline), settings, show)
     if outcome.found is not None and options["trace_file"] is not None:
-        from simulate.recipe import recorded
+        from workbench.simulate.recipe import recorded
 
         recipe = replace(outcome.found.recipe, model_parameters=chosen.parameters)
         text = recorded(outcome.found.trace, recipe, automaton.sha256)
@@ -218,10 +218,10 @@ def _abstract_seeds(
     automaton: Automaton, claim: Property, seconds: float, seed: int
 ) -> tuple[Recipe, ...]:
     """Starts of the abstract counterexamples that are found in the time given."""
-    from abstraction.predicates.refinement_history import RefinementRound
-    from abstraction.predicates.seeds import seeds_of
-    from abstraction.strategies.strategy import HISTORY_READER, Task
-    from abstraction.verification import deadline, verify
+    from workbench.abstraction.predicates.refinement_history import RefinementRound
+    from workbench.abstraction.predicates.seeds import seeds_of
+    from workbench.abstraction.strategies.strategy import HISTORY_READER, Task
+    from workbench.abstraction.verification import deadline, verify
 
     rounds: list[RefinementRound] = []
     options: dict[str, object] = {HISTORY_READER: rounds.extend}

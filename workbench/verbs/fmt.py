@@ -14,7 +14,7 @@ from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
 
 if TYPE_CHECKING:
-    from models.source import ModelError
+    from workbench.models.source import ModelError
 
 MAX_BYTES = 64 * 1024 * 1024
 """No model file is longer than this; a larger one is a mistake."""
@@ -51,7 +51,7 @@ def command(console: Console, files: tuple[str, ...], check: bool, to_stdout: bo
 
 def _format_one(console: Console, name: str, check: bool, to_stdout: bool) -> dict[str, object]:
     """Format one file; returns what became of it."""
-    from models.source import ModelError
+    from workbench.models.source import ModelError
 
     try:
         before = _read(name)
@@ -81,14 +81,14 @@ def _rejected(console: Console, name: str, error: ModelError) -> dict[str, objec
 
 
 def _formatted(text: str, name: str) -> str:
-    from models.language.format import format_source
+    from workbench.models.language.format import format_source
 
     return format_source(text, "<stdin>" if name == "-" else name)
 
 
 def _read(name: str) -> str:
     """The text of a file; raises ModelError where it is none."""
-    from models.source import Diagnostic, ModelError
+    from workbench.models.source import Diagnostic, ModelError
 
     try:
         if name == "-":

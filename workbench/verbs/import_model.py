@@ -13,7 +13,7 @@ from workbench.files import refuse_same_file, write_whole
 from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton
+    from workbench.models.automaton import Automaton
 
 
 @click.command("import")
@@ -71,10 +71,10 @@ def _text(automaton: Automaton, output: Path | None) -> str:
     if output is not None and output.suffix.lower() == ".json":
         import json
 
-        from models.interchange.json_model import to_json
+        from workbench.models.interchange.json_model import to_json
 
         return json.dumps(to_json(automaton), indent=1) + "\n"
-    from models.language.unparse import unparse
+    from workbench.models.language.unparse import unparse
 
     return unparse(automaton)
 
@@ -87,8 +87,8 @@ def _read(console: Console, source: Path, config: Path | None) -> Automaton:
         model = Chosen(str(source)).load()
         console.warnings(model.warnings, model.sources)
         return model.automaton
-    from models.interchange.spaceex_import import import_spaceex
-    from models.source import Diagnostic, ModelError
+    from workbench.models.interchange.spaceex_import import import_spaceex
+    from workbench.models.source import Diagnostic, ModelError
 
     try:
         xml = source.read_bytes()

@@ -11,7 +11,7 @@ from workbench.console import Console
 from workbench.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from models.catalogue import Entry
+    from workbench.models.catalogue import Entry
 
 
 @click.command("models")
@@ -29,7 +29,7 @@ def command(console: Console, words: tuple[str, ...]) -> int:
       workbench models
       workbench models platoon
     """
-    from models.catalogue import entries
+    from workbench.models.catalogue import entries
 
     found = [entry for entry in entries() if _mentions(entry, words)]
     if console.as_json:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.console import Console
 from workbench.exact_times import positive_time
 from workbench.exit_codes import ExitCode
+from workbench.models.counting import counted
 from workbench.option_types import Number
 
 if TYPE_CHECKING:
-    from models.model import Model
-    from models.proof.checker import Accepted, Rejected
+    from workbench.models.model import Model
+    from workbench.models.proof.checker import Accepted, Rejected
 
 
 REFINEMENTS = tuple(
@@ -80,8 +80,8 @@ def command(
       workbench verify platoon --certificate proof.json
       workbench recheck platoon proof.json
     """
-    from models.proof.certificate import MAX_BYTES
-    from models.proof.interruption import CheckInterruptedError
+    from workbench.models.proof.certificate import MAX_BYTES
+    from workbench.models.proof.interruption import CheckInterruptedError
 
     try:
         with certificate.open("rb") as file:
@@ -110,7 +110,7 @@ def command(
 def _alarm(seconds: float) -> Iterator[None]:
     """After that many seconds the work ends, wherever it is, with `CheckInterruptedError`;
     where the system has no timers, only when the checker asks next."""
-    from models.proof.interruption import CheckInterruptedError, interruptible
+    from workbench.models.proof.interruption import CheckInterruptedError, interruptible
 
     def ring(*_: object) -> None:
         raise CheckInterruptedError
@@ -139,8 +139,8 @@ def _refuse_refinements(text: bytes) -> None:
 
 
 def _recheck(console: Console, chosen: Chosen, text: bytes, horizon: Fraction | None) -> ExitCode:
-    from models.proof.certificate import MalformedCertificateError, decode
-    from models.proof.checker import Rejected, check
+    from workbench.models.proof.certificate import MalformedCertificateError, decode
+    from workbench.models.proof.checker import Rejected, check
 
     model = chosen.load()
     begun = time.perf_counter()
@@ -182,7 +182,7 @@ def _print_data(
     outcome: str,
     seconds: float,
 ) -> None:
-    from models.proof.checker import Accepted, Rejected
+    from workbench.models.proof.checker import Accepted, Rejected
 
     accepted = judgement if isinstance(judgement, Accepted) else None
     rejected = judgement if isinstance(judgement, Rejected) else None
@@ -213,7 +213,7 @@ def _in_words(
     asked: Fraction | None,
     seconds: float,
 ) -> str:
-    from models.proof.checker import Rejected
+    from workbench.models.proof.checker import Rejected
 
     if isinstance(judgement, Rejected):
         return f"{label}: REJECTED at {judgement.obligation}: {judgement.why}"

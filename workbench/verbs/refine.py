@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options, split_reference
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
+from workbench.models.counting import counted
 from workbench.option_types import Number, OutputFile
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from abstraction.refinement.flat import Settings
-    from abstraction.refinement.outcome import Step
-    from abstraction.refinement.proof_tree import Proof
-    from models.automaton import Automaton
-    from models.model import Model
-    from models.proof.linear import Form
+    from workbench.abstraction.refinement.flat import Settings
+    from workbench.abstraction.refinement.outcome import Step
+    from workbench.abstraction.refinement.proof_tree import Proof
+    from workbench.models.automaton import Automaton
+    from workbench.models.model import Model
+    from workbench.models.proof.linear import Form
 
 
 @click.command("refine")
@@ -114,11 +114,11 @@ def command(
       workbench refine heater.charon:Controlled --against heater.charon:Any --map on=ON
       workbench refine platoon_any_length:Step --against platoon_any_length:Vehicle --inductive
     """
-    from abstraction.refinement.flat import Settings
-    from abstraction.refinement.proof_file import encode_proof
-    from abstraction.refinement.proof_tree import prove_refinement
-    from abstraction.refinement.surroundings import assumed_of
-    from abstraction.verification import deadline
+    from workbench.abstraction.refinement.flat import Settings
+    from workbench.abstraction.refinement.proof_file import encode_proof
+    from workbench.abstraction.refinement.proof_tree import prove_refinement
+    from workbench.abstraction.refinement.surroundings import assumed_of
+    from workbench.abstraction.verification import deadline
 
     other = Chosen(*split_reference(against), {})
     detailed, abstract = chosen.load(), other.load()
@@ -147,7 +147,7 @@ def command(
         pair = _Pair(chosen.label, other.label, detailed, abstract)
         _write_page(html, pair, proof, proof.step, proof.holds)
     if console.as_json:
-        from reports.data.refinement import proof_data
+        from workbench.reports.data.refinement import proof_data
 
         assumed = assumed_of(detailed)
         names = {"detailed": chosen.label, "abstract": other.label, "assuming": assumed}
@@ -175,10 +175,10 @@ class _Pair:
 def _induction(
     console: Console, pair: _Pair, settings: Settings, certificate: Path | None, html: Path | None
 ) -> ExitCode:
-    from abstraction.refinement.induction import prove_by_induction
-    from abstraction.refinement.induction_file import encode_induction
-    from models.verdict import Verified
-    from reports.data.refinement import proof_data, tree_lines
+    from workbench.abstraction.refinement.induction import prove_by_induction
+    from workbench.abstraction.refinement.induction_file import encode_induction
+    from workbench.models.verdict import Verified
+    from workbench.reports.data.refinement import proof_data, tree_lines
 
     found = prove_by_induction(pair.detailed, pair.abstract, settings, progress=settings.progress)
     verdicts = [(v.claim, isinstance(v, Verified)) for v in found.verdicts]
@@ -221,7 +221,7 @@ def _write_page(
     holds: bool,
     consequences: tuple[str, ...] = (),
 ) -> None:
-    from reports.pages.refinement import Comparison, refinement_page
+    from workbench.reports.pages.refinement import Comparison, refinement_page
 
     command_line = shlex.join(["workbench", *sys.argv[1:]])
     compared = Comparison(
@@ -239,7 +239,7 @@ def _write_page(
 
 
 def _exit_code(proof: Proof) -> ExitCode:
-    from abstraction.refinement.outcome import Refuted
+    from workbench.abstraction.refinement.outcome import Refuted
 
     if proof.holds:
         return ExitCode.OK
@@ -257,9 +257,9 @@ def _pairs(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _witnesses(given: tuple[str, ...], detailed: Automaton) -> Mapping[str, Form]:
-    from models.expressions.text import parse_expression
-    from models.proof.conditions import names_of
-    from models.proof.linear import affine
+    from workbench.models.expressions.text import parse_expression
+    from workbench.models.proof.conditions import names_of
+    from workbench.models.proof.linear import affine
 
     found: dict[str, Form] = {}
     for item in given:
@@ -281,8 +281,8 @@ def _check_names(
     observe: tuple[str, ...], witness: Mapping[str, Form], detailed: Model, abstract: Model
 ) -> None:
     """Refuse names that the systems do not have, and witnesses of what is observed."""
-    from abstraction.refinement.interface import compare_interfaces
-    from models.proof.conditions import names_of
+    from workbench.abstraction.refinement.interface import compare_interfaces
+    from workbench.models.proof.conditions import names_of
 
     own, other = detailed.automaton, abstract.automaton
     for name in observe:
@@ -298,8 +298,13 @@ def _check_names(
 
 
 def _in_words(label: str, other: str, proof: Proof, sources: Mapping[str, str]) -> str:
-    from abstraction.refinement.outcome import NotProved, Refuted
-    from reports.data.refinement import failure_lines, outcome_word, state_text, tree_lines
+    from workbench.abstraction.refinement.outcome import NotProved, Refuted
+    from workbench.reports.data.refinement import (
+        failure_lines,
+        outcome_word,
+        state_text,
+        tree_lines,
+    )
 
     lines = [f"{label} against {other}: {outcome_word(proof).upper()}"]
     outcome = proof.outcome

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from models.counting import counted
 from workbench.arguments import Chosen, output_options, split_reference
 from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import refuse_same_file, refuse_unwritable, write_whole
+from workbench.models.counting import counted
 from workbench.option_types import Number
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
-    from models.automaton import Property
-    from models.model import Model
-    from reports.analysis import Settings
+    from workbench.models.automaton import Property
+    from workbench.models.model import Model
+    from workbench.reports.analysis import Settings
 
 _PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
 _OUTPUT = click.Path(path_type=Path)
@@ -101,8 +101,8 @@ def command(
       workbench report platoon -o report.html
       workbench report platoon platoon_saturated -o out/reports --junit out/junit.xml
     """
-    from abstraction.verification import STRATEGIES
-    from reports.analysis import Settings
+    from workbench.abstraction.verification import STRATEGIES
+    from workbench.reports.analysis import Settings
 
     if method != "auto" and method not in STRATEGIES:
         raise click.UsageError(f"--method is auto or one of {', '.join(STRATEGIES)}")
@@ -166,8 +166,8 @@ class _Batch:
 
     def attempt(self, one: Chosen, make: Callable[[], T]) -> T | dict[str, Any]:
         """What `make` makes; if it fails and there are other models, what was wrong."""
-        from models.source import ModelError
-        from reports.pages.failed_report import Failing, failed_data
+        from workbench.models.source import ModelError
+        from workbench.reports.pages.failed_report import Failing, failed_data
 
         try:
             return make()
@@ -225,9 +225,9 @@ def _one_report(
     settings: Settings,
     path: Path,
 ) -> dict[str, Any]:
-    from reports.analysis import analyse
-    from reports.data.report import report_data
-    from reports.pages.report import diagram, render
+    from workbench.reports.analysis import analyse
+    from workbench.reports.data.report import report_data
+    from workbench.reports.pages.report import diagram, render
 
     command_line = shlex.join(["workbench", *sys.argv[1:]])
     with Progress(console.quiet or console.as_json) as progress:
@@ -257,7 +257,7 @@ def _in_words(claim: dict[str, Any]) -> str:
 
 
 def _write_index(folder: Path, found: list[tuple[Path, dict[str, Any]]]) -> None:
-    from reports.pages.index import index_page
+    from workbench.reports.pages.index import index_page
 
     entries = [(path.name, data) for path, data in found]
     write_whole(folder / "index.html", index_page(entries))
@@ -266,7 +266,7 @@ def _write_index(folder: Path, found: list[tuple[Path, dict[str, Any]]]) -> None
 def _write_formats(
     data: list[dict[str, Any]], junit: Path | None, sarif: Path | None, arch_csv: Path | None
 ) -> None:
-    from reports import result_formats
+    from workbench.reports import result_formats
 
     if junit is not None:
         write_whole(junit, result_formats.junit(data))
@@ -277,7 +277,7 @@ def _write_formats(
 
 
 def _conclude(console: Console, output: Path, found: list[tuple[Path, dict[str, Any]]]) -> ExitCode:
-    from reports.data.report import overall
+    from workbench.reports.data.report import overall
 
     worst = [overall(data) for _, data in found]
     if console.as_json:
@@ -298,7 +298,7 @@ def _conclude(console: Console, output: Path, found: list[tuple[Path, dict[str, 
 
 
 def _summary(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    from reports.data.report import overall
+    from workbench.reports.data.report import overall
 
     if data.get("error"):
         return {

@@ -15,8 +15,8 @@ from workbench.files import write_whole
 from workbench.option_types import OutputFile
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton, Location
-    from models.model import Model
+    from workbench.models.automaton import Automaton, Location
+    from workbench.models.model import Model
     from workbench.outline import Branch
 
 
@@ -99,7 +99,7 @@ def _tree_data(root: Branch) -> dict[str, Any]:
 
 
 def _draw(console: Console, chosen: Chosen, model: Model, path: Path) -> None:
-    from reports.pictures.diagram import draw_agent, draw_automaton
+    from workbench.reports.pictures.diagram import draw_agent, draw_automaton
 
     picture = (
         draw_automaton(model.automaton)
@@ -128,7 +128,7 @@ def _list_locations(console: Console, chosen: Chosen, automaton: Automaton, limi
             locations=[_location_data(automaton, location) for location in found],
         )
         return
-    from reports.words import wording
+    from workbench.reports.words import wording
 
     for location in found:
         console.result(location.name)
@@ -168,7 +168,7 @@ def graph_reachable(automaton: Automaton, limit: int) -> tuple[list[Location], b
 
 
 def _location_data(automaton: Automaton, location: Location) -> dict[str, Any]:
-    from reports.words import wording
+    from workbench.reports.words import wording
 
     return {
         "name": location.name,

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
+from workbench.models.counting import counted
 from workbench.option_types import Number, OutputFile
 from workbench.progress import Progress
 from workbench.run_summary import compared, details, in_words, row, table
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton
-    from models.trace import Trace
-    from models.trace_boxes import Box
-    from models.trace_comparison import Difference
-    from simulate.many_runs import RunMaker, Summary
-    from simulate.monitoring.stl import Formula
-    from simulate.recipe import Recipe
+    from workbench.models.automaton import Automaton
+    from workbench.models.trace import Trace
+    from workbench.models.trace_boxes import Box
+    from workbench.models.trace_comparison import Difference
+    from workbench.simulate.many_runs import RunMaker, Summary
+    from workbench.simulate.monitoring.stl import Formula
+    from workbench.simulate.recipe import Recipe
 
 METHODS = ("adams", "taylor", "multirate", "endpoint", "interpolation")
 POLICIES = ("earliest", "latest", "random", "script")
@@ -175,7 +175,7 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
     runs = options["runs"] if options["replay"] is None else 1
     automaton = model.automaton
     if recipe.claim is not None:  # a counterexample ends where this property fails
-        from simulate.search.objective import focused
+        from workbench.simulate.search.objective import focused
 
         claim = next((p for p in automaton.properties if p.name == recipe.claim), None)
         automaton = focused(automaton, claim) if claim is not None else automaton
@@ -256,7 +256,7 @@ class _Session:
     def outcome(self) -> str:
         """The runs in one word; `incomplete` where one could not be followed to its end, by
         steps or, if these were asked for, by enclosures."""
-        from models.trace import Ending
+        from workbench.models.trace import Ending
 
         if self.bad is not None or self.is_proved_bad:
             return "falsified"
@@ -264,7 +264,7 @@ class _Session:
         return "incomplete" if stuck else "ok"
 
     def make_runs(self, automaton: Automaton) -> None:
-        from simulate.many_runs import RunMaker
+        from workbench.simulate.many_runs import RunMaker
         from workbench.simulation_options import read_formula
 
         text = self.recipe.formula
@@ -291,7 +291,7 @@ class _Session:
         self, automaton: Automaton, formula: Formula | None, seeds: range
     ) -> Iterator[Summary]:
         """The runs one after another; many of them in worker processes."""
-        from simulate.many_runs import in_workers
+        from workbench.simulate.many_runs import in_workers
 
         begun, workers = monotonic(), self.options["workers"]
         for done, seed in enumerate(seeds):
@@ -325,7 +325,12 @@ class _Session:
         """Prove the run by enclosures, as far as that goes."""
         from dataclasses import replace
 
-        from simulate.validated.validated_run import as_data, boxes, describe, validated_run
+        from workbench.simulate.validated.validated_run import (
+            as_data,
+            boxes,
+            describe,
+            validated_run,
+        )
 
         seed, trace = self.chosen_run()
         recipe = replace(self.recipe, seed=seed).with_decisions(trace.decisions)
@@ -338,7 +343,7 @@ class _Session:
 
     def compare(self, other: Trace) -> None:
         """Measure how far the run is from another one."""
-        from models.trace_comparison import compare_traces
+        from workbench.models.trace_comparison import compare_traces
 
         _, trace = self.chosen_run()
         share = max(trace.start, other.start) <= min(trace.end, other.end)
@@ -382,7 +387,7 @@ class _Session:
         if options["trace_file"] is not None:
             from dataclasses import replace
 
-            from simulate.recipe import recorded
+            from workbench.simulate.recipe import recorded
 
             seed, trace = self.chosen_run()
             recipe = replace(self.recipe, seed=seed)
@@ -394,7 +399,7 @@ class _Session:
             self.draw(options["plot"], traces)
 
     def draw(self, path: Path, traces: Sequence[Trace]) -> None:
-        from reports.pictures.trace_plot import page, plot
+        from workbench.reports.pictures.trace_plot import page, plot
 
         title = f"{self.chosen.label} until {self.recipe.until:g}"
         try:

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from models.counting import counted
 from workbench.arguments import Chosen, model_argument, output_options
 from workbench.claims import chosen_claims, property_option
 from workbench.console import Console
 from workbench.exact_times import positive_time
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
+from workbench.models.counting import counted
 from workbench.option_types import Number, OutputFile
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
-    from models.automaton import Automaton
-    from models.model import Model
-    from models.verdict import Effort, Verdict
-    from reports.data.verdict import Provenance
+    from workbench.models.automaton import Automaton
+    from workbench.models.model import Model
+    from workbench.models.verdict import Effort, Verdict
+    from workbench.reports.data.verdict import Provenance
 
 METHODS = (
     "auto",
@@ -139,8 +139,8 @@ def command(
       workbench verify platoon -p "no collision" --certificate proof.json
       workbench recheck platoon proof.json
     """
-    from abstraction.strategies.strategy import Task
-    from abstraction.verification import deadline, verify
+    from workbench.abstraction.strategies.strategy import Task
+    from workbench.abstraction.verification import deadline, verify
 
     model = chosen.load()
     claims = chosen_claims(model.automaton, names)
@@ -181,10 +181,10 @@ def _abstraction_options(
     claims: int,
 ) -> dict[str, object]:
     """What predicate abstraction is told: the user's predicates, and who wants its graph."""
-    from abstraction.strategies.strategy import GRAPH_READER, PREDICATES
-    from models.condition_check import misfit
-    from models.expressions.text import parse_expression
-    from models.expressions.traversal import free_variables
+    from workbench.abstraction.strategies.strategy import GRAPH_READER, PREDICATES
+    from workbench.models.condition_check import misfit
+    from workbench.models.expressions.text import parse_expression
+    from workbench.models.expressions.traversal import free_variables
 
     parsed = tuple(parse_expression(text, file="--predicate") for text in predicates)
     known = {v.name for v in automaton.variables} | {p.name for p in automaton.parameters}
@@ -201,7 +201,7 @@ def _abstraction_options(
         return options
     if method != "abstraction" or claims != 1:
         raise click.UsageError("--graph needs --method abstraction and one property (-p)")
-    from reports.pictures.abstract_graph import WRITERS
+    from workbench.reports.pictures.abstract_graph import WRITERS
 
     write = WRITERS.get(graph_file.suffix.lower())
     if write is None:
@@ -210,7 +210,7 @@ def _abstraction_options(
 
 
 def _slicing(length: Fraction, method: str) -> dict[str, object]:
-    from abstraction.strategies.strategy import SLICES
+    from workbench.abstraction.strategies.strategy import SLICES
 
     if method != "abstraction":
         raise click.UsageError("--slices needs --method abstraction")
@@ -221,10 +221,10 @@ def _recorded(
     verdict: Verdict, path: Path | None, trace_file: Path | None, seed: int
 ) -> Provenance:
     """Write the certificate or the trace, if asked to, and note how the verdict came about."""
-    from models.proof.certificate import encode
-    from models.trace_files import to_json
-    from models.verdict import Falsified, Verified
-    from reports.data.verdict import Provenance
+    from workbench.models.proof.certificate import encode
+    from workbench.models.trace_files import to_json
+    from workbench.models.verdict import Falsified, Verified
+    from workbench.reports.data.verdict import Provenance
 
     command_line = shlex.join(["workbench", *sys.argv[1:]])
     if trace_file is not None and isinstance(verdict, Falsified):
@@ -240,8 +240,8 @@ def _recorded(
 def _in_words(
     label: str, model: Model, verdict: Verdict, provenance: Provenance, *, brief: bool = False
 ) -> str:
-    from models.verdict import Falsified, Verified
-    from reports.words.invariant_text import invariant_lines
+    from workbench.models.verdict import Falsified, Verified
+    from workbench.reports.words.invariant_text import invariant_lines
 
     head = f"{label}: {verdict.claim!r}"
     seconds = sum(verdict.effort.seconds.values())
@@ -295,7 +295,7 @@ def _print_data(
     verdicts: list[tuple[Verdict, Provenance]],
     interrupted: str | None,
 ) -> None:
-    from reports.data.verdict import verdict_data
+    from workbench.reports.data.verdict import verdict_data
 
     found: list[dict[str, Any]] = [
         verdict_data(model, label, verdict, provenance) for verdict, provenance in verdicts
@@ -309,7 +309,7 @@ def _print_data(
 
 
 def _worst(verdicts: Any) -> ExitCode:
-    from models.verdict import Falsified, Unknown
+    from workbench.models.verdict import Falsified, Unknown
 
     found = list(verdicts)
     if any(isinstance(v, Falsified) for v in found):

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simulate.stepping.methods import Adams
-from simulate.stepping.reference.memory import Memory, finite
-from simulate.stepping.reference.roots import MAX_DEGREE
-from simulate.stepping.reference.tape import extend_series
+from workbench.simulate.stepping.methods import Adams
+from workbench.simulate.stepping.reference.memory import Memory, finite
+from workbench.simulate.stepping.reference.roots import MAX_DEGREE
+from workbench.simulate.stepping.reference.tape import extend_series
 
 START_ORDER = 6
 """Adams steps start from a Taylor series of this order."""

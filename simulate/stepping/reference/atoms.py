@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simulate.stepping.program import EQUALITY, FROZEN, STEPWISE, STRICT, UNDEFINED_HOLDS
-from simulate.stepping.reference.memory import CROSSING, UNILATERAL, Memory
-from simulate.stepping.reference.roots import MAX_DEGREE, nonnegative
-from simulate.stepping.tape import OPAQUE_DEGREE
+from workbench.simulate.stepping.program import EQUALITY, FROZEN, STEPWISE, STRICT, UNDEFINED_HOLDS
+from workbench.simulate.stepping.reference.memory import CROSSING, UNILATERAL, Memory
+from workbench.simulate.stepping.reference.roots import MAX_DEGREE, nonnegative
+from workbench.simulate.stepping.tape import OPAQUE_DEGREE
 
 Intervals = list[tuple[float, float]]
 

@@ -22,9 +22,9 @@ import math
 from array import array
 from collections.abc import Sequence
 
-from simulate.stepping.methods import Detection, Method
-from simulate.stepping.program import EQUALITY, FROZEN, STRICT, Program
-from simulate.stepping.reference.adams import (
+from workbench.simulate.stepping.methods import Detection, Method
+from workbench.simulate.stepping.program import EQUALITY, FROZEN, STRICT, Program
+from workbench.simulate.stepping.reference.adams import (
     INVERSE,
     UNCORRECTED,
     at,
@@ -40,10 +40,10 @@ from simulate.stepping.reference.adams import (
     predictor,
     weight,
 )
-from simulate.stepping.reference.memory import Memory, finite
-from simulate.stepping.reference.plan import plan
-from simulate.stepping.reference.regular import regular_length
-from simulate.stepping.stretch import Stop, Stretch
+from workbench.simulate.stepping.reference.memory import Memory, finite
+from workbench.simulate.stepping.reference.plan import plan
+from workbench.simulate.stepping.reference.regular import regular_length
+from workbench.simulate.stepping.stretch import Stop, Stretch
 
 
 class Core(Memory):

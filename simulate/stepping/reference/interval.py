@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simulate.stepping.reference.tape import External, lookup1, lookup2, operate, quotient
-from simulate.stepping.tape import Code, FloatTable, Instruction
+from workbench.simulate.stepping.reference.tape import External, lookup1, lookup2, operate, quotient
+from workbench.simulate.stepping.tape import Code, FloatTable, Instruction
 
 Span = tuple[float, float]
 EVERYTHING: Span = (-math.inf, math.inf)

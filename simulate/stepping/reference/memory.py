@@ -6,11 +6,18 @@ import math
 from array import array
 from collections.abc import Sequence
 
-from simulate.stepping.condition import AND, FALSE, OR, TRUE
-from simulate.stepping.methods import RESIDUAL, Adams, Method, shortest_step
-from simulate.stepping.program import EQUALITY, FROZEN, STEPWISE, STRICT, UNDEFINED_HOLDS, Program
-from simulate.stepping.reference.roots import MAX_DEGREE
-from simulate.stepping.reference.tape import execute, sensitivity
+from workbench.simulate.stepping.condition import AND, FALSE, OR, TRUE
+from workbench.simulate.stepping.methods import RESIDUAL, Adams, Method, shortest_step
+from workbench.simulate.stepping.program import (
+    EQUALITY,
+    FROZEN,
+    STEPWISE,
+    STRICT,
+    UNDEFINED_HOLDS,
+    Program,
+)
+from workbench.simulate.stepping.reference.roots import MAX_DEGREE
+from workbench.simulate.stepping.reference.tape import execute, sensitivity
 
 MAX_ORDER = 12
 UNILATERAL, BILATERAL, CROSSING = 0, 1, 2

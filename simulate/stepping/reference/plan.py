@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simulate.stepping.program import EQUALITY, FROZEN, STRICT
-from simulate.stepping.reference.atoms import TOUCH, Intervals, intervals, nearest, span
-from simulate.stepping.reference.memory import Memory
-from simulate.stepping.reference.roots import MAX_DEGREE, nonnegative
-from simulate.stepping.reference.tape import complete_row
-from simulate.stepping.reference.verified import verified
+from workbench.simulate.stepping.program import EQUALITY, FROZEN, STRICT
+from workbench.simulate.stepping.reference.atoms import TOUCH, Intervals, intervals, nearest, span
+from workbench.simulate.stepping.reference.memory import Memory
+from workbench.simulate.stepping.reference.roots import MAX_DEGREE, nonnegative
+from workbench.simulate.stepping.reference.tape import complete_row
+from workbench.simulate.stepping.reference.verified import verified
 
 FORESIGHT = 0.1
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from simulate.stepping.condition import AND, FALSE, OR, TRUE
-from simulate.stepping.program import EQUALITY, FROZEN, STRICT, Program
-from simulate.stepping.reference.tape import execute, sensitivity
+from workbench.simulate.stepping.condition import AND, FALSE, OR, TRUE
+from workbench.simulate.stepping.program import EQUALITY, FROZEN, STRICT, Program
+from workbench.simulate.stepping.reference.tape import execute, sensitivity
 
 
 def values(program: Program, names: Sequence[str], given: Mapping[str, float]) -> list[float]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from simulate.stepping.reference.memory import Memory
-from simulate.stepping.reference.verified import FINEST, ranges
+from workbench.simulate.stepping.reference.memory import Memory
+from workbench.simulate.stepping.reference.verified import FINEST, ranges
 
 
 def has_values(m: Memory) -> bool:

@@ -10,7 +10,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from simulate.stepping.tape import Code, FloatTable, Instruction
+from workbench.simulate.stepping.tape import Code, FloatTable, Instruction
 
 ROUNDING = 2.0**-53
 NEAR_POLE = 16.0

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simulate.stepping.program import EQUALITY, FROZEN, UNDEFINED_HOLDS
-from simulate.stepping.reference.atoms import Intervals
-from simulate.stepping.reference.interval import enclose
-from simulate.stepping.reference.memory import Memory
-from simulate.stepping.reference.roots import MAX_DEGREE
-from simulate.stepping.tape import Instruction
+from workbench.simulate.stepping.program import EQUALITY, FROZEN, UNDEFINED_HOLDS
+from workbench.simulate.stepping.reference.atoms import Intervals
+from workbench.simulate.stepping.reference.interval import enclose
+from workbench.simulate.stepping.reference.memory import Memory
+from workbench.simulate.stepping.reference.roots import MAX_DEGREE
+from workbench.simulate.stepping.tape import Instruction
 
 FINEST = 2.0**-6
 """A step is enclosed in pieces down to this part of it, or shortened."""

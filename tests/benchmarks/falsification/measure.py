@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from models.automaton import Property
-from models.load import load
-from simulate.monitoring.stl import Formula, parse_formula
-from simulate.search.falsification import Budget, Options, falsify
-from simulate.search.objective import Objective
 from tests.benchmarks.falsification.monitors import monitoring
+from workbench.models.automaton import Property
+from workbench.models.load import load
+from workbench.simulate.monitoring.stl import Formula, parse_formula
+from workbench.simulate.search.falsification import Budget, Options, falsify
+from workbench.simulate.search.objective import Objective
 
 ROOT = Path(__file__).parents[3]
 BUDGET = 1000
@@ -123,7 +123,7 @@ def milliseconds(objective: Objective) -> float:
     """Of one simulation and its robustness, over random points of the plainest searches."""
     from random import Random
 
-    from simulate.search.falsification import shapes
+    from workbench.simulate.search.falsification import shapes
 
     shape = max(shapes(objective, Options()), key=lambda s: (s.pieces, -s.until))
     random = Random(1)

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from models.automaton import HybridAutomaton, Location
-from models.trace_files import from_csv
-from simulate.monitoring.monitor import Monitor
-from simulate.monitoring.stl import parse_formula
+from workbench.models.automaton import HybridAutomaton, Location
+from workbench.models.trace_files import from_csv
+from workbench.simulate.monitoring.monitor import Monitor
+from workbench.simulate.monitoring.stl import parse_formula
 
 SAMPLES, STEP = 10_000, 0.01
 

@@ -16,15 +16,15 @@ from fractions import Fraction
 from math import log10
 from pathlib import Path
 
-from models.automaton import HybridAutomaton
-from models.proof.certificate import Certificate
-from models.proof.checker import Accepted, check
-from models.proof.problem import linear_problem
-from reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
-from reach.affine.flowpipe_refinement import search_flowpipe
 from tests.benchmarks.reachability import rectangular
 from tests.benchmarks.simulation.picture import line_plot
 from tests.support.affine_families import heat_rod, mass_chain, ring_of_stays
+from workbench.models.automaton import HybridAutomaton
+from workbench.models.proof.certificate import Certificate
+from workbench.models.proof.checker import Accepted, check
+from workbench.models.proof.problem import linear_problem
+from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
+from workbench.reach.affine.flowpipe_refinement import search_flowpipe
 
 ROOT = Path(__file__).parents[3]
 Point = tuple[float, float]

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from abstraction.strategies.rectangular import RectangularStrategy
-from abstraction.strategies.strategy import Task
-from models.load import load
-from models.verdict import Verdict
 from tests.benchmarks.test_rectangular import PUBLISHED, line_of_vehicles
+from workbench.abstraction.strategies.rectangular import RectangularStrategy
+from workbench.abstraction.strategies.strategy import Task
+from workbench.models.load import load
+from workbench.models.verdict import Verdict
 
 REPEATS = 3
 

@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 from random import Random
 
-from models.agents.composition import Interaction, Product
-from models.agents.families import Family, Partner, Unrolled
-from models.automaton import (
+from workbench.models.agents.composition import Interaction, Product
+from workbench.models.agents.families import Family, Partner, Unrolled
+from workbench.models.automaton import (
     Constraint,
     Edge,
     HybridAutomaton,
@@ -18,7 +18,13 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, constant, equal, variable
+from workbench.models.expressions.expression import (
+    Expression,
+    conjunction,
+    constant,
+    equal,
+    variable,
+)
 
 RADIUS, RESTITUTION = Fraction(1, 10), Fraction(9, 10)
 KINDS = ("x", "y", "vx", "vy")

@@ -25,15 +25,15 @@ from picture import line_plot
 from problems import Problem, arms, corridors, tank, thin_posts
 from tools import all_tools
 
-from models.automaton import EventKind
-from models.expressions.text import parse_expression
-from models.load import load
-from models.trace import Ending
-from simulate.agents.asynchronous import prepare_agents, simulate_agents
-from simulate.run import prepare, simulate
-from simulate.stepping.engine import advance, is_compiled
-from simulate.stepping.methods import Adams, Detection, Multirate
-from simulate.stepping.program import compile_program
+from workbench.models.automaton import EventKind
+from workbench.models.expressions.text import parse_expression
+from workbench.models.load import load
+from workbench.models.trace import Ending
+from workbench.simulate.agents.asynchronous import prepare_agents, simulate_agents
+from workbench.simulate.run import prepare, simulate
+from workbench.simulate.stepping.engine import advance, is_compiled
+from workbench.simulate.stepping.methods import Adams, Detection, Multirate
+from workbench.simulate.stepping.program import compile_program
 
 ROOT = Path(__file__).parents[3]
 Rows = list[list[str]]
@@ -294,7 +294,7 @@ def looking_ahead() -> str:
 
 def core_seconds(prepared, until: float) -> float:
     """The processor time inside the compiled core, measured around every call of it."""
-    from simulate.agents import fleet
+    from workbench.simulate.agents import fleet
 
     spent = [0.0]
 

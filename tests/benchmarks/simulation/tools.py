@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from problems import Problem
 
-from models.automaton import (
+from workbench.models.automaton import (
     Constraint,
     Edge,
     EventKind,
@@ -21,13 +21,19 @@ from models.automaton import (
     Range,
     Variable,
 )
-from models.expressions.expression import Expression, conjunction, constant, equal, variable
-from models.expressions.operators import Op
-from models.expressions.text import parse_expression
-from models.expressions.traversal import postorder
-from models.trace import EventType
-from simulate.run import prepare, simulate
-from simulate.stepping.methods import Adams, Taylor
+from workbench.models.expressions.expression import (
+    Expression,
+    conjunction,
+    constant,
+    equal,
+    variable,
+)
+from workbench.models.expressions.operators import Op
+from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import postorder
+from workbench.models.trace import EventType
+from workbench.simulate.run import prepare, simulate
+from workbench.simulate.stepping.methods import Adams, Taylor
 
 RTOL, ATOL = 1e-4, 1e-7
 
