@@ -98,6 +98,16 @@ def _read_parameters(
     return values
 
 
+parameter_option = click.option(
+    "--param",
+    "-P",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_read_parameters,
+    help="Give a parameter or constant of the model a value; may be repeated.",
+)
+
+
 def model_argument(function: Function) -> Function:
     """Give a verb its MODEL argument and `--param`; it receives a `Chosen` as `chosen`."""
 
@@ -107,16 +117,8 @@ def model_argument(function: Function) -> Function:
         refuse_overwriting(Path(reference), rest)
         return function(*args, chosen=Chosen(reference, agent, param), **rest)
 
-    option = click.option(
-        "--param",
-        "-P",
-        multiple=True,
-        metavar="NAME=VALUE",
-        callback=_read_parameters,
-        help="Give a parameter or constant of the model a value; may be repeated.",
-    )
     argument = click.argument("model", metavar="MODEL[:AGENT]")
-    return argument(option(call))  # type: ignore[return-value]
+    return argument(parameter_option(call))  # type: ignore[return-value]
 
 
 def output_options(function: Function) -> Function:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from fractions import Fraction
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
@@ -12,36 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.arguments import Chosen, model_argument, output_options
-from workbench.claims import chosen_claims, property_option
+from workbench.claims import chosen_claims
 from workbench.console import Console
-from workbench.exact_times import positive_time
 from workbench.exit_codes import ExitCode
 from workbench.files import write_whole
 from workbench.models.counting import counted
-from workbench.option_types import Number, OutputFile
+from workbench.option_types import OutputFile
 from workbench.progress import Progress
+from workbench.verification_options import Wanted, verification_options
 
 if TYPE_CHECKING:
-    from workbench.models.automaton import Automaton
     from workbench.models.model import Model
     from workbench.models.verdict import Effort, Verdict
     from workbench.reports.data.verdict import Provenance
-
-METHODS = (
-    "auto",
-    "rectangular",
-    "simulation",
-    "quadratic",
-    "recurrence",
-    "flowpipe",
-    "nonlinear",
-    "template",
-    "history",
-    "transient",
-    "abstraction",
-    "exact",
-)
-
 
 TOLD = 0.05
 """Seconds that are worth telling."""
@@ -49,47 +31,7 @@ TOLD = 0.05
 
 @click.command("verify")
 @model_argument
-@property_option
-@click.option(
-    "--method",
-    type=click.Choice(METHODS),
-    default="auto",
-    show_default=True,
-    help="How to decide; auto tries what suits the model (all but exact: polynomial flows).",
-)
-@click.option(
-    "--time-limit",
-    type=Number(0, 1e6, min_open=True),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="For each property.",
-)
-@click.option(
-    "--horizon",
-    callback=positive_time,
-    metavar="T",
-    help="Decide for the time up to T only; by default the model says.",
-)
-@click.option(
-    "--step",
-    callback=positive_time,
-    metavar="H",
-    help="The length of a flowpipe's first steps; chosen from the dynamics by default.",
-)
-@click.option(
-    "--predicate",
-    "predicates",
-    multiple=True,
-    metavar="CONDITION",
-    help='A hint for predicate abstraction, such as "dist >= 10"; may be repeated.',
-)
-@click.option(
-    "--slices",
-    callback=positive_time,
-    metavar="R",
-    help="Follow the flow of whole cells by slices of this length (--method abstraction).",
-)
+@verification_options
 @click.option(
     "--graph",
     "graph_file",
@@ -97,7 +39,6 @@ TOLD = 0.05
     metavar="FILE",
     help="Where to write the abstract states (.svg, .dot or .json; --method abstraction).",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
     "--certificate",
     type=OutputFile(),
@@ -116,15 +57,8 @@ TOLD = 0.05
 def command(
     console: Console,
     chosen: Chosen,
-    names: tuple[str, ...],
-    method: str,
-    time_limit: float,
-    horizon: Fraction | None,
-    step: Fraction | None,
-    predicates: tuple[str, ...],
-    slices: Fraction | None,
+    wanted: Wanted,
     graph_file: Path | None,
-    seed: int,
     certificate: Path | None,
     trace_file: Path | None,
 ) -> ExitCode:
@@ -139,31 +73,28 @@ def command(
       workbench verify platoon -p "no collision" --certificate proof.json
       workbench recheck platoon proof.json
     """
-    from workbench.abstraction.strategies.strategy import Task
-    from workbench.abstraction.verification import deadline, verify
+    from workbench.abstraction.verification import verify
 
     model = chosen.load()
-    claims = chosen_claims(model.automaton, names)
+    claims = chosen_claims(model.automaton, wanted.names)
     for option, path in (("--certificate", certificate), ("--trace", trace_file)):
         if path is not None and len(claims) != 1:
             raise click.UsageError(f"{option} needs one property: name it with -p")
     console.warnings(model.warnings, model.sources)
     verdicts: list[tuple[Verdict, Provenance]] = []
     interrupted: str | None = None
-    options: dict[str, object] = {"horizon": horizon, "step": step}
-    options |= _abstraction_options(model.automaton, predicates, graph_file, method, len(claims))
-    if slices is not None:
-        options |= _slicing(slices, method)
+    settings = wanted.settings(model.automaton)
+    readers = _graph_reader(graph_file, settings.method, len(claims))
     for claim in claims:
         try:
             with Progress(console.quiet or console.as_json) as progress:
-                task = Task(model.automaton, claim, deadline(time_limit), seed, progress, options)
-                verdict = verify(task, method)
+                task = settings.task(model.automaton, claim, progress, readers)
+                verdict = verify(task, settings.method)
         except KeyboardInterrupt:
             interrupted = claim.name
             console.error(_broken_off(interrupted, progress, len(verdicts), len(claims)))
             break
-        verdicts.append((verdict, _recorded(verdict, certificate, trace_file, seed)))
+        verdicts.append((verdict, _recorded(verdict, certificate, trace_file, settings.seed)))
         if not console.as_json:
             console.result(_in_words(chosen.label, model, *verdicts[-1], brief=console.quiet))
     if console.as_json:
@@ -173,48 +104,19 @@ def command(
     return _worst(verdict for verdict, _ in verdicts)
 
 
-def _abstraction_options(
-    automaton: Automaton,
-    predicates: tuple[str, ...],
-    graph_file: Path | None,
-    method: str,
-    claims: int,
-) -> dict[str, object]:
-    """What predicate abstraction is told: the user's predicates, and who wants its graph."""
-    from workbench.abstraction.strategies.strategy import GRAPH_READER, PREDICATES
-    from workbench.models.condition_check import misfit
-    from workbench.models.expressions.text import parse_expression
-    from workbench.models.expressions.traversal import free_variables
-
-    parsed = tuple(parse_expression(text, file="--predicate") for text in predicates)
-    known = {v.name for v in automaton.variables} | {p.name for p in automaton.parameters}
-    for text, condition in zip(predicates, parsed, strict=True):
-        if unknown := sorted(free_variables(condition) - known):
-            raise click.UsageError(
-                f"--predicate {text[:80]!r}: the model has no variable {unknown[0]!r}; "
-                f"it has {', '.join(sorted(known)[:12])}"
-            )
-        if why := misfit(condition, automaton):
-            raise click.UsageError(f"--predicate {text[:80]!r}: {why}")
-    options: dict[str, object] = {PREDICATES: parsed}
+def _graph_reader(graph_file: Path | None, method: str, claims: int) -> dict[str, object]:
+    """Who wants the abstract states, as an option of tasks."""
     if graph_file is None:
-        return options
+        return {}
     if method != "abstraction" or claims != 1:
         raise click.UsageError("--graph needs --method abstraction and one property (-p)")
+    from workbench.abstraction.strategies.strategy import GRAPH_READER
     from workbench.reports.pictures.abstract_graph import WRITERS
 
     write = WRITERS.get(graph_file.suffix.lower())
     if write is None:
         raise click.UsageError(f"--graph: the file must end in {', '.join(sorted(WRITERS))}")
-    return options | {GRAPH_READER: lambda graph: write_whole(graph_file, write(graph))}
-
-
-def _slicing(length: Fraction, method: str) -> dict[str, object]:
-    from workbench.abstraction.strategies.strategy import SLICES
-
-    if method != "abstraction":
-        raise click.UsageError("--slices needs --method abstraction")
-    return {SLICES: float(length)}
+    return {GRAPH_READER: lambda graph: write_whole(graph_file, write(graph))}
 
 
 def _recorded(
