@@ -7,6 +7,7 @@ the syntax trees of the files.
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ DOORS = {
         "workbench.models.smt.rows",
         "workbench.models.smt.terms",
     ),
-    "highspy": ("reach",),
+    "highspy": ("workbench.reach",),
     "lark": ("workbench.models.language",),
     "xml": ("workbench.models.interchange.xml_door",),
     "pyexpat": ("workbench.models.interchange.xml_door",),
@@ -32,7 +33,7 @@ SINGLE_DOOR = ("clarabel",)
 """Libraries whose one door may be any module, but only one."""
 
 PLAIN_VALUES = {
-    "models",
+    "workbench.models",
     "workbench.models.source",
     "workbench.models.expressions.operators",
     "workbench.models.expressions.literals",
@@ -58,13 +59,13 @@ ON_REQUEST = {
 
 
 def modules() -> dict[str, Path]:
-    """Every module of the six packages by its dotted name."""
+    """Every module by its dotted name; the links in `workbench` are not followed."""
     found = {}
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
+    for folder, _, files in (entry for package in PACKAGES for entry in os.walk(ROOT / package)):
+        for path in sorted(Path(folder) / file for file in files if file.endswith(".py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
-            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            found[name] = path
+            parts = parts[:-1] if parts[-1] == "__init__" else parts
+            found[".".join(parts if parts[0] == "workbench" else ("workbench", *parts))] = path
     return found
 
 
@@ -128,3 +129,9 @@ def test_nothing_executes_text() -> None:
 
 def test_every_package_is_marked_as_typed() -> None:
     assert all((ROOT / package / "py.typed").exists() for package in PACKAGES)
+
+
+def test_every_folder_is_imported_as_a_part_of_workbench() -> None:
+    """No module is imported by two names, and a user's `models.py` never stands in the way."""
+    for name, path in modules().items():
+        assert not set(PACKAGES[1:]) & {i.split(".")[0] for i in imports(path, name)}, name
