@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from workbench.abstraction.predicates.refinement_history import RefinementRound
-from workbench.abstraction.strategies.strategy import HISTORY_READER, Task
-from workbench.abstraction.verification import deadline, verify
+from workbench.abstraction.strategies.strategy import HISTORY_READER
+from workbench.abstraction.verification import verify
+from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.automaton import Automaton, Property
 from workbench.models.model import Model
 from workbench.models.proof.certificate import PolyhedralProof, decode, encode
@@ -38,13 +39,12 @@ DEFAULT_UNTIL = 20.0
 
 @dataclass(frozen=True)
 class Settings:
-    """How much to do; every field is part of the report."""
+    """How to decide, how many runs to look at beside, and for how long to follow them (by
+    default up to the horizon); every field is part of the report."""
 
-    method: str = "auto"
-    time_limit: float = 60.0
+    verification: VerificationSettings = field(default_factory=VerificationSettings)
     runs: int = 24
     until: float | None = None
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,17 @@ def analyse(
     automaton = model.automaton
     clock = _Clock()
     rounds: dict[str, tuple[RefinementRound, ...]] = {}
-    verdicts = tuple(_decide(automaton, claim, settings, progress, rounds) for claim in claims)
+    verdicts = tuple(
+        _decide(automaton, claim, settings.verification, progress, rounds) for claim in claims
+    )
     clock.lap("verify")
     certificates = {v.claim: _rechecked(automaton, v) for v in verdicts if isinstance(v, Verified)}
     clock.lap("recheck")
-    until = settings.until or float(automaton.horizon or DEFAULT_UNTIL)
+    until = settings.until or float(
+        settings.verification.horizon or automaton.horizon or DEFAULT_UNTIL
+    )
     runs = _counterexamples(verdicts) + simulated(
-        automaton, settings.runs, settings.seed, until, progress
+        automaton, settings.runs, settings.verification.seed, until, progress
     )
     clock.lap("simulate")
     progress("cross-checking")
@@ -175,7 +179,7 @@ class _Clock:
 def _decide(
     automaton: Automaton,
     claim: Property,
-    settings: Settings,
+    settings: VerificationSettings,
     progress: Callable[[str], None],
     rounds: dict[str, tuple[RefinementRound, ...]],
 ) -> Verdict:
@@ -184,8 +188,7 @@ def _decide(
     def keep(history: tuple[RefinementRound, ...]) -> None:
         rounds[claim.name] = history
 
-    limit = deadline(settings.time_limit)
-    task = Task(automaton, claim, limit, settings.seed, progress, {HISTORY_READER: keep})
+    task = settings.task(automaton, claim, progress, {HISTORY_READER: keep})
     verdict = verify(task, settings.method)
     if isinstance(verdict, Falsified):
         progress(f"enclosing the counterexample of {claim.name}")

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import fields
+from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
 from workbench.abstraction.predicates.refinement_history import RefinementRound
 from workbench.models.automaton import TIME, Automaton, Input, Kind, Parameter, Property, Variable
 from workbench.models.catalogue import find
-from workbench.models.expressions.expression import TRUE
+from workbench.models.expressions.expression import TRUE, Expression
 from workbench.models.expressions.printing import to_text
 from workbench.models.expressions.traversal import free_variables
 from workbench.models.proof.certificate import PolyhedralProof
@@ -77,13 +79,7 @@ def report_data(findings: Findings) -> dict[str, Any]:
         "crosscheck": crosscheck_data(findings),
         "coverage": _coverage(findings),
         "seconds": {phase: round(s, 3) for phase, s in findings.seconds.items()},
-        "settings": {
-            "method": findings.settings.method,
-            "time_limit": findings.settings.time_limit,
-            "runs": findings.settings.runs,
-            "until": findings.until,
-            "seed": findings.settings.seed,
-        },
+        "settings": _settings(findings),
         "command": findings.command,
     }
 
@@ -100,6 +96,22 @@ def overall(data: Mapping[str, Any]) -> str:
         return "contradiction"
     outcomes = {p["verdict"]["outcome"] for p in data["properties"]}
     return next((o for o in ("falsified", "unknown") if o in outcomes), "verified")
+
+
+def _settings(findings: Findings) -> dict[str, Any]:
+    """What was asked for; what was not is null or empty."""
+    chosen = findings.settings.verification
+    asked = {field.name: _asked(getattr(chosen, field.name)) for field in fields(chosen)}
+    return asked | {"runs": findings.settings.runs, "until": findings.until}
+
+
+def _asked(value: object) -> object:
+    """A setting as data: exact numbers and conditions are written out."""
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_asked(one) for one in value]
+    return to_text(value) if isinstance(value, Expression) else value
 
 
 def _shown(findings: Findings) -> Shown:
@@ -187,7 +199,7 @@ def _property(
     checked = findings.certificates.get(verdict.claim)
     provenance = Provenance(
         findings.command,
-        findings.settings.seed,
+        findings.settings.verification.seed,
         certificate_size=None if checked is None else len(checked.text),
         check_seconds=None if checked is None else round(checked.seconds, 4),
     )

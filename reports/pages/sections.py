@@ -281,7 +281,11 @@ def provenance(data: Data) -> Markup:
     ]
     counts = [_effort(p, len(data["properties"]) > 1) for p in data["properties"]]
     facts = [("command", data["command"]), ("seed", str(data["settings"]["seed"]))]
-    facts += [(name, str(value)) for name, value in data["settings"].items() if name != "seed"]
+    facts += [
+        (name.replace("_", " "), ", ".join(value) if isinstance(value, list) else str(value))
+        for name, value in data["settings"].items()
+        if name != "seed" and value not in (None, [])
+    ]
     facts += [("SHA-256 of the model", data["model"]["sha256"])]
     facts += [
         (f"SHA-256 of the certificate of “{p['name']}”", p["certificate_sha256"])

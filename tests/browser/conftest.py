@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.report_models import report_settings
 from workbench.models.model import Model
-from workbench.reports.analysis import Settings, analyse
+from workbench.reports.analysis import analyse
 from workbench.reports.data.report import report_data
 from workbench.reports.pages.report import diagram, render
 
@@ -53,7 +54,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def write(key: str, model: Callable[[], Model], **options: Any) -> Path:
         if key not in made:
             loaded = model()
-            settings = Settings(**{"runs": 12, "time_limit": 60.0} | options)
+            settings = report_settings(**{"runs": 12, "time_limit": 60.0} | options)
             found = analyse(loaded, key, loaded.automaton.properties, settings, command="workbench")
             texts = {name: checked.text for name, checked in found.certificates.items()}
             made[key] = folder / f"{key}.html"

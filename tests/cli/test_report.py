@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import click
 import pytest
 
 Run = Callable[..., Any]
@@ -172,7 +174,7 @@ def test_contradicting_engines_end_loudly(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-o", "a.html", "--method", "guess"), "--method is auto or one of"),
+        (("-o", "a.html", "--method", "guess"), "is not one of"),
         (("-o", "a.html", "-p", "wram"), "did you mean 'warm'"),
         ((), "Missing option"),
     ],
@@ -227,3 +229,57 @@ def test_names_that_are_no_text_are_written_all_the_same(
     assert cases[0].get("name") == "half \ufffd <script>\nnext"
     assert len(json.loads(sarif.read_text())["runs"][0]["results"]) == 1
     assert "half ? &lt;script&gt;" in (folder / "odd-.json.html").read_text()
+
+
+def test_a_report_takes_what_verify_takes(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    options = {name for name in _options("verify") if name not in ("certificate", "trace_file")}
+    assert options - {"graph_file", "model"} <= _options("report")
+    page, text = tmp_path / "page.html", rooms[0].read_text()
+    rooms[0].write_text(text.replace("Room()", "Room(real low = 19)").replace("[19,", "[low,"))
+    result = workbench(
+        "report", rooms[0], "-o", page, "-P", "low=18.5", "--horizon", "5/2", "--runs", 2,
+        "--method", "abstraction", "--predicate", "t >= 20", "--slices", "0.5", "--seed", 7,
+        "--time-limit", 20,
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    (data,) = re.findall(r'id="report-data"[^>]*>(.*?)</script>', page.read_text(), re.DOTALL)
+    settings = json.loads(data)["settings"]
+    assert settings == settings | {
+        "method": "abstraction", "horizon": "5/2", "until": 2.5, "predicates": ["t >= 20"],
+        "slices": "1/2", "seed": 7, "step": None,
+    }  # fmt: skip
+    assert "predicates" in page.read_text() and "t &gt;= 20" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--predicate", "u >= 20"), "the model has no variable 'u'"),
+        (("--slices", "1"), "--slices needs --method abstraction"),
+        (("-P", "nowhere=1"), "nowhere"),
+        (("--horizon", "-1"), "not a positive number"),
+        (("--method", "guess"), "guess"),
+    ],
+)
+def test_options_that_do_not_suit_the_model(
+    workbench: Run,
+    rooms: tuple[Path, Path],
+    tmp_path: Path,
+    options: tuple[str, ...],
+    message: str,
+) -> None:
+    page = tmp_path / "page.html"
+    result = workbench("report", rooms[0], "-o", page, *options)
+    assert result.code in (2, 3)
+    assert message in result.err
+    assert not page.exists()
+
+
+def _options(verb: str) -> set[str]:
+    from workbench.commands import group
+
+    command = group.get_command(click.Context(group), verb)
+    assert command is not None
+    return {param.name or "" for param in command.params}

@@ -12,6 +12,7 @@ import pytest
 
 from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.verification import deadline, strategy, verify
+from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.automaton import (
     Constraint,
     HybridAutomaton,
@@ -234,7 +235,7 @@ def test_no_more_cases_than_can_be_handled(tmp_path: Path) -> None:
 def test_reports_agree_with_runs(method: str, tmp_path: Path) -> None:
     found = model(tmp_path, HEATER, SAFE)
     automaton = replace(found.automaton, horizon=Fraction(20))  # type: ignore[type-var]
-    settings = Settings(method=method, time_limit=20, runs=4)
+    settings = Settings(VerificationSettings(method=method, time_limit=20), runs=4)
     findings = analyse(
         replace(found, automaton=automaton), "heater", automaton.properties, settings
     )

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.report_models import heater
+from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.load import load
 from workbench.models.model import Model
 from workbench.models.proof.certificate import PolyhedralProof
@@ -168,7 +169,7 @@ def test_rounding_that_resets_stretch_convicts_nobody(
     path = tmp_path / "stretched.charon"
     path.write_text(STRETCHED.replace("BOUND", bound))
     model = load(path)
-    settings = Settings(runs=8, until=60.0, time_limit=30.0)
+    settings = Settings(VerificationSettings(time_limit=30.0), runs=8, until=60.0)
     found = analyse(model, "stretched", model.automaton.properties, settings)
     data = report_data(found)
     assert data["properties"][0]["verdict"]["outcome"] == overall

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.report_models import EVIL, evil, heater
+from tests.support.report_models import EVIL, evil, heater, report_settings
 from workbench.models.load import load
 from workbench.models.model import Model
 from workbench.models.trace_files import from_json
 from workbench.models.verdict import Falsified
-from workbench.reports.analysis import Findings, Settings, analyse
+from workbench.reports.analysis import Findings, analyse
 from workbench.reports.data.report import SCHEMA, overall, report_data
 from workbench.reports.pages.index import index_page
 from workbench.reports.pages.markup import Markup, data_block, markup, tag
@@ -25,7 +25,7 @@ from workbench.simulate.recipe import read_recorded, repeat
 
 
 def findings(model: Model, **options: Any) -> Findings:
-    settings = Settings(**{"runs": 6, "until": 8.0, "time_limit": 20.0} | options)
+    settings = report_settings(**{"runs": 6, "until": 8.0, "time_limit": 20.0} | options)
     return analyse(model, model.name, model.automaton.properties, settings, command="workbench")
 
 

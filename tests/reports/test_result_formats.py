@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.support.report_models import EVIL, evil, heater
+from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.load import load
 from workbench.models.model import Model
 from workbench.reports.analysis import Settings, analyse
@@ -19,7 +20,7 @@ from workbench.reports.result_formats import arch_csv, junit, sarif
 
 
 def data_of(model: Model) -> dict[str, Any]:
-    settings = Settings(runs=3, until=8.0, time_limit=20.0)
+    settings = Settings(VerificationSettings(time_limit=20.0), runs=3, until=8.0)
     return report_data(analyse(model, model.name, model.automaton.properties, settings))
 
 

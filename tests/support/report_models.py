@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
+from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.automaton import (
     Constraint,
     Edge,
@@ -23,6 +25,7 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.operators import Op
 from workbench.models.model import Model
+from workbench.reports.analysis import Settings
 
 EVIL = (
     "</script><script>window.stolen = 1</script>",
@@ -75,3 +78,8 @@ def heater(
 def evil() -> Model:
     """The heater with every name an attempt to break out."""
     return heater(variable_name=EVIL[1], places=(EVIL[0], EVIL[2]), claim=EVIL[0], title=EVIL[1])
+
+
+def report_settings(runs: int = 24, until: float | None = None, **deciding: Any) -> Settings:
+    """Settings of a report from those of verification."""
+    return Settings(VerificationSettings(**deciding), runs, until)

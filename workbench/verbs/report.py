@@ -7,6 +7,8 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from textwrap import indent
@@ -14,14 +16,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from workbench.arguments import Chosen, output_options, split_reference
-from workbench.claims import chosen_claims, property_option
+from workbench.arguments import Chosen, output_options, parameter_option, split_reference
+from workbench.claims import chosen_claims
 from workbench.console import Console
 from workbench.exit_codes import ExitCode
 from workbench.files import refuse_same_file, refuse_unwritable, write_whole
 from workbench.models.counting import counted
 from workbench.option_types import Number
 from workbench.progress import Progress
+from workbench.verification_options import Wanted, verification_options
 
 if TYPE_CHECKING:
     from workbench.models.automaton import Property
@@ -42,7 +45,8 @@ T = TypeVar("T")
 
 @click.command("report")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL[:AGENT]...")
-@property_option
+@parameter_option
+@verification_options
 @click.option(
     "-o",
     "--output",
@@ -51,25 +55,13 @@ T = TypeVar("T")
     metavar="PATH",
     help="The HTML file; with several models a folder, which gets an index.html.",
 )
-@click.option(
-    "--method", default="auto", show_default=True, help="How to decide; see `workbench verify`."
-)
-@click.option(
-    "--time-limit",
-    type=Number(0, 1e6, min_open=True),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="For each property.",
-)
 @click.option("--runs", type=click.IntRange(0, 500), default=24, show_default=True)
 @click.option(
     "--until",
     type=Number(0, 1e9, min_open=True),
     metavar="TIME",
-    help="How long runs are followed; the model's horizon, else 20, if left out.",
+    help="How long runs are followed; the horizon, else 20, if left out.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option("--junit", type=_OUTPUT, metavar="FILE", help="Also write JUnit XML.")
 @click.option("--sarif", type=_OUTPUT, metavar="FILE", help="Also write SARIF 2.1.0.")
 @click.option("--arch-csv", type=_OUTPUT, metavar="FILE", help="Also write an ARCH table.")
@@ -78,13 +70,11 @@ T = TypeVar("T")
 def command(
     console: Console,
     models: tuple[str, ...],
-    names: tuple[str, ...],
+    param: dict[str, Fraction],
+    wanted: Wanted,
     output: Path,
-    method: str,
-    time_limit: float,
     runs: int,
     until: float | None,
-    seed: int,
     junit: Path | None,
     sarif: Path | None,
     arch_csv: Path | None,
@@ -101,20 +91,14 @@ def command(
       workbench report platoon -o report.html
       workbench report platoon platoon_saturated -o out/reports --junit out/junit.xml
     """
-    from workbench.abstraction.verification import STRATEGIES
-    from workbench.reports.analysis import Settings
-
-    if method != "auto" and method not in STRATEGIES:
-        raise click.UsageError(f"--method is auto or one of {', '.join(STRATEGIES)}")
-    settings = Settings(method, time_limit, runs, until, seed)
-    chosen = [Chosen(*split_reference(text)) for text in models]
+    chosen = [Chosen(*split_reference(text), param) for text in models]
     pages = _pages(output, chosen)
     for one, path in zip(chosen, pages, strict=True):
         refuse_same_file(Path(one.reference), path)
     for target in (*pages, junit, sarif, arch_csv):
         if target is not None:
             refuse_unwritable(target)
-    batch = _Batch(console, names, settings, is_alone=len(chosen) == 1)
+    batch = _Batch(console, wanted, runs, until, is_alone=len(chosen) == 1)
     found = batch.work(list(zip(chosen, pages, strict=True)))
     if not batch.is_alone:
         _write_index(output, found)
@@ -123,14 +107,24 @@ def command(
     return ExitCode.INTERRUPTED if batch.interrupted else code
 
 
+@dataclass(frozen=True)
+class _Ready:
+    """A model that was read, and what a report of it is about."""
+
+    label: str
+    model: Model
+    claims: tuple[Property, ...]
+    settings: Settings
+
+
 class _Batch:
     """Makes the reports of models one after another. A model that cannot be reported on gets an
     entry that says why, and the others go on; where there is no other, it ends the command."""
 
     def __init__(
-        self, console: Console, names: tuple[str, ...], settings: Settings, is_alone: bool
+        self, console: Console, wanted: Wanted, runs: int, until: float | None, is_alone: bool
     ):
-        self.console, self.names, self.settings = console, names, settings
+        self.console, self.wanted, self.runs, self.until = console, wanted, runs, until
         self.is_alone, self.interrupted = is_alone, False
 
     def work(self, wanted: list[tuple[Chosen, Path]]) -> list[tuple[Path, dict[str, Any]]]:
@@ -149,20 +143,19 @@ class _Batch:
                 break
         return found
 
-    def load(self, one: Chosen) -> tuple[Model, tuple[Property, ...]]:
-        model = one.load()
-        return model, chosen_claims(model.automaton, self.names)
+    def load(self, one: Chosen) -> _Ready:
+        from workbench.reports.analysis import Settings
 
-    def report(
-        self, one: Chosen, path: Path, ready: tuple[Model, tuple[Property, ...]] | dict[str, Any]
-    ) -> dict[str, Any]:
+        model = one.load()
+        claims = chosen_claims(model.automaton, self.wanted.names)
+        settings = Settings(self.wanted.settings(model.automaton), self.runs, self.until)
+        return _Ready(one.label, model, claims, settings)
+
+    def report(self, one: Chosen, path: Path, ready: _Ready | dict[str, Any]) -> dict[str, Any]:
         if isinstance(ready, dict):
             return ready
-        model, claims = ready
-        self.console.warnings(model.warnings, model.sources)
-        return self.attempt(
-            one, lambda: _one_report(self.console, one, model, claims, self.settings, path)
-        )
+        self.console.warnings(ready.model.warnings, ready.model.sources)
+        return self.attempt(one, lambda: _one_report(self.console, ready, path))
 
     def attempt(self, one: Chosen, make: Callable[[], T]) -> T | dict[str, Any]:
         """What `make` makes; if it fails and there are other models, what was wrong."""
@@ -217,28 +210,23 @@ def _make_folder(folder: Path) -> None:
         raise click.UsageError(f"cannot make the folder {str(folder)!r}: {reason}") from error
 
 
-def _one_report(
-    console: Console,
-    chosen: Chosen,
-    model: Model,
-    claims: Sequence[Property],
-    settings: Settings,
-    path: Path,
-) -> dict[str, Any]:
+def _one_report(console: Console, ready: _Ready, path: Path) -> dict[str, Any]:
     from workbench.reports.analysis import analyse
     from workbench.reports.data.report import report_data
     from workbench.reports.pages.report import diagram, render
 
     command_line = shlex.join(["workbench", *sys.argv[1:]])
     with Progress(console.quiet or console.as_json) as progress:
-        findings = analyse(model, chosen.label, claims, settings, progress, command_line)
+        findings = analyse(
+            ready.model, ready.label, ready.claims, ready.settings, progress, command_line
+        )
         progress("drawing")
         data = report_data(findings)
         texts = {name: checked.text for name, checked in findings.certificates.items()}
         write_whole(path, render(data, diagram(findings), texts, findings.recordings))
     if not console.as_json:
         for claim in data["properties"]:
-            console.result(f"{chosen.label}: {claim['name']!r}: {_in_words(claim)}")
+            console.result(f"{ready.label}: {claim['name']!r}: {_in_words(claim)}")
         console.note(f"wrote {path}")
     return data
 
