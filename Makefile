@@ -12,22 +12,32 @@ WORKERS ?= 2
 # Tests start the command many times: let Python keep its compiled modules.
 export PYTHONDONTWRITEBYTECODE :=
 
+FOLDER ?= out/project
+
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all bench lint clean
+.PHONY: help venv serve vscode demo test test-all bench lint clean
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
 venv: $(INSTALLED) ## create .venv and install the project into it
 
-$(INSTALLED): pyproject.toml setup.py $(C_SOURCES)
+$(INSTALLED): pyproject.toml setup.py build_studio.py $(C_SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
+serve: $(INSTALLED) ## open the workbench in the browser; FOLDER=... is the project
+	@mkdir -p $(FOLDER)
+	$(BIN)/python build_studio.py
+	$(BIN)/workbench serve $(FOLDER)
+
+vscode: ## pack the extension for VS Code (needs npm)
+	cd workbench/editors/vscode && npm ci --no-audit --no-fund && npm run package
+
 lint: $(INSTALLED) ## format, style, types and the import order of the packages
-	$(BIN)/ruff format --check $(PACKAGES) tests setup.py
-	$(BIN)/ruff check $(PACKAGES) tests setup.py
+	$(BIN)/ruff format --check $(PACKAGES) tests setup.py build_studio.py
+	$(BIN)/ruff check $(PACKAGES) tests setup.py build_studio.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
@@ -44,14 +54,15 @@ bench: $(INSTALLED) ## measure beside other tools; prints tables, writes docs/be
 	$(BIN)/python -m tests.benchmarks.falsification.measure
 	$(BIN)/python -m tests.benchmarks.reachability.measure
 
-demo: $(INSTALLED) ## prove the platoon safe, break its saturated twin; reports in out/demo
+demo: $(INSTALLED) ## prove the platoon safe, break its twin with weak brakes; reports in out/demo
 	@mkdir -p out/demo
-	$(BIN)/workbench verify platoon --certificate out/demo/platoon.certificate.json
+	$(BIN)/workbench verify platoon -p "no collision" --certificate out/demo/platoon.certificate.json
 	$(BIN)/workbench recheck platoon out/demo/platoon.certificate.json
-	$(BIN)/workbench report platoon platoon_saturated -o out/demo || test $$? -eq 10  # 10: falsified
+	$(BIN)/workbench report platoon platoon_weak -o out/demo || test $$? -eq 10  # 10: falsified
 	@echo "Open out/demo/index.html in a browser: verdicts, evidence, plots and replay of both."
 
 clean: ## remove everything that can be made again
+	rm -rf workbench/studio/bundle workbench/studio/node_modules
 	rm -rf build dist out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis $(VENV)
 	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +
 	find $(PACKAGES) -name '*.so' -delete

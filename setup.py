@@ -1,10 +1,18 @@
 """The packages and compiled parts of the distribution; all other metadata is in pyproject.toml.
 
 A C extension joins by adding its `Extension` to the list; `make venv` rebuilds whenever a
-C source changes, and a C compiler is the only thing it needs beyond Python.
+C source changes, and a C compiler is the only thing it needs beyond Python. The page of
+`workbench serve` is bundled on the way (`build_studio.py`).
 """
 
-from setuptools import Extension, find_packages, setup
+import sys
+from pathlib import Path
+
+from setuptools import Command, Extension, find_packages, setup
+from setuptools.command.build import build
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import build_studio
 
 PARTS = ("models", "simulate", "reach", "abstraction", "reports")
 """The folders beside `workbench` that are its subpackages."""
@@ -55,15 +63,53 @@ EXTENSIONS: list[Extension] = [
 
 def packages() -> list[str]:
     """Every package by the name that it is imported by."""
-    own = ["workbench", "workbench.verbs"]
+    beside = ("api", "build", "cli", "editors", "language_server", "server", "verbs")
+    own = ["workbench", *(f"workbench.{name}" for name in beside)]
     for part in PARTS:
         own += [f"workbench.{part}"]
         own += [f"workbench.{part}.{name}" for name in find_packages(part)]
     return own
 
 
+class BuildStudio(Command):
+    """Bundles the front end, before its files are looked for."""
+
+    editable_mode = False
+    build_lib = ""
+
+    def initialize_options(self) -> None:
+        """There are no options."""
+
+    def finalize_options(self) -> None:
+        """There are no options."""
+
+    def run(self) -> None:
+        """Make the bundle in the folder of its sources."""
+        build_studio.build_or_say_why()
+
+    def get_source_files(self) -> list[str]:
+        """What a source distribution needs for it."""
+        return ["build_studio.py", *map(str, build_studio.sources())]
+
+    def get_outputs(self) -> list[str]:
+        """Nothing beyond the data of the package."""
+        return []
+
+    def get_output_mapping(self) -> dict[str, str]:
+        """Nothing beyond the data of the package."""
+        return {}
+
+
+class Build(build):
+    """A build that begins with the bundle."""
+
+    sub_commands = [("build_studio", None), *build.sub_commands]  # noqa: RUF012 (as in setuptools)
+
+
 setup(
     packages=packages(),
     package_dir={"workbench": "workbench"} | {f"workbench.{part}": part for part in PARTS},
     ext_modules=EXTENSIONS,
+    cmdclass={"build": Build, "build_studio": BuildStudio},
+    setup_requires=build_studio.required_packages(),
 )

@@ -237,10 +237,15 @@ class Initial:
 
 
 class PropertyKind(StrEnum):
-    """How the author wrote the property: an assertion or a forbidden set."""
+    """How the author wrote the property: an assertion, a forbidden set, or `never blocks`."""
 
     ASSERTION = "assertion"
     FORBIDDEN = "forbidden"
+    PROGRESS = "progress"
+
+
+NEVER_BLOCKS = "never blocks"
+"""What the claim that runs never block is called where a model does not state it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +254,12 @@ class Property:
 
     An assertion's `condition` must hold, a forbidden set's must not, in every state whose
     locations satisfy `where` (a Boolean combination of `at_location` propositions).
-    Both may themselves contain `at_location`.
+    Both may themselves contain `at_location`. *Progress* says that in every reachable state time
+    can pass or a jump leads on, and that there is one (`models.proof.stuck`); its condition is
+    true, so no state breaks it by its values alone.
+
+    `rescue` are derivatives of the best that could be done against a violation. They decide
+    nothing: they tell, of a run that violates the property, from when on nothing helped.
     """
 
     name: str
@@ -257,6 +267,7 @@ class Property:
     kind: PropertyKind = PropertyKind.ASSERTION
     where: Expression = TRUE
     span: Span | None = field(default=None, compare=False)
+    rescue: tuple[Constraint, ...] = ()
 
     def bad_states(self, occupied: Mapping[str, str]) -> Expression:
         """The states that break the property while components occupy these locations."""
@@ -264,6 +275,12 @@ class Property:
             return FALSE
         condition = specialise(self.condition, occupied)
         return condition if self.kind is PropertyKind.FORBIDDEN else negation(condition)
+
+
+def never_blocks(automaton: Automaton) -> Property:
+    """The claim that runs never block, as the model states it or under its own name."""
+    stated = (p for p in automaton.properties if p.kind is PropertyKind.PROGRESS)
+    return next(stated, Property(NEVER_BLOCKS, TRUE, PropertyKind.PROGRESS))
 
 
 def specialise(condition: Expression, occupied: Mapping[str, str]) -> Expression:

@@ -40,6 +40,32 @@ def load(
         return _load(path, agent, parameters)
 
 
+def load_text(
+    text: str | bytes,
+    name: str = "<text>",
+    *,
+    agent: str | None = None,
+    parameters: Mapping[str, Fraction] = _NOTHING,
+    texts: Mapping[Path, str] | None = None,
+) -> Model:
+    """The model that a text describes: CHARON, SpaceEx XML (which begins with `<`) or JSON (with
+    `{`). `name` is the file that messages tell; what a CHARON text imports is looked for beside
+    it, or in `texts` where that is not saved. Everything wrong with the text is a `ModelError`."""
+    from workbench.models.language.checked import checked_model
+    from workbench.models.language.project import read_project
+    from workbench.models.language.reading import decode_source
+
+    data = text.encode("utf-8", errors="surrogatepass") if isinstance(text, str) else text
+    path = Path(name)
+    with _uncollected():
+        if (first := data.lstrip()[:1]) in (b"<", b"{"):
+            _refuse_choices(path, agent, parameters)
+            return _spaceex(data, None, path) if first == b"<" else _json(data, path)
+        title = path.stem.strip("<>") or "model"
+        project = read_project(path, decode_source(data, name), texts)
+        return checked_model(project, title, agent=agent, parameters=parameters)
+
+
 @contextmanager
 def _uncollected() -> Iterator[None]:
     """Without garbage collection: it looks through the growing model again and again, in which
@@ -56,6 +82,11 @@ def _uncollected() -> Iterator[None]:
 def _load(path: Path, agent: str | None, parameters: Mapping[str, Fraction]) -> Model:
     if path.suffix == ".charon":
         return _load_charon(path, agent, parameters)
+    _refuse_choices(path, agent, parameters)
+    return _load_spaceex(path) if path.suffix == ".xml" else _load_json(path)
+
+
+def _refuse_choices(path: Path, agent: str | None, parameters: Mapping[str, Fraction]) -> None:
     if agent is not None or parameters:
         what = f"the agent `{agent}`" if agent is not None else "parameters"
         raise ModelError(
@@ -65,7 +96,6 @@ def _load(path: Path, agent: str | None, parameters: Mapping[str, Fraction]) -> 
                 hint="import it first: `workbench import model.xml -o model.charon`",
             )
         )
-    return _load_spaceex(path) if path.suffix == ".xml" else _load_json(path)
 
 
 def _located(reference: str | Path) -> tuple[Path, str | None]:
@@ -130,12 +160,18 @@ def _load_charon(path: Path, agent: str | None, parameters: Mapping[str, Fractio
 
 
 def _load_spaceex(path: Path) -> Model:
-    from workbench.models.interchange.spaceex_import import import_spaceex
     from workbench.models.language.project import read_bytes, read_text
 
     data = read_bytes(path, str(path), MAX_BYTES)
     beside = path.with_suffix(".cfg")
     config = read_text(beside, str(beside)) if beside.is_file() else None
+    return _spaceex(data, config, path)
+
+
+def _spaceex(data: bytes, config: str | None, path: Path) -> Model:
+    from workbench.models.interchange.spaceex_import import import_spaceex
+
+    beside = path.with_suffix(".cfg")
     sources = {str(path): data.decode("utf-8", errors="replace")}
     if config is not None:
         sources[str(beside)] = config
@@ -145,10 +181,14 @@ def _load_spaceex(path: Path) -> Model:
 
 
 def _load_json(path: Path) -> Model:
-    from workbench.models.interchange.json_model import from_json
     from workbench.models.language.project import read_bytes
 
-    data = read_bytes(path, str(path), MAX_BYTES)
+    return _json(read_bytes(path, str(path), MAX_BYTES), path)
+
+
+def _json(data: bytes, path: Path) -> Model:
+    from workbench.models.interchange.json_model import from_json
+
     automaton = from_json(data, str(path))
     sources = {str(path): data.decode("utf-8", errors="replace")}
     warnings = _start_warnings(automaton, sources)

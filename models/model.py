@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from fractions import Fraction
 
 from workbench.models.agents.hierarchy import Access, Agent
-from workbench.models.automaton import Automaton
+from workbench.models.automaton import Automaton, ValueType
 from workbench.models.record import record
-from workbench.models.source import Diagnostic
+from workbench.models.source import Diagnostic, Span
+
+
+@record
+class Setting:
+    """A constant of the text, or a parameter of its agent, that may be given another value: the
+    one it has, or (None) the ends of the interval in which it is uncertain."""
+
+    name: str
+    type: ValueType
+    value: Fraction | bool | None
+    low: Fraction | None = None
+    high: Fraction | None = None
+    span: Span | None = None
 
 
 @record
@@ -17,7 +31,7 @@ class Model:
 
     `agent` is the hierarchy behind the automaton; there is none for SpaceEx and JSON files.
     `sources` holds the texts of the files by the names that spans use, `externals` where each
-    external function is said to live.
+    external function is said to live; `settings` are what can be chosen when it is loaded.
     """
 
     name: str
@@ -26,6 +40,7 @@ class Model:
     warnings: tuple[Diagnostic, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     externals: Mapping[str, str] = field(default_factory=dict)
+    settings: tuple[Setting, ...] = ()
 
     @property
     def held(self) -> tuple[str, ...]:

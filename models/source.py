@@ -25,6 +25,14 @@ class Span:
         return f"{self.file}:{self.line}:{self.column}"
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A region of a text, and what is to stand there instead."""
+
+    span: Span
+    text: str
+
+
 class Severity(StrEnum):
     """An error rejects the model; a warning does not."""
 
@@ -37,7 +45,8 @@ class Diagnostic:
     """One message to the author of a model.
 
     `code` is a stable kebab-case word (`unknown-name`, `two-writers`) that tests and
-    tools may rely on; the message and hint are sentences for people.
+    tools may rely on; the message and hint are sentences for people. `fix` is an edit that
+    does what the hint says, where that is clear.
     """
 
     code: str
@@ -45,6 +54,7 @@ class Diagnostic:
     span: Span | None = None
     hint: str | None = None
     severity: Severity = Severity.ERROR
+    fix: Edit | None = None
 
     def render(self, source: str | None = None) -> str:
         """The message with its place and, given the file's text, the line underlined."""
@@ -93,3 +103,6 @@ class ModelError(Exception):
         return "\n".join(
             d.render(self.sources.get(d.span.file) if d.span else None) for d in self.diagnostics
         )
+
+    def __str__(self) -> str:
+        return self.render()

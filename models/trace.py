@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from fractions import Fraction
@@ -19,7 +19,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from workbench.models.enumeration import plain_members
-from workbench.models.expressions.evaluation import EvaluationError, evaluate
+from workbench.models.expressions.evaluation import EvaluationError, External, evaluate
 from workbench.models.expressions.expression import Expression
 from workbench.models.record import record
 
@@ -27,6 +27,13 @@ Scalar = float | bool | str
 
 Course = tuple[float, float] | Expression
 """An input in a segment: (a, b) is a + b*time; else a formula of `time`."""
+
+
+def scalar_text(value: Scalar) -> str:
+    """A value as the language writes it; numbers with six digits."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def level(course: Course, t: float) -> Scalar:
@@ -162,7 +169,8 @@ class Segment:
     (powers of the time since the start of the piece, lowest first) stand in `coefficients`
     variable by variable, in the order of `flowing`. `times` has one entry more, the end.
     `held` are the values that did not change; `derived` the variables that equations define;
-    `inputs` what was fed in.
+    `inputs` what was fed in; `externals` the functions that equations call, as far as they are
+    known: they are not saved with a trace.
     A segment without duration has one time, no pieces, and its inputs among the `held`.
     `sliding` is the switching surface along which the state moves, if it does, or the edge whose
     jumps accumulate: there the run is the limit of faster and faster switching.
@@ -178,6 +186,7 @@ class Segment:
     derived: Mapping[str, Expression] = field(default_factory=dict)
     sliding: str = ""
     inputs: Mapping[str, Course] = field(default_factory=dict)
+    externals: Mapping[str, External] = field(default_factory=dict, repr=False, compare=False)
     _places: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
@@ -253,7 +262,7 @@ class Segment:
         values.update({name: level(course, t) for name, course in self.inputs.items()})
         for name, definition in self.derived.items():
             try:
-                value = evaluate(definition, values)
+                value = evaluate(definition, values, self.externals)
             except EvaluationError:
                 value = float("nan")
             values[name] = float(value) if isinstance(value, Fraction) else value
@@ -277,6 +286,12 @@ class Trace:
     decisions: tuple[float, ...] = ()
     parameters: Mapping[str, float] = field(default_factory=dict)
     method: str = ""
+
+    def __reduce__(self) -> tuple[Callable[[str], Trace], tuple[str]]:
+        """Between processes a trace travels as its file; functions from outside stay behind."""
+        from workbench.models.trace_files import from_json, to_json
+
+        return from_json, (to_json(self),)
 
     @property
     def start(self) -> float:

@@ -8,16 +8,33 @@ import json
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from workbench.models.expressions.operators import Op
 from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.table import Interpolation, Table
 from workbench.models.expressions.text import parse_expression
+from workbench.models.expressions.traversal import postorder
 from workbench.models.source import Diagnostic, ModelError
-from workbench.models.trace import Counts, Course, Ending, Event, EventType, Outcome, Segment, Trace
+from workbench.models.trace import (
+    Counts,
+    Course,
+    Ending,
+    Event,
+    EventType,
+    Outcome,
+    Scalar,
+    Segment,
+    Trace,
+    scalar_text,
+)
 from workbench.models.trace_boxes import Box, hull_at
 
 SCHEMA = "charon-trace/1"
+LONGEST_NUMBER = 1000
+"""So many letters of a number in a table are read."""
 TIME_COLUMN, LOCATION_COLUMN, SLIDING_COLUMN = "time", "location", "sliding"
 _MARKS = {LOCATION_COLUMN, SLIDING_COLUMN}
 LOWER, UPPER = ".lower", ".upper"
@@ -66,7 +83,7 @@ def from_json(text: str) -> Trace:
         raise _not_a_trace("it is nested too deeply") from None
     except KeyError as error:
         raise _not_a_trace(f"there is no {error}") from error
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise _not_a_trace(str(error)) from error
 
 
@@ -178,8 +195,8 @@ def _same(words: Mapping[str, list[str]], i: int) -> bool:
 
 
 def _number(cell: str) -> float | None:
-    if cell in ("True", "False"):
-        return float(cell == "True")
+    if cell.lower() in ("true", "false"):  # other programs begin them with a capital
+        return float(cell.lower() == "true")
     try:
         return float(cell)
     except ValueError:
@@ -190,11 +207,12 @@ def _not_a_trace(why: str) -> ModelError:
     return ModelError(Diagnostic("trace-file", f"this is not a trace: {why}"))
 
 
-def _cell(value: float | bool | str) -> str:
-    return repr(value) if isinstance(value, float) else str(value)
+def _cell(value: Scalar) -> str:
+    return repr(value) if isinstance(value, float) else scalar_text(value)
 
 
 def _segment_out(segment: Segment) -> dict[str, Any]:
+    called, tables = _called(segment), _looked_up(segment)
     return {
         "location": segment.location,
         "flowing": list(segment.flowing),
@@ -203,10 +221,40 @@ def _segment_out(segment: Segment) -> dict[str, Any]:
         "coefficients": list(segment.coefficients),
         "held": dict(segment.held),
         "final": list(segment.final),
-        "derived": {name: to_text(e) for name, e in segment.derived.items()},
+        "derived": {n: to_text(e, quote_symbols=True) for n, e in segment.derived.items()},
         "sliding": segment.sliding,
         "inputs": {name: _course_out(course) for name, course in segment.inputs.items()},
+        **({"externals": called} if called else {}),
+        **({"tables": {t.name: _table_out(t) for t in tables}} if tables else {}),
     }
+
+
+def _called(segment: Segment) -> list[str]:
+    """The functions from outside that the equations of a segment call."""
+    nodes = postorder(*segment.derived.values())
+    return sorted({node.name for node in nodes if node.op is Op.EXTERNAL})
+
+
+def _looked_up(segment: Segment) -> list[Table]:
+    """The tables that the equations of a segment read."""
+    nodes = postorder(*segment.derived.values())
+    return list(dict.fromkeys(node.table for node in nodes if node.op is Op.LOOKUP))
+
+
+def _table_out(table: Table) -> dict[str, Any]:
+    return {
+        "interpolation": table.interpolation.value,
+        "axes": [list(map(str, axis)) for axis in table.axes],
+        "values": [list(map(str, row)) for row in table.values],
+    }
+
+
+def _table_in(name: str, given: Mapping[str, Any]) -> Table:
+    axes, values = (
+        tuple(tuple(Fraction(str(v)[:LONGEST_NUMBER]) for v in row) for row in given[part])
+        for part in ("axes", "values")
+    )
+    return Table(name, axes, values, Interpolation(given["interpolation"]))
 
 
 def _course_out(course: Course) -> list[float] | str:
@@ -228,7 +276,12 @@ def _segment_in(given: Mapping[str, Any]) -> Segment:
     size = sum(d + 1 for d in degrees) * len(flowing)
     if (len(times) != len(degrees) + 1 and degrees) or len(coefficients) != size:
         raise ValueError("the pieces of a segment do not fit together")
-    derived = {str(n): parse_expression(e) for n, e in given["derived"].items()}
+    called = frozenset(map(str, given.get("externals", ())))
+    tables = {str(n): _table_in(str(n), t) for n, t in given.get("tables", {}).items()}
+    derived = {
+        str(n): parse_expression(e, tables=tables, externals=called)
+        for n, e in given["derived"].items()
+    }
     final = array("d", given["final"])
     if len(final) != len(flowing):
         raise ValueError("a segment lacks its final state")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -17,7 +18,11 @@ from workbench.models.proof.certificate import Certificate
 from workbench.models.proof.checker import Accepted, Rejected, check
 from workbench.models.trace import Trace
 
-_CHECKED = object()
+
+class _Seal(Enum):
+    """What only `verified` gives; it stays itself on its way between processes."""
+
+    CHECKED = "checked"
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Verified:
     seal: object = field(repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
-        assert self.seal is _CHECKED, "a Verified verdict is made by verified()"
+        assert self.seal is _Seal.CHECKED, "a Verified verdict is made by verified()"
 
     @property
     def horizon(self) -> Fraction | None:
@@ -59,10 +64,31 @@ class Confirmation:
 
 
 @dataclass(frozen=True)
+class LastChance:
+    """When safety was lost in a run that violates a property: the last instant from which the
+    `rescue` that its author names would still have helped, everything else as in the run; None if
+    it would not even have helped from the start."""
+
+    time: float | None
+    rescue: str
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        if self.time is None:
+            return f"safety was lost from the start: not even `{self.rescue}` would have helped"
+        return (
+            f"safety was lost at t = {self.time:.6g}, the last instant from which"
+            f" `{self.rescue}` would have helped (everything else as in the run)"
+        )
+
+
+@dataclass(frozen=True)
 class Falsified:
     """The property fails: a trace that shows it, and at least one confirmation.
 
     `recording` is the trace as a document that `workbench simulate --replay` repeats.
+    `last_chance` tells when it was too late, if the property names a rescue.
     """
 
     claim: str
@@ -71,6 +97,7 @@ class Falsified:
     confirmations: tuple[Confirmation, ...]
     effort: Effort
     recording: str = field(default="", repr=False, compare=False)
+    last_chance: LastChance | None = None
 
     def __post_init__(self) -> None:
         assert self.confirmations, "a Falsified verdict needs a replay that confirms it"
@@ -78,13 +105,24 @@ class Falsified:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Neither: `reason` says what was missing, `advice` what to try."""
+    """Neither: `reason` says what was missing, `advice` what to try.
+
+    `known` are partial results, each a sentence: up to which time the property is proved, which
+    weaker one is, how close a run came. `details` say what every method did. `cut` names the
+    methods that the clock cut: with more time, or on a faster machine, the answer may be another.
+    `suspect` is a run that violates the property in simulation and could not be confirmed, as a
+    document that `workbench simulate --replay` repeats.
+    """
 
     claim: str
     method: str
     reason: str
     advice: str
     effort: Effort
+    known: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    suspect: str | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         assert self.reason, "an Unknown verdict needs a reason"
@@ -106,4 +144,4 @@ def verified(
     judgement = check(automaton, claim, certificate, expired)
     if isinstance(judgement, Rejected):
         return judgement
-    return Verified(claim, method, certificate, judgement, effort, _CHECKED)
+    return Verified(claim, method, certificate, judgement, effort, _Seal.CHECKED)

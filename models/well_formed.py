@@ -7,8 +7,9 @@ one location, or in the resets of one jump, a variable has one constraint: of se
 would have to say which one counts: an equation is for an analog variable (a discrete one does not
 change while time passes) without a flow there. A jump may also bind a name that is no variable, for
 a value that its other resets read; that is no signal, and none of the names that stand for values
-of equations. A whole number is assigned whole numbers. Components agree on what a variable is, and
-only one of them has equations for it.
+of equations. It is real, unless a whole number is computed for it. A whole number is assigned, and
+an equation gives it, whole numbers. Components agree on what a variable is, and only one of them
+has equations for it.
 Properties are told apart by their names.
 """
 
@@ -29,6 +30,7 @@ from workbench.models.automaton import (
     Range,
     ValueType,
     Variable,
+    primed,
 )
 from workbench.models.expressions.expression import ONE, ZERO, Expression, equal, variable
 from workbench.models.expressions.operators import Op
@@ -75,7 +77,7 @@ def _faults(automaton: Automaton) -> Iterator[str]:
         for location in component.locations:
             for group in (location.flows, location.algebraic):
                 yield from _twice(group, f"in {location.name}")
-            yield from _equation_faults(location, discrete)
+            yield from _equation_faults(location, discrete, types, signals)
         jumps = [e.resets for e in component.edges] + [i.resets for i in component.initial]
         for resets in jumps:
             yield from _reset_faults(resets, types, signals)
@@ -110,6 +112,7 @@ def _reset_faults(resets: tuple[Constraint, ...], types: Types, signals: Types) 
     """What is wrong with the resets of a jump, given the types of variables and signals."""
     if why := reset_fault(resets):
         yield why
+    known = {TIME: REAL, **types, **signals}
     for given in resets:
         if given.variable in signals:
             yield f"a jump assigns {given.variable}, which is no variable but a signal"
@@ -117,14 +120,16 @@ def _reset_faults(resets: tuple[Constraint, ...], types: Types, signals: Types) 
         if given.variable not in types and stem in types and word in STANDING_FOR:
             yield f"a jump binds {given.variable}, a name that stands for a value of {stem}"
         exact = given.range.exact
-        whole = types.get(given.variable) == INT
-        if whole and exact is not None and _may_be_fraction(exact, {**types, **signals}):
+        whole = exact is not None and not _may_be_fraction(exact, known)
+        if types.get(given.variable) == INT and exact is not None and not whole:
             yield f"{given.variable} is a whole number, but a jump assigns it {exact}"
+        if given.variable not in known and whole:
+            known[primed(given.variable)] = INT
 
 
 def _may_be_fraction(value: Expression, types: Types) -> bool:
-    """Whether a value is computed from numbers that need not be whole; names without a type are
-    auxiliary ones, whose values were chosen for a variable."""
+    """Whether a value is computed from numbers that need not be whole: a name without a type,
+    such as an auxiliary one, is real."""
     pending = [value]
     while pending:
         node = pending.pop()
@@ -134,7 +139,7 @@ def _may_be_fraction(value: Expression, types: Types) -> bool:
             if node.constant.denominator != 1:
                 return True
         elif node.op is Op.VARIABLE:
-            if types.get(node.name.removesuffix("'"), INT) != INT:
+            if types.get(node.name, types.get(node.name.removesuffix("'"), REAL)) != INT:
                 return True
         elif node.op is Op.POWER and not (node.args[1].is_constant and node.args[1].constant >= 0):
             return True
@@ -161,9 +166,15 @@ def _twice(constraints: Iterable[Constraint], where: str) -> Iterator[str]:
         seen.add(given.variable)
 
 
-def _equation_faults(location: Location, discrete: Set[str]) -> Iterator[str]:
+def _equation_faults(
+    location: Location, discrete: Set[str], types: Types, signals: Types
+) -> Iterator[str]:
     flowing = {c.variable for c in location.flows}
     for given in location.algebraic:
+        exact = given.range.exact
+        whole = types.get(given.variable) == INT
+        if whole and exact is not None and _may_be_fraction(exact, {**types, **signals}):
+            yield f"{given.variable} is a whole number, but in {location.name} it equals {exact}"
         if given.variable in discrete:
             why = "it is discrete, and does not change while time passes"
             yield f"{given.variable} has an equation in {location.name}, but {why}"

@@ -5,21 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from workbench.abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
+from workbench.abstraction.predicates.predicates import NotAPredicateError
 from workbench.abstraction.predicates.refinement_history import RefinementRound
 from workbench.abstraction.strategies.strategy import HISTORY_READER
-from workbench.abstraction.verification import verify
+from workbench.abstraction.verification import deadline, verify
 from workbench.abstraction.verification_settings import VerificationSettings
-from workbench.models.automaton import Automaton, Property
+from workbench.models.automaton import Automaton, Property, PropertyKind
 from workbench.models.model import Model
 from workbench.models.proof.certificate import PolyhedralProof, decode, encode
 from workbench.models.proof.checker import Judgement, check
+from workbench.models.proof.linear import TooManyCasesError
 from workbench.models.proof.problem import linear_problem
 from workbench.models.proof.quadratic import QuadraticInvariant
 from workbench.models.proof.quadratic_function import QuadraticFunctions
 from workbench.models.trace import EventType, Trace
 from workbench.models.trace_files import to_json
 from workbench.models.verdict import Falsified, Unknown, Verdict, Verified
+from workbench.models.work import spent
+from workbench.reach.time_limit import OutOfTimeError, time_limit
 from workbench.reports.claims.claimed_set import (
     ClaimedSet,
     ellipsoid_set,
@@ -31,7 +37,18 @@ from workbench.reports.crosscheck.contradictions import CrossCheck, cross_check
 from workbench.reports.crosscheck.coverage import Coverage, coverage
 from workbench.reports.enclosed_counterexample import with_enclosure
 from workbench.reports.simulated_runs import Run, simulated, steadied
+from workbench.reports.words.inequalities import boolean_names
 from workbench.simulate.run import prepare
+
+DECIDING, RUNNING = 0.75, 0.9
+"""The parts of the time limit after which properties are to be decided, and runs made; the rest
+is for comparing and drawing."""
+if TYPE_CHECKING:
+    import networkx
+
+MAX_ABSTRACTED, MAX_ABSTRACT_STATES, GIVEN_WORK = 6, 48, 3000.0
+"""The abstract states of given predicates are looked at in models of so many variables, so many
+states at most, and with so much work."""
 
 DEFAULT_UNTIL = 20.0
 """How long runs are followed where the model sets no horizon."""
@@ -74,6 +91,8 @@ class Findings:
     command: str = ""
     rounds: dict[str, tuple[RefinementRound, ...]] = field(default_factory=dict)
     """What predicate abstraction saw and learned, by property."""
+    given: dict[str, networkx.MultiDiGraph] = field(default_factory=dict)
+    """The abstract states of the author's predicates alone, by property, where there are some."""
 
     @property
     def automaton(self) -> Automaton:
@@ -103,18 +122,25 @@ def analyse(
     automaton = model.automaton
     clock = _Clock()
     rounds: dict[str, tuple[RefinementRound, ...]] = {}
+    latest = time.monotonic() + RUNNING * settings.verification.time_limit * len(claims)
     verdicts = tuple(
         _decide(automaton, claim, settings.verification, progress, rounds) for claim in claims
     )
     clock.lap("verify")
+    given = {
+        claim.name: graph
+        for claim in claims
+        if (graph := _of_given_predicates(automaton, claim, settings.verification)) is not None
+    }
+    clock.lap("abstract states")
     certificates = {v.claim: _rechecked(automaton, v) for v in verdicts if isinstance(v, Verified)}
     clock.lap("recheck")
     until = settings.until or float(
         settings.verification.horizon or automaton.horizon or DEFAULT_UNTIL
     )
-    runs = _counterexamples(verdicts) + simulated(
-        automaton, settings.runs, settings.verification.seed, until, progress
-    )
+    seed = settings.verification.seed
+    found = simulated(automaton, settings.runs, seed, until, progress, latest)
+    runs = _counterexamples(verdicts) + found
     clock.lap("simulate")
     progress("cross-checking")
     sets = {v.claim: _claimed_set(automaton, v) for v in verdicts if isinstance(v, Verified)}
@@ -141,6 +167,7 @@ def analyse(
         clock.seconds,
         command,
         rounds,
+        given,
     )
 
 
@@ -188,11 +215,34 @@ def _decide(
     def keep(history: tuple[RefinementRound, ...]) -> None:
         rounds[claim.name] = history
 
-    task = settings.task(automaton, claim, progress, {HISTORY_READER: keep})
+    begun = time.monotonic()
+    latest = begun + DECIDING * settings.time_limit
+    task = settings.task(automaton, claim, progress, {HISTORY_READER: keep}, latest)
     verdict = verify(task, settings.method)
     if isinstance(verdict, Falsified):
         progress(f"enclosing the counterexample of {claim.name}")
-    return with_enclosure(automaton, claim, verdict)
+    return with_enclosure(automaton, claim, verdict, begun + RUNNING * settings.time_limit)
+
+
+def _of_given_predicates(
+    automaton: Automaton, claim: Property, settings: VerificationSettings
+) -> networkx.MultiDiGraph | None:
+    """The abstract states that the author's predicates make with those of guards, invariants and
+    the property, nothing learned: what refinement begins with."""
+    asked = settings.method in ("auto", "abstraction")
+    if not asked or not (automaton.predicates or settings.predicates):
+        return None
+    if len(automaton.variables) > MAX_ABSTRACTED or claim.kind is PropertyKind.PROGRESS:
+        return None
+    method = PredicateAbstraction(
+        given=settings.predicates, refine=False, states=MAX_ABSTRACT_STATES, seed=settings.seed
+    )
+    try:
+        with time_limit(deadline(settings.time_limit), spent() + GIVEN_WORK):
+            found = abstract(linear_problem(automaton, claim), method).graph
+    except (OutOfTimeError, TooManyCasesError, NotAPredicateError):
+        return None
+    return None if found is None else found.to_networkx(None)
 
 
 def _rechecked(automaton: Automaton, verdict: Verified) -> CheckedCertificate:
@@ -205,9 +255,9 @@ def _rechecked(automaton: Automaton, verdict: Verified) -> CheckedCertificate:
 
 def _claimed_set(automaton: Automaton, verdict: Verified) -> ClaimedSet:
     """The set that a certificate claims."""
-    proof = verdict.certificate.proof
+    proof = verdict.certificate.safety
     if isinstance(proof, PolyhedralProof):
-        return polyhedral_set(proof)
+        return polyhedral_set(proof, boolean_names(automaton))
     if isinstance(proof, QuadraticInvariant):
         return ellipsoid_set(proof)
     if isinstance(proof, QuadraticFunctions):

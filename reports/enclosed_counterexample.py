@@ -6,9 +6,12 @@ made once, so its counterexamples are enclosed wherever that takes seconds.
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import replace
 
 from workbench.models.automaton import Automaton, Property
+from workbench.models.interruption import CheckInterruptedError, interruptible
 from workbench.models.verdict import Falsified, Verdict
 from workbench.simulate.recipe import Recipe, read_recorded
 from workbench.simulate.search.counterexample import enclosed_at_length
@@ -22,15 +25,21 @@ def recipe_of(verdict: Falsified) -> Recipe | None:
     return read_recorded(verdict.recording)[1] if verdict.recording else None
 
 
-def with_enclosure(automaton: Automaton, claim: Property, verdict: Verdict) -> Verdict:
+def with_enclosure(
+    automaton: Automaton, claim: Property, verdict: Verdict, latest: float = math.inf
+) -> Verdict:
     """The verdict, with a rigorous confirmation of its counterexample if there is none yet and
-    one can be computed."""
+    one can be computed, up to a moment (`time.monotonic`)."""
     if not isinstance(verdict, Falsified) or any(c.rigorous for c in verdict.confirmations):
         return verdict
     recipe, trace = recipe_of(verdict), verdict.trace
     if recipe is None or len(trace.jumps) > MOST_JUMPS or len(trace.variables) > MOST_VARIABLES:
         return verdict
-    proved = enclosed_at_length(automaton, claim, recipe, trace)
+    try:
+        with interruptible(lambda: time.monotonic() > latest):
+            proved = enclosed_at_length(automaton, claim, recipe, trace)
+    except CheckInterruptedError:
+        return verdict
     if proved is None:
         return verdict
     return replace(verdict, confirmations=(*verdict.confirmations, proved))

@@ -3,10 +3,13 @@ computed twice and followed as far as that is certain (see `reports.crosscheck.c
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from workbench.models.automaton import Automaton
+from workbench.models.interruption import CheckInterruptedError, interruptible
 from workbench.models.trace import Trace
 from workbench.reports.crosscheck.certain_runs import certain
 from workbench.simulate.nudged_run import NUDGE, nudged_run
@@ -54,9 +57,10 @@ def simulated(
     seed: int,
     until: float,
     progress: Callable[[str], None] = lambda text: None,
+    latest: float = math.inf,
 ) -> tuple[Run, ...]:
     """So many runs, as far as they are certain; fewer where a model leaves so little open that
-    they would be equal."""
+    they would be equal, or at a moment (`time.monotonic`) at the `latest`."""
     if count == 0:
         return ()
     prepared = prepare(automaton)
@@ -67,7 +71,11 @@ def simulated(
         corner = i < len(_CORNERS) and count > len(_CORNERS)
         how, policy = _CORNERS[i] if corner else ("random choices", Policy.random())
         own = seed * 1_000_003 + i
-        trace = certain_run(prepared, until, policy, own)
+        try:
+            with interruptible(lambda: time.monotonic() > latest):
+                trace = certain_run(prepared, until, policy, own)
+        except CheckInterruptedError:
+            break
         if all(trace.segments != run.trace.segments for run in found):
             words = how if corner else f"{how}, seed {own}"
             found.append(Run(trace, "simulated", words, policy=policy, seed=own))

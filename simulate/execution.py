@@ -9,10 +9,12 @@ from dataclasses import replace
 from functools import cached_property
 
 from workbench.models.automaton import TIME
+from workbench.models.interruption import go_on
 from workbench.models.source import Diagnostic, ModelError
 from workbench.models.trace import Counts, Ending, Event, EventType, Outcome, Trace
 from workbench.simulate.accumulation import Accumulation
 from workbench.simulate.at_once import enabled_at_once, with_fired
+from workbench.simulate.effort import spend_on_start, spend_on_stretch
 from workbench.simulate.holding import inclusion_share
 from workbench.simulate.input_jump import change_inputs
 from workbench.simulate.inputs.feed import Feed, between
@@ -118,6 +120,7 @@ class Execution:
         self, initial: Mapping[str, Given], location: str | None, parameters: Mapping[str, float]
     ) -> Trace:
         """Run to the end; the trace."""
+        spend_on_start()
         try:
             self.start(initial, location, parameters)
             self.instant = (self.t, 0)
@@ -267,7 +270,9 @@ class Execution:
         return until, self.active(place)
 
     def settle(self, result: Stretch) -> None:
-        """Store a stretch, and move to its end."""
+        """Store a stretch, and move to its end; the work is counted, and may be called off."""
+        spend_on_stretch(self.place.program, result.work)
+        go_on()
         self.work = together(self.work, result.work)
         self.recorder.stretch(self.place, self.env, result)
         self.tick(result.t)

@@ -27,6 +27,8 @@ from workbench.models.expressions.expression import (
     disjunction,
     equal,
     function,
+    maximum,
+    minimum,
     subtract,
     variable,
 )
@@ -211,11 +213,12 @@ def _extreme(
 ) -> Expression:
     """`min` or `max`, taken from left to right."""
     found, raw = args[0], node.args[0]
+    extreme = minimum if node.op is Op.MINIMUM else maximum
     for other, raw_other in zip(args[1:], node.args[1:], strict=True):
         truth = decide(raw <= raw_other if node.op is Op.MINIMUM else raw >= raw_other)
         if truth is None:
-            found = with_arguments(node, (found, other))
+            found = extreme(found, other, span=node.span)
         else:
             found = conditional(truth, found, other)
-        raw = with_arguments(node, (raw, raw_other))
+        raw = extreme(raw, raw_other, span=node.span)
     return found

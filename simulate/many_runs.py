@@ -20,6 +20,7 @@ from workbench.models.trace import Ending, EventType, Scalar, Trace
 from workbench.simulate.policy import Switching
 from workbench.simulate.recipe import Recipe, recipe_in, recipe_out, repeat
 from workbench.simulate.run import prepare
+from workbench.simulate.stepping.externs import are_provided
 
 if TYPE_CHECKING:  # what few commands need is imported where they need it
     from concurrent.futures import Future
@@ -134,6 +135,14 @@ class RunMaker:
         self._last = (seed, found)
         return found
 
+    def clocks(self, seed: int) -> dict[str, tuple[float, ...]]:
+        """The ends of the steps of each group of components that has a clock of its own, in the
+        run of a seed; nothing where all have one clock."""
+        if self._agents is None:
+            return {}
+        traces = self._together(seed).traces
+        return {name: _step_ends(trace) for name, trace in traces.items()}
+
     def _work_of(self, seed: int, run: Trace | AgentTraces) -> dict[str, tuple[int, int]]:
         """How many components each group has, and its steps."""
         if self._agents is None:
@@ -171,6 +180,10 @@ class RunMaker:
         )
 
 
+def _step_ends(trace: Trace) -> tuple[float, ...]:
+    return tuple(dict.fromkeys(t for segment in trace.segments for t in segment.times))
+
+
 def in_workers(
     automaton: Automaton,
     recipe: Recipe,
@@ -178,7 +191,12 @@ def in_workers(
     seeds: range,
     workers: int,
 ) -> Iterator[Summary]:
-    """The summaries of the runs of these seeds, in order, made by worker processes."""
+    """The summaries of the runs of these seeds, in order, made by worker processes; by this one
+    if functions from outside are provided."""
+    if are_provided():
+        maker = RunMaker(automaton, recipe, formula)
+        yield from map(maker.summary, seeds)
+        return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 

@@ -42,6 +42,7 @@ from workbench.simulate.jump import edge_name as edge_name
 from workbench.simulate.landing import Boundary, loosened
 from workbench.simulate.locking import HeldBranches, held_branches, lock
 from workbench.simulate.stepping.calculator import Calculator, Externals, TolerantCondition
+from workbench.simulate.stepping.externs import known
 from workbench.simulate.stepping.program import FROZEN, Program, Watched, compile_program
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class Prepared:
     ):
         self.base = automaton
         self.view = eliminate_algebraic(automaton)
-        self.externals: Externals = externals or {}
+        self.externals: Externals = known(externals)
         self.symbols = _symbols(automaton)
         self._symbol_names: dict[int, Scalar] = {i: name for name, i in self.symbols.items()}
         self.names = tuple(v.name for v in self.view.variables if v.name != TIME)

@@ -73,7 +73,7 @@ class Decisions:
     taken: list[float] = field(default_factory=list)
 
     def draw(self) -> float:
-        """The next number in [0, 1)."""
+        """The next number in [0, 1), or 1 from a script: the very end of a range."""
         i = len(self.taken)
         value = self.policy.script[i] if i < len(self.policy.script) else self.generator.random()
         self.taken.append(value)
@@ -92,18 +92,24 @@ class Decisions:
             return options[0]
         return options[min(int(self.draw() * len(options)), len(options) - 1)]
 
-    def wait(self, span: float) -> float:
-        """How long an enabled edge is not taken; infinite for never voluntarily."""
+    def wait(self, span: float, edge: int) -> float:
+        """How long an enabled edge (by its number) is not taken; infinite for never
+        voluntarily."""
         if self.policy.switching is Switching.EARLIEST:
             return 0.0
         if self.policy.switching is Switching.LATEST:
             return math.inf
         mean = self.policy.wait if self.policy.wait is not None else 0.1 * span
-        return -mean * math.log(1.0 - self.draw())
+        return mean * _exponential(self.draw())
 
     def dwell(self, span: float) -> float:
         """How long a random level stays."""
         if self.policy.level is not Level.RANDOM:
             return math.inf
         mean = self.policy.dwell if self.policy.dwell is not None else 0.1 * span
-        return -mean * math.log(1.0 - self.draw()) + 1e-3 * mean
+        return mean * _exponential(self.draw()) + 1e-3 * mean
+
+
+def _exponential(share: float) -> float:
+    """The time that a share of those with an exponential distribution of mean 1 do not exceed."""
+    return -math.log(1.0 - share) if share < 1.0 else math.inf

@@ -60,7 +60,7 @@ def react(run: Execution, place: Place, result: Stretch) -> None:
             raise outside(run, place)
         elif role is Role.RISE:
             edge, name = place.edges[j], place.edge_names[j]
-            wait = 0.0 if edge.urgent else run.decisions.wait(run.until)
+            wait = 0.0 if edge.urgent else run.decisions.wait(run.until, j)
             if side == "grazing":
                 run.log(EventType.GRAZING, name, "", residual, side, together)
                 if wait > 0.0:

@@ -77,7 +77,7 @@ class Recorder(ABC):
         return Segment(
             place.name, place.program.flowing, times, degrees, coefficients, held,
             array("d", final), place.derived, sliding,
-            {i.name: self.course(i.name, values) for i in p.inputs},
+            {i.name: self.course(i.name, values) for i in p.inputs}, p.externals,
         )  # fmt: skip
 
     def course(self, name: str, values: Values) -> Course:

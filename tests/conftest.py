@@ -1,10 +1,17 @@
-"""Hypothesis profiles: `ci` is reproducible, `thorough` looks further."""
+"""Hypothesis profiles (`ci` is reproducible, `thorough` looks further), a browser, and a word at the
+end about tests that did not run for want of a program."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support.chromium import browser
+
+__all__ = ["browser"]
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -12,3 +19,15 @@ settings.register_profile(
 settings.register_profile("local", deadline=None)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "local"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was skipped, and why."""
+    reasons: Counter[str] = Counter()
+    for report in terminalreporter.stats.get("skipped", []):
+        if isinstance(report.longrepr, tuple):
+            reasons[report.longrepr[2].removeprefix("Skipped: ")] += 1
+    if reasons:
+        terminalreporter.section("skipped", yellow=True, bold=True)
+        for reason, count in reasons.most_common():
+            terminalreporter.line(f"{count} x {reason}", yellow=True)

@@ -2,9 +2,11 @@
 
 >>> import workbench
 >>> model = workbench.load("platoon")  # doctest: +SKIP
->>> [p.name for p in model.automaton.properties]  # doctest: +SKIP
+>>> model.verify().outcome  # doctest: +SKIP
+'verified'
 
-Names are loaded on first use, so that importing this package costs nothing.
+Names are loaded on first use, so that importing this package costs nothing. Models are also made
+in Python: `from workbench import build`.
 """
 
 from __future__ import annotations
@@ -15,33 +17,96 @@ TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all o
 if TYPE_CHECKING:
     from typing import Any
 
+    from workbench.api.abstraction import Abstraction
+    from workbench.api.asked import RequestError
+    from workbench.api.check import Check
+    from workbench.api.comparison import Comparison
+    from workbench.api.document import Document
+    from workbench.api.loading import load
+    from workbench.api.model import Model
+    from workbench.api.picture import Picture
+    from workbench.api.reaching import Reaching
+    from workbench.api.rechecking import Rechecked
+    from workbench.api.refinement import Refinement
+    from workbench.api.reports import Report, Reports
+    from workbench.api.runs import Run, Runs
+    from workbench.api.search import Interrupted, Search
+    from workbench.api.simulation import Simulation
+    from workbench.api.texts import formatted, library
+    from workbench.api.validation import Validated
+    from workbench.api.verdicts import Counterexample, Invariant, Verdict, Verdicts
+    from workbench.api.work import Cancellation, Cancelled
     from workbench.models.automaton import Automaton, HybridAutomaton
-    from workbench.models.load import load
-    from workbench.models.model import Model
-    from workbench.models.source import Diagnostic, ModelError, Span
+    from workbench.models.source import Diagnostic, Edit, ModelError, Span
+    from workbench.simulate.stepping.program import Lipschitz
 
 __version__ = "0.1.0"
 
+_NAMES = {
+    "workbench.api.abstraction": ("Abstraction",),
+    "workbench.api.asked": ("RequestError",),
+    "workbench.api.check": ("Check",),
+    "workbench.api.comparison": ("Comparison",),
+    "workbench.api.document": ("Document",),
+    "workbench.api.loading": ("load",),
+    "workbench.api.model": ("Model",),
+    "workbench.api.picture": ("Picture",),
+    "workbench.api.reaching": ("Reaching",),
+    "workbench.api.rechecking": ("Rechecked",),
+    "workbench.api.refinement": ("Refinement",),
+    "workbench.api.reports": ("Report", "Reports"),
+    "workbench.api.runs": ("Run", "Runs"),
+    "workbench.api.search": ("Interrupted", "Search"),
+    "workbench.api.simulation": ("Simulation",),
+    "workbench.api.texts": ("formatted", "library"),
+    "workbench.api.validation": ("Validated",),
+    "workbench.api.verdicts": ("Counterexample", "Invariant", "Verdict", "Verdicts"),
+    "workbench.api.work": ("Cancellation", "Cancelled"),
+    "workbench.models.automaton": ("Automaton", "HybridAutomaton"),
+    "workbench.models.source": ("Diagnostic", "Edit", "ModelError", "Span"),
+    "workbench.simulate.stepping.program": ("Lipschitz",),
+}
+"""What users may import from here, by the module that defines it."""
+
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
 __all__ = [
+    "Abstraction",
     "Automaton",
+    "Cancellation",
+    "Cancelled",
+    "Check",
+    "Comparison",
+    "Counterexample",
     "Diagnostic",
+    "Document",
+    "Edit",
     "HybridAutomaton",
+    "Interrupted",
+    "Invariant",
+    "Lipschitz",
     "Model",
     "ModelError",
+    "Picture",
+    "Reaching",
+    "Rechecked",
+    "Refinement",
+    "Report",
+    "Reports",
+    "RequestError",
+    "Run",
+    "Runs",
+    "Search",
+    "Simulation",
     "Span",
+    "Validated",
+    "Verdict",
+    "Verdicts",
     "__version__",
+    "formatted",
+    "library",
     "load",
 ]
-
-_HOMES = {
-    "Automaton": "workbench.models.automaton",
-    "Diagnostic": "workbench.models.source",
-    "HybridAutomaton": "workbench.models.automaton",
-    "Model": "workbench.models.model",
-    "ModelError": "workbench.models.source",
-    "Span": "workbench.models.source",
-    "load": "workbench.models.load",
-}
 
 
 def __getattr__(name: str) -> Any:

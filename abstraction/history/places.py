@@ -171,8 +171,12 @@ class Node(Place):
 
     @property
     def caps(self) -> Array:
-        """What is known of each direction from the location alone."""
-        caps: Array = np.max([image.caps for image in self.setting.images], axis=0)
+        """What is known of each direction from the location alone: nothing where no time
+        passes."""
+        images = self.setting.images
+        if not images:
+            return np.full(len(self.template.rows), np.inf)
+        caps: Array = np.max([image.caps for image in images], axis=0)
         return caps
 
     def settle(self, size: float, stop: Callable[[], bool]) -> bool:
@@ -203,6 +207,8 @@ class Node(Place):
         """Rows that say how far states can be from where they entered, by their distance from
         the border, if all flows lead away from it in the whole polyhedron."""
         scene = self.scene
+        if not scene.flows:
+            return []
         flows = [(self.within(flow.domain), flow) for flow in scene.flows]
         found: list[Vector] = []
         first = scene.flows[0]

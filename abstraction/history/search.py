@@ -184,7 +184,7 @@ class HistorySearch:
     def _stop(self, before: str = "") -> None:
         if self.stop():
             told = f"; before, {before}" if before else ""
-            raise _FailedError(f"the time limit ended the search{told}")
+            raise _FailedError(f"its work was used up in the search{told}")
 
     # From node to node
 

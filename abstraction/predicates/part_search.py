@@ -139,7 +139,7 @@ class PartSearch:
         strategy: Strategy = {}
         for _ in range(MOST_ROUNDS):
             if self.stop():
-                return "the time limit ended the search", None
+                return "its work was used up in the search", None
             if (met := reached.bad()) is not None:
                 return "the reached parts have bad states", met[0]
             found = list(reached.excesses())

@@ -192,10 +192,10 @@ class _Search:
     def when_out_of_time(self) -> str:
         """Why there is no result, if the time was over in the middle of something."""
         if self.reason:
-            return f"the time limit ended the search; before, {self.reason}"
+            return f"its work was used up in the search; before, {self.reason}"
         most = max(map(len, self._divided().values()), default=0)
         return (
-            f"the time limit ended the search among cells of up to {counted(most, 'predicate')} "
+            f"its work was used up in the search among cells of up to {counted(most, 'predicate')} "
             f"in each of {counted(len(self.system.locations), 'location')}"
         )
 
@@ -312,7 +312,7 @@ class _Search:
             if proof is not None:
                 return self.result(proof)
         told = self.reason.startswith("the time limit ended")
-        ended = "the time limit ended the search; at last " if self.stop() and not told else ""
+        ended = "its work was used up in the search; at last " if self.stop() and not told else ""
         return self.result(None, f"{ended}{self.reason}")
 
     def _divisions(

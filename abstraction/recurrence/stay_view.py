@@ -21,6 +21,7 @@ from workbench.models.proof.linear import Form, Row, Rows
 from workbench.models.proof.problem import LinearProblem
 from workbench.models.proof.stay_conditions import Conditions, conditions_in
 from workbench.reach.affine.step_choice import matrix_of
+from workbench.reach.time_limit import check_time
 
 Array = NDArray[np.float64]
 Vector = tuple[Fraction, ...]
@@ -173,6 +174,7 @@ def _jumps(conditions: Conditions, names: tuple[str, ...], location: str) -> Ite
     at_once = sum(jump.at_entry for jump in conditions.jumps)
     later = len(conditions.jumps) - at_once
     for place, jump in enumerate(conditions.jumps):
+        check_time()
         relation = _condition(_twice(names), jump.rows)
         guards = tuple(_normals(names, jump.rows))
         number = place

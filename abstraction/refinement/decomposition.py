@@ -43,6 +43,7 @@ from workbench.models.agents.hierarchy import (
 )
 from workbench.models.agents.resets import simultaneous
 from workbench.models.automaton import (
+    INT,
     UNCONSTRAINED,
     Edge,
     HybridAutomaton,
@@ -280,12 +281,13 @@ def mode_automaton(mode: Mode) -> HybridAutomaton:
         Input(d.name, d.type, span=d.span) for d in mode.variables if not d.access.writes
     )
     names = [v.name for v in variables]
+    whole = [d.name for d in mode.variables if d.type == INT]
     edges = tuple(
         Edge(
             "entered",
             "entered",
             t.guard,
-            simultaneous(t.actions, names),
+            simultaneous(t.actions, names, whole),
             f"{t.source} -> {t.target}",
             t.urgent,
             name=f"{t.source} -> {t.target}",

@@ -21,6 +21,7 @@ from workbench.abstraction.strategies.strategy import (
     GRAPH_READER,
     HISTORY_READER,
     PREDICATES,
+    REFINE,
     SEEDS,
     SLICES,
     Task,
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
     import networkx
 
 ADVICE = "give predicates (--predicate), or try another --method"
-SIMULATION_SECONDS, RESERVED = 10.0, 0.2
-"""What simulation gets of the time, if a path was not excluded: seconds at most, and the part
-of the whole that is kept for it."""
+LEARN = "let it learn predicates (without --no-refine), or give others (--predicate)"
+SIMULATION_WORK, RESERVED = 10_000.0, 0.2
+"""What simulation gets, if a path was not excluded: work at most, and the part of the whole that
+is kept for it."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,13 @@ class AbstractionStrategy:
         given = cast("tuple[Expression, ...]", task.options.get(PREDICATES, ()))
         slices = cast("float | None", task.options.get(SLICES, self.method.slices))
         given = (*self.method.given, *given)
-        method = replace(self.method, given=given, seed=task.seed, slices=slices)
+        refine = bool(task.options.get(REFINE, self.method.refine))
+        method = replace(self.method, given=given, seed=task.seed, slices=slices, refine=refine)
         try:
             problem = linear_problem(task.automaton, task.claim)
-            end = _reserved(task)
-            result = abstract(problem, method, lambda: time.monotonic() >= end, task.progress)
+            kept = min(SIMULATION_WORK, RESERVED * task.left)
+            search = replace(task, budget=task.budget - kept)
+            result = abstract(problem, method, lambda: search.expired, task.progress)
         except (TooManyCasesError, NotAPredicateError) as error:
             why = str(error)
             if isinstance(error, NotAPredicateError):
@@ -73,7 +77,7 @@ class AbstractionStrategy:
         effort = Effort(_phases(result, time.perf_counter() - begun), _counts(result))
         if result.proof is None:
             return self._realised(task, result, effort) or Unknown(
-                task.claim.name, self.name, result.reason, ADVICE, effort
+                task.claim.name, self.name, result.reason, ADVICE if refine else LEARN, effort
             )
         return certify(task, self.name, result.proof, effort)
 
@@ -84,7 +88,7 @@ class AbstractionStrategy:
             return None
         task.progress("looking for a run along the abstract path")
         seeds = seeds_of(task.automaton, result.history)
-        seeded = replace(task.within(SIMULATION_SECONDS), options={**task.options, SEEDS: seeds})
+        seeded = replace(task.within(SIMULATION_WORK), options={**task.options, SEEDS: seeds})
         verdict = SimulationStrategy().attempt(seeded)
         if not isinstance(verdict, Falsified):
             return None
@@ -103,12 +107,6 @@ class AbstractionStrategy:
         listener = task.options.get(HISTORY_READER)
         if listener is not None:
             cast("Callable[[tuple[RefinementRound, ...]], None]", listener)(result.history)
-
-
-def _reserved(task: Task) -> float:
-    """When the search for a proof ends, so that time is left for simulation."""
-    left = task.deadline - time.monotonic()
-    return task.deadline - min(SIMULATION_SECONDS, RESERVED * left) if left > 0 else task.deadline
 
 
 def _phases(result: AbstractionResult, total: float) -> dict[str, float]:

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import time
 
-from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.strategies.strategy import FIRST_STATE, Task
+from workbench.models.interruption import CheckInterruptedError
 from workbench.models.proof.certificate import Certificate, Proof
-from workbench.models.proof.interruption import CheckInterruptedError
+from workbench.models.proof.progress import FirstState, ProgressProof
 from workbench.models.verdict import Effort, Unknown, Verdict, Verified, verified
+from workbench.reach.time_limit import time_limit
 
-GRACE = 2.5
+GRACE = 0.5
 """Seconds that the final check may go on beyond the time limit: a proof that was found in time
-should not be lost for a moment."""
+should not be lost for a moment. Its work is not limited."""
 
 
 def certify(task: Task, method: str, proof: Proof, effort: Effort) -> Verdict:
     """`Verified` if the checker accepts the proof, else `Unknown` with its objection."""
     automaton, claim = task.automaton, task.claim.name
+    start = task.options.get(FIRST_STATE)
+    if isinstance(start, FirstState) and not isinstance(proof, ProgressProof):
+        proof = ProgressProof(start, proof)
     certificate = Certificate(automaton.name, automaton.sha256, claim, proof)
     latest = task.deadline + GRACE
     try:
-        verdict = verified(
-            automaton, claim, method, certificate, effort, lambda: time.monotonic() >= latest
-        )
+        with time_limit(latest):
+            verdict = verified(
+                automaton, claim, method, certificate, effort, lambda: time.monotonic() >= latest
+            )
     except CheckInterruptedError:
         why = "the time limit was reached in the final check of a certificate that was found"
         return Unknown(claim, method, why, "try another --method", effort)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from workbench.abstraction.strategies.exact_trace import polynomial_trace
+from workbench.abstraction.strategies.exact_trace import polynomial_trace, recording_of
 from workbench.abstraction.strategies.strategy import Task
 from workbench.models.automaton import REAL, TIME, Automaton, Initial, ValueType, primed
 from workbench.models.dynamics import eliminate_algebraic
@@ -78,7 +78,8 @@ class ExactStrategy:
             trace = polynomial_trace(search.automaton, task.claim.name, run, search.variables)
             confirmation = Confirmation(how, search.depth(run), rigorous=True)
             claim = task.claim.name
-            return Falsified(claim, self.name, trace, (confirmation,), Effort(seconds))
+            recording = recording_of(task, trace)
+            return Falsified(claim, self.name, trace, (confirmation,), Effort(seconds), recording)
         if search.doubts:
             return self._unknown(task, begun, "; ".join(search.doubts), "try --method auto")
         for method in CERTIFYING[task.horizon is not None]:
@@ -103,7 +104,8 @@ class _Search:
         self.automaton: Automaton = eliminate_algebraic(task.automaton)
         self.variables = tuple(v.name for v in task.automaton.variables)
         self.doubts: list[str] = []
-        self._claim = next(p for p in self.automaton.properties if p.name == task.claim.name)
+        claims = (p for p in self.automaton.properties if p.name == task.claim.name)
+        self._claim = next(claims, task.claim)
         self._horizon, self._task = task.horizon, task
         self._formulas: list[str] = []
 

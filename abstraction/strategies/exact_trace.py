@@ -1,11 +1,14 @@
-"""Exact runs as traces, for reports and for everything else that reads traces."""
+"""Exact runs as traces, for reports and for everything else that reads traces, and as recordings
+that the simulator replays."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
+from workbench.abstraction.strategies.strategy import Task
 from workbench.models.automaton import Automaton
 from workbench.models.expressions.expression import Expression
 from workbench.models.trace import Ending, Event, EventType, Outcome, Scalar, Segment, Trace
@@ -24,7 +27,7 @@ def trace_of(automaton: Automaton, claim: str, run: Run, variables: tuple[str, .
         now += stay.duration
         if stay.edge >= 0:
             edge = automaton.edges_from(stay.location)[stay.edge]
-            name = edge.name or f"{edge.source} -> {edge.target}"
+            name = edge.name or edge.label or f"{edge.source} -> {edge.target}"
             events.append(Event(float(now), EventType.JUMP, name, edge.source, edge.target))
     events.append(Event(float(now), EventType.VIOLATION, claim, run.stays[-1].location))
     sentence = f"{claim!r} is violated at time {float(now):g}"
@@ -40,6 +43,17 @@ def trace_of(automaton: Automaton, claim: str, run: Run, variables: tuple[str, .
         parameters=parameters,
         method="exact",
     )
+
+
+def recording_of(task: Task, trace: Trace) -> str:
+    """The trace as a document with the recipe by which the simulator makes the run again."""
+    from workbench.simulate.recipe import recorded
+    from workbench.simulate.recipe_following import recipe_following
+    from workbench.simulate.search.objective import focused
+
+    model, claim = task.automaton, task.claim
+    recipe = recipe_following(focused(model, claim), trace, claim.name)
+    return recorded(replace(trace, decisions=recipe.policy.script), recipe, model.sha256)
 
 
 def _segment(automaton: Automaton, stay: Stay, start: Fraction) -> Segment:

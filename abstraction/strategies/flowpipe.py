@@ -18,8 +18,7 @@ from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
 from workbench.reach.affine.flowpipe_refinement import search_flowpipe
 
 SEARCH_SHARE = 0.65
-"""The part of the time that the search may take; a check takes about as long as the last
-exploration."""
+"""The part of the work that the search may do; the rest is for its last exploration."""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from workbench.reach.nonlinear.flowpipe import search_nonlinear
 from workbench.reach.nonlinear.parts import NonlinearMethod, NotFollowed
 
 SEARCH_SHARE = 0.65
-"""The part of the time that the search may take; a check takes about as long as the last
-exploration."""
+"""The part of the work that the search may do; the rest is for its last exploration."""
 
 
 @dataclass(frozen=True)

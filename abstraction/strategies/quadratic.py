@@ -3,7 +3,6 @@ and quadratic functions, like energy, where flows or resets need them."""
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, field
 
@@ -57,10 +56,9 @@ class QuadraticStrategy:
         )
 
     def _functions(self, task: Task, problem: LinearProblem, before: Unknown) -> Verdict:
-        """Quadratic functions, in at most a quarter of the time that is left."""
+        """Quadratic functions, with at most a quarter of the work that is left."""
         begun = time.perf_counter()
-        left = task.deadline - time.monotonic()
-        share = task.within(left / 4) if math.isfinite(left) else task
+        share = task.share(1 / 4)
         locations = reachable_locations(problem)
         if locations is None:
             return before

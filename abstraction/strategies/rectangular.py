@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from workbench.abstraction.strategies.certified import certify
-from workbench.abstraction.strategies.exact_trace import trace_of
+from workbench.abstraction.strategies.exact_trace import recording_of, trace_of
 from workbench.abstraction.strategies.strategy import Task
 from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.linear import TooManyCasesError, alternatives
+from workbench.models.proof.linear import TooManyCasesError
 from workbench.models.proof.problem import LinearProblem, linear_problem
 from workbench.models.verdict import Confirmation, Effort, Falsified, Unknown, Verdict
 from workbench.reach.rectangular.evidence import prove_nodes
@@ -60,7 +60,7 @@ class RectangularStrategy:
 
     def attempt(self, task: Task) -> Verdict:
         """Prove, refute, or say what is in the way."""
-        with _few_collections(), time_limit(task.deadline):
+        with _few_collections(), time_limit(task.deadline, task.budget):
             return self._attempt(task)
 
     def _attempt(self, task: Task) -> Verdict:
@@ -192,7 +192,7 @@ class _Work:
             self._spent("check", begun)
             self.reasons.append(verdict.reason)
         elif proof is None:
-            self.reasons.append("the time limit ended the search for evidence")
+            self.reasons.append("its work was used up in the search for evidence")
         else:
             self.reasons.append(f"with {stage}, no evidence for: {proof.obligation.title}")
         return None
@@ -212,7 +212,8 @@ class _Work:
         how = f"repeated exactly, in rationals, by the meaning of the model: {run.told(automaton)}"
         confirmation = Confirmation(how, _beyond(system, run, explored.bad), rigorous=True)
         trace = trace_of(automaton, claim, run, names)
-        return Falsified(claim, method, trace, (confirmation,), self.effort)
+        recording = recording_of(self.task, trace)
+        return Falsified(claim, method, trace, (confirmation,), self.effort, recording)
 
     def run(
         self, system: RectangularSystem, path: list[tuple[Place, Move | None]], bad: int
@@ -246,14 +247,12 @@ def _beyond(system: RectangularSystem, run: Run, bad: int) -> float:
     """How deep in the bad set the run ends: the least slack of its comparisons."""
     last = run.stays[-1]
     state = last.after(last.duration)
-    problem = system.problem
-    states = problem.claim.bad_states(problem.automaton.occupied(last.location))
+    holding = system.problem.invariant(last.location)
+    rows = system.problem.bad(last.location)[bad]  # those of the claim, then the invariant's
     values = [
         row.form.constant
         + sum((a * state[n] for n, a in row.form.coefficients.items()), Fraction(0))
-        for row in alternatives(states, problem.types)[
-            bad // max(1, len(problem.invariant(last.location)))
-        ]
+        for row in rows[: len(rows) - len(holding[bad % len(holding)])]
         if row.form.coefficients.keys() <= state.keys()
     ]
     return float(-max(values, default=Fraction(0)))

@@ -13,11 +13,13 @@ from workbench.abstraction.templates.directions import (
     bad_normals,
     both_senses,
     chain_templates,
+    closest_templates,
     eigen_templates,
     fastest_rate,
     longer_templates,
     outline_templates,
     piece_templates,
+    steady_templates,
     tilted_template,
 )
 from workbench.abstraction.templates.phase_chains import established, phase_chains
@@ -29,6 +31,10 @@ PIECES_FIRST = 4
 """So many attempts with pieces come before one of another kind."""
 TURNED_TEMPLATES = 3
 """So many of the templates for pieces are also tried with turned directions."""
+TURNED_PATIENCE = 2.0
+"""How much longer to wait for a template whose directions are turned."""
+LONG_PATIENCE = 3.0
+"""How much longer to wait for the long chains of the dynamics that matter most."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ class Attempt:
     shared: bool
     runs: SampledRuns | None
     turned: bool = False
+    patience: float = 1.0
+    """How much longer than others it may take before it has to wait."""
 
     @property
     def title(self) -> str:
@@ -56,19 +64,29 @@ class Attempt:
 
 def attempts(system: TemplateSystem, runs: SampledRuns | None) -> Iterator[Attempt]:
     """Every template, with one polyhedron for all locations and with one for each; where
-    switches change the state, the latter is more likely to help and comes first. Then, in
-    turns, longer templates and locations cut into pieces."""
+    switches change the state, the latter is more likely to help and comes first. In a single
+    location the few directions of eigenvectors come before the many of chains. Then, in turns,
+    longer templates and locations cut into pieces."""
     several = len(system.locations) > 1
     first = not several or all(switch.keeps_state for switch in system.switches)
     fresh = _Fresh()
+    if not several:
+        yield from (Attempt(system, t, True, runs) for t in fresh.of(eigen_templates(system)))
     chains = list(fresh.of(chain_templates(system)))
-    chains += fresh.of(eigen_templates(system))
     yield from (Attempt(system, template, first, runs) for template in chains)
+    if several and runs is not None:
+        for template in fresh.of(closest_templates(system, runs)):
+            yield Attempt(system, template, False, runs, patience=LONG_PATIENCE)
+    steady = [*fresh.of(steady_templates(system)), *fresh.of(eigen_templates(system))]
+    yield from (Attempt(system, template, first, runs) for template in steady)
+    chains += steady
     outlines = [] if runs is None else list(fresh.of(outline_templates(system, runs)))
     yield from (Attempt(system, template, not several, runs) for template in outlines)
     if several:
         yield from (Attempt(system, template, not first, runs) for template in chains)
-    whole = (Attempt(system, template, not several, runs, True) for template in outlines)
+    whole = (
+        Attempt(system, template, not several, runs, True, TURNED_PATIENCE) for template in outlines
+    )
     phases: Mapping[str, list[Array]] = {}
     if runs is not None:
         starts = [*both_senses(bad_normals(system)), *established(system)]
@@ -102,7 +120,8 @@ def _in_pieces(
         inside = cut_runs(system, runs, cuts)
         templates = list(piece_templates(pieces, inside, phases))
         for template, turned in product(templates[:TURNED_TEMPLATES], (False, True)):
-            yield Attempt(pieces, template, False, inside, turned)
+            patience = TURNED_PATIENCE if turned else 1.0
+            yield Attempt(pieces, template, False, inside, turned, patience)
         for template in templates[TURNED_TEMPLATES:]:
             yield Attempt(pieces, template, False, inside)
 

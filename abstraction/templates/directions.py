@@ -21,10 +21,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.abstraction.templates.approach import closest_dynamics
 from workbench.abstraction.templates.hull_directions import facet_normals, outline_normals
 from workbench.abstraction.templates.sampled_runs import SampledRuns
+from workbench.abstraction.templates.simple_rationals import near
 from workbench.abstraction.templates.system import Array, Flow, Polyhedron, TemplateSystem
 from workbench.abstraction.templates.tilted_directions import tilted
+from workbench.models.work import RATIONAL, spend
+from workbench.reach.time_limit import check_time
 
 Flags = NDArray[np.bool_]
 
@@ -57,6 +61,8 @@ class ChainPlan:
 
 
 SHORT = ChainPlan()
+LONG = ChainPlan(frozen_length=12, full_length=12, merge=0.03)
+FEW = ChainPlan(frozen_length=6, full_length=0, merge=0.03)
 PLANS = (
     ChainPlan(relative_step=0.35, frozen_length=14, full_length=6),
     ChainPlan(relative_step=0.7, frozen_length=8),
@@ -68,7 +74,18 @@ MOST_SIDES = 32
 """Directions in the plane of a complex pair of eigenvalues."""
 DECAYED = 0.1
 """A chain may end when its direction has shrunk to this part of its first length."""
+SIMPLE = 100
+CLOSE_ENTRIES = 1e-7
+"""Entries of directions that are this close to a fraction with a small denominator are that one:
+what has no room for error has an exact proof then."""
+NEARLY_REAL = 1e-6
+CLOSE_RATES = 1e-6
+"""Eigenvalues that are the same count as such in spite of rounding, which parts them a little."""
+MOST_LAGS = 2
+MOST_LAG_ROWS = 4
 MOST_FACETS = 40
+CLOSEST = 2
+"""So many of the dynamics that lead closest to bad states are worth long chains."""
 FEW_VARIABLES = 4
 FACET_VARIABLES = 6
 """In more variables even a simplest polytope has too many facets."""
@@ -81,18 +98,38 @@ def chain_templates(system: TemplateSystem) -> Iterator[Template]:
     yield template([*axes(system), *bad_normals(system), *model_normals(system)], 1e-6, step)
     for chosen in _subsets(dynamics):
         yield chain_template(system, chosen, SHORT)
+
+
+def steady_templates(system: TemplateSystem) -> Iterator[Template]:
+    """Chains that are followed until they have decayed, from bad states and from relations."""
+    dynamics = list(_distinct_dynamics(system))
     yield decaying_template(system, dynamics, 0.5)
     yield from relational_templates(system, dynamics)
 
 
+def closest_templates(system: TemplateSystem, runs: SampledRuns) -> Iterator[Template]:
+    """Long chains for the dynamics under which runs come closest to bad states. Only where these
+    dynamics are in charge do the facets have to be many; elsewhere few of them are enough to know
+    how runs arrive."""
+    for flow in closest_dynamics(system, runs)[:CLOSEST]:
+        near, far = (chain_template(system, [flow], plan) for plan in (LONG, FEW))
+        rows = {location: set(far.rows) for location in system.locations}
+        for other in system.flows:
+            if np.array_equal(other.state, flow.state):
+                rows[other.location] = {*near.rows, *far.rows}
+        yield _assigned([*near.matrix, *far.matrix], rows, near.step)
+
+
 def eigen_templates(system: TemplateSystem) -> Iterator[Template]:
-    """Left eigenvectors of each location's dynamics, and of all together; see `_eigen_rows`."""
+    """Left eigenvectors of each location's dynamics, and of all together (`_eigen_rows`), with
+    what bad directions are lags of (`_lag_rows`)."""
     dynamics = list(_distinct_dynamics(system))
     step = 0.5 / fastest_rate(system)
-    others = [*bad_normals(system), *axes(system)]
+    bad = bad_normals(system)
     for chosen in _subsets(dynamics):
         rows = [row for flow in chosen for row in _eigen_rows(flow.state)]
-        yield template([*rows, *others], 0.005, step)
+        lags = [row for flow in chosen for row in _lag_rows(bad, flow.state)]
+        yield template([*rows, *bad, *axes(system), *lags], 0.005, step)
 
 
 def _eigen_rows(matrix: Array) -> list[Array]:
@@ -110,6 +147,22 @@ def _eigen_rows(matrix: Array) -> list[Array]:
             count = int(min(MOST_SIDES, max(4.0, np.ceil(1.05 * np.pi / max(turn, 0.01)))))
             angles = 2 * np.pi * np.arange(count) / count
             found.extend(np.cos(a) * real + np.sin(a) * imaginary for a in angles)
+    return found
+
+
+def _lag_rows(starts: list[Array], matrix: Array) -> list[Array]:
+    """(I + A'/r)c for rates r at which the dynamics decay, one after the other. A variable that
+    follows u with a lag, c' = r (u - c), never passes the bounds of u = c + c'/r; so a bound that
+    holds at one end of a cascade of lags is handed down to its other end, without any loss."""
+    values = np.linalg.eigvals(matrix)
+    steady = values[(values.real < -1e-6) & (np.abs(values.imag) < NEARLY_REAL * np.abs(values))]
+    rates = sorted({float(near(-value, CLOSE_RATES * -value)) for value in steady.real})
+    found: list[Array] = []
+    for start in starts:
+        level = [start]
+        for _ in range(MOST_LAGS):
+            level = [row + matrix.T @ row / rate for row in level for rate in rates][:MOST_LAG_ROWS]
+            found += level
     return found
 
 
@@ -190,6 +243,7 @@ def _decaying(starts: list[Array], dynamics: list[Flow], fraction: float) -> lis
     for flow in dynamics:
         step = fraction * _longest_stable_step(flow.state)
         for start in starts:
+            check_time()
             last = start
             for _ in range(LONGEST_CHAIN):
                 found.append(last)
@@ -297,15 +351,24 @@ def template(directions: list[Array], merge: float, step: float) -> Template:
     """The directions scaled to a largest entry of 1, rounded, near-duplicates merged."""
     kept: list[Array] = []
     for direction in directions:
+        check_time()
         size = float(np.abs(direction).max(initial=0.0))
         if not np.isfinite(size) or size < 1e-9:
             continue
-        scaled = np.round(direction / size * GRID) / GRID
+        scaled = direction / size
+        spend(RATIONAL * len(direction) * (1 + len(kept) / 100))
         if not kept or np.abs(np.array(kept) - scaled).max(axis=1).min() > merge:
             kept.append(scaled)
-    rows = tuple(tuple(Fraction(round(v * GRID), GRID) for v in d) for d in kept)
+    rows = tuple(tuple(_entry(float(v)) for v in d) for d in kept)
     matrix = np.array([[float(v) for v in row] for row in rows])
     return Template(rows, matrix, step)
+
+
+def _entry(value: float) -> Fraction:
+    """A fraction with a small denominator if it is very close; else on the grid."""
+    simple = Fraction(value).limit_denominator(SIMPLE)
+    close = abs(float(simple) - value) <= CLOSE_ENTRIES
+    return simple if close else Fraction(round(value * GRID), GRID)
 
 
 def bad_normals(system: TemplateSystem) -> list[Array]:
@@ -362,6 +425,7 @@ def axes(system: TemplateSystem) -> list[Array]:
 
 def _chain(start: Array, dynamics: Array, step: float, length: int) -> list[Array]:
     """start, (I + step A')start, ... each scaled to a largest entry of 1."""
+    check_time()
     result = [start]
     for _ in range(length):
         last = result[-1]

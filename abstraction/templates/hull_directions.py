@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.abstraction.templates.system import Array
+from workbench.models.work import FLOATING, spend
 from workbench.reach.sets.convex_hull import HullRefusedError, convex_hull
 
 NEGLIGIBLE = 1e-7
@@ -84,6 +85,7 @@ def _polytope_normals(cube: Array, most: int, close: float) -> Array:
             return normals
         normals = hull.outer_normals()
         normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+        spend(0.2 + FLOATING * cube.size * len(normals))
         corners = corners[list(hull.vertices)]
         beyond = (cube @ normals.T - (corners @ normals.T).max(axis=0)).max(axis=1)
         cube, beyond = cube[beyond > close], beyond[beyond > close]

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -104,9 +105,10 @@ class Setting:
     images: list[Image] = field(default_factory=list)
     slack: float = 0.0
     """By how much h shall exceed the images, except in rows that only their own bound keeps,
-    here or in the location before: handed on in circles, those cannot have any."""
+    here or in the location before: handed on in circles, those cannot have any. Nor do rows
+    that rest on the model's own numbers alone need it, such as a speed that a guard says is 0."""
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The magnitude of the offsets."""
         return size_of(self.start)
@@ -149,7 +151,7 @@ class Setting:
                 yield Bound(k, (image.target, i), image.source, factors, cap, there, there)
             elif value < np.inf:
                 found = image.bound(k, i, inside, supported, value)
-                rigid = found.factors[i] > 1 - RIGID
+                rigid = found.factors[i] > 1 - RIGID or not np.any(found.factors)
                 slack = 0.0 if rigid else self.slack
                 yield replace(found, constant=found.constant + slack) if slack else found
             else:

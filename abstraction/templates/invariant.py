@@ -29,6 +29,9 @@ from workbench.models.proof.linear import Form
 from workbench.models.proof.polyhedral import Region
 
 OFFSET_GRID = 10**6
+SIMPLE, SIMPLEST = 100, 20
+"""The largest denominators of simple fractions: of those that are met exactly, and of those that
+are met nearly."""
 SLACK = 1e-5
 """A margin, relative to the size of h, that leaves room for rounding to rationals; without it
 only exact numbers survive the rounding, but some invariants have no room at all."""
@@ -37,6 +40,8 @@ TOUCHING = 1e-8
 exact proof decides."""
 SETTLED = 1e-6
 """Changes of offsets below this, relative to their size, are none."""
+NEARLY_SETTLED = 2e-5
+"""How far offsets that grow slowly may be from where they would settle."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +95,23 @@ def search_setting(system: TemplateSystem, template: Template, search: TemplateS
 def finished(
     setting: Setting, least: Array, search: TemplateSearch, stop: Callable[[], bool]
 ) -> tuple[Region, ...]:
-    """The regions, with some slack where there is room."""
+    """The regions, with some slack where there is room; where there is none, with simple offsets:
+    then bounds are handed on from the model's own numbers without any loss."""
     setting.slack = SLACK * setting.size
     roomy = least_invariant(setting, least, search, stop, {})
-    found = least if isinstance(roomy, Missed) else roomy
+    found = _simplified(setting, least) if isinstance(roomy, Missed) else roomy
     return _regions(setting, _sliced(setting, found))
+
+
+def _simplified(setting: Setting, offsets: Array) -> Array:
+    """The offsets, those that have nearly settled at simple fractions there."""
+    found = offsets.copy()
+    for row in zip(*np.nonzero(np.isfinite(offsets)), strict=True):
+        value = float(offsets[row])
+        simple = float(Fraction(value).limit_denominator(SIMPLEST))
+        if abs(simple - value) <= NEARLY_SETTLED * max(setting.size, abs(value)):
+            found[row] = simple
+    return found
 
 
 def least_invariant(
@@ -251,8 +268,13 @@ def _regions(setting: Setting, offsets: Array) -> tuple[Region, ...]:
 
 
 def _rational(value: float) -> Fraction:
-    """The value on the grid: the nearest point if it is very close, else rounded up."""
-    scaled = value * OFFSET_GRID
-    nearest = round(scaled)
-    close = abs(scaled - nearest) <= 1e-9 * max(OFFSET_GRID, abs(scaled))
-    return Fraction(nearest if close else int(np.ceil(scaled)), OFFSET_GRID)
+    """A fraction with a small denominator if one is very close, which it then is where there is no
+    room for another; else the next number above on the grid."""
+    exact = Fraction(value)
+    for simple in (
+        exact.limit_denominator(SIMPLE),
+        Fraction(round(value * OFFSET_GRID), OFFSET_GRID),
+    ):
+        if abs(simple - exact) <= 1e-9 * max(1.0, abs(value)):
+            return simple
+    return Fraction(int(np.ceil(value * OFFSET_GRID)), OFFSET_GRID)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -26,10 +25,9 @@ from workbench.abstraction.templates.system import (
 from workbench.abstraction.templates.turning_search import find_by_turning
 from workbench.models.proof.certificate import PolyhedralProof
 from workbench.models.proof.problem import LinearProblem
+from workbench.models.work import FLOATING, spend, spent
 from workbench.reach.evidence import Unproved, prove
 
-TURNED_PATIENCE = 2.0
-"""How much longer to wait for a template whose directions are turned."""
 PACE = 0.1
 """The step of sampled runs, in units of the fastest time constant."""
 
@@ -41,8 +39,8 @@ class TemplateInvariant:
 
     search: TemplateSearch = field(default_factory=TemplateSearch)
     seed: int = 0
-    patience: float = 3.0
-    """Seconds of processor time after which a template has to wait until all were tried."""
+    patience: float = 3_000.0
+    """The work after which a template has to wait until all were tried."""
 
 
 @dataclass(frozen=True)
@@ -120,16 +118,16 @@ class _Search:
                 return found
         why = self.closest or self.missed
         if self.stop():
-            return NotFound(f"the time limit ended the search{why}", self.tried)
+            return NotFound(f"its work was used up in the search{why}", self.tried)
         return NotFound(f"none of {self.tried} templates gave an inductive set{why}", self.tried)
 
     def _try(self, attempt: Attempt, patience: float) -> Found | Missed:
         template, system = attempt.template, attempt.system
-        end = time.process_time() + patience * (TURNED_PATIENCE if attempt.turned else 1.0)
+        end = spent() + patience * attempt.patience
         self.progress(f"template {self.tried}: {attempt.title}")
 
         def stop() -> bool:
-            return time.process_time() > end or self.stop()
+            return spent() > end or self.stop()
 
         search = replace(self.method.search, shared=attempt.shared)
         find = find_by_turning if attempt.turned else find_invariant
@@ -155,6 +153,7 @@ def _seen_bad(system: TemplateSystem, runs: SampledRuns) -> str | None:
         rows = np.any(bad.matrix[:, :n], axis=1)
         if points is None or np.any(bad.matrix[rows, n:-1]):
             continue
+        spend(FLOATING * points.size * len(bad.bound))
         reach = points @ bad.matrix[:, :n].T - bad.bound
         size = np.maximum(1.0, np.abs(bad.bound))
         if np.any(np.all(reach[:, rows] < -1e-6 * size[rows], axis=1)):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from workbench.abstraction.templates.image_bounds import Bound, RowKey, Setting
+from workbench.abstraction.templates.image_bounds import RIGID, Bound, RowKey, Setting
 from workbench.abstraction.templates.system import Array
 from workbench.reach.programs.sparse_program import SparseProgram
 
@@ -49,11 +49,15 @@ def unholdable(setting: Setting, bounds: list[Bound], offsets: Array, low: Array
         return unbounded
     known: dict[RowKey, float] = {}
     infinite: set[RowKey] = set()
+    by_target: dict[RowKey, list[Bound]] = {}
+    for bound in usable:
+        by_target.setdefault(bound.target, []).append(bound)
     for rows in _components(usable):
-        own = [bound for bound in usable if bound.target in rows]
+        own = [bound for row in rows for bound in by_target.get(row, ())]
         if any(row not in rows and row not in known for b in own for row in _used(b)):
             continue
-        solution = _solution(setting, rows, own, low, known)
+        alone = _alone(setting, rows, own, low, known) if len(rows) == 1 else None
+        solution = alone or _solution(setting, rows, own, low, known)
         if solution is None:
             infinite |= rows
         else:
@@ -79,6 +83,31 @@ def _used(bound: Bound) -> list[RowKey]:
 def _usable(bounds: list[Bound], live: Iterable[RowKey]) -> list[Bound]:
     kept = set(live)
     return [bound for bound in bounds if bound.target in kept]
+
+
+def _alone(
+    setting: Setting,
+    rows: set[RowKey],
+    bounds: list[Bound],
+    low: Array,
+    known: Mapping[RowKey, float],
+) -> dict[RowKey, float] | None:
+    """The least value of a single row, most often that of a chain: no program is needed where
+    its own factor is clearly below 1. None where it is not."""
+    (row,) = rows
+    value = LOWEST * setting.size if low[row] == -np.inf else float(low[row])
+    for bound in bounds:
+        own, constant = 0.0, bound.constant
+        for q in np.flatnonzero(bound.factors):
+            used, factor = (bound.source, int(q)), float(bound.factors[q])
+            if used == row:
+                own = factor
+            else:
+                constant += factor * known[used]
+        if own > 1 - RIGID:
+            return None
+        value = max(value, constant / (1 - own))
+    return {row: value}
 
 
 def _solution(

@@ -16,6 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from workbench.abstraction.templates.system import Array, Flow, Polyhedron, Switch, TemplateSystem
+from workbench.models.work import FLOATING, spend
 from workbench.reach.affine.matrix_exponential import matrix_exponential
 from workbench.reach.sets.convex_hull import HullRefusedError, corners
 from workbench.reach.sets.support import SupportOracle
@@ -138,6 +139,7 @@ def _by_location(system: TemplateSystem, visits: list[tuple[Array, Indices]]) ->
 def _largest(parts: list[Array], directions: Array) -> Array:
     found = np.full(len(directions), -np.inf)
     for points in parts:
+        spend(FLOATING * points.size * len(directions))
         found = np.maximum(found, (points @ directions.T).max(axis=0))
     return found
 
@@ -181,13 +183,21 @@ class _Mover:
         n = len(flow.constant)
         stated = ~np.any(flow.domain.matrix[:, n:], axis=1)
         self.rows, self.bound = flow.domain.matrix[stated, :n], flow.domain.bound[stated]
+        mixed = _mixed_rows(flow)
+        self.mixed, self.mixed_bound = flow.domain.matrix[mixed, :n], flow.domain.bound[mixed]
+        self.mixed_inputs = self.inputs @ flow.domain.matrix[mixed, n:].T
         pushes = self.inputs @ flow.rest.T + flow.constant
         self.steps = [_exact_step(flow.state, pace / 2**k) for k in range(HALVINGS)]
         self.shifts = [pushes @ gain.T for _, gain in self.steps]
 
-    def inside(self, points: Array) -> Flags:
+    def inside(self, points: Array, chosen: Indices) -> Flags:
+        """Which points lie in the domain, each with the inputs that were chosen for it."""
         slack = self.bound + ROUNDING * np.maximum(1.0, np.abs(self.bound))
+        spend(0.02 + FLOATING * points.size * len(self.rows))
         inside: Flags = np.all(points @ self.rows.T <= slack, axis=1)
+        slack = self.mixed_bound + ROUNDING * np.maximum(1.0, np.abs(self.mixed_bound))
+        reach = points @ self.mixed.T + self.mixed_inputs[chosen]
+        inside &= np.all(reach <= slack, axis=1)
         return inside
 
     def up_to_boundary(self, points: Array, targets: Array) -> Array:
@@ -222,14 +232,16 @@ def _moved(
     for k in generator.permutation(len(movers)):
         mover = movers[k]
         here = np.flatnonzero((places == mover.place) & stuck)
-        here = here[mover.inside(points[here])]
         renew = here[generator.random(len(here)) < HOLD]
         drawn[k][renew] = generator.integers(len(mover.inputs), size=len(renew))
+        inside = mover.inside(points[here], drawn[k][here])
+        drawn[k][here[~inside]] = generator.integers(len(mover.inputs), size=int(np.sum(~inside)))
+        here = here[inside]
         for (transition, _), shift in zip(mover.steps, mover.shifts, strict=True):
             if len(here) == 0:
                 break
             target = points[here] @ transition.T + shift[drawn[k][here]]
-            kept = mover.inside(target)
+            kept = mover.inside(target, drawn[k][here])
             following[here[kept]] = target[kept]
             stuck[here[kept]] = False
             here, target = here[~kept], target[~kept]
@@ -237,6 +249,16 @@ def _moved(
             following[here] = mover.up_to_boundary(points[here], target)
         drawn[k][here] = generator.integers(len(mover.inputs), size=len(here))
     return following, stuck
+
+
+def _mixed_rows(flow: Flow) -> Flags:
+    """The rows that relate states to inputs with bounds of their own, such as the branch of a
+    `min` that an input decides."""
+    n = len(flow.constant)
+    stated, rest = np.any(flow.domain.matrix[:, :n], axis=1), flow.domain.matrix[:, n:] != 0
+    bounded = np.any(rest[~stated], axis=0)
+    mixed: Flags = stated & np.any(rest, axis=1) & ~np.any(rest[:, ~bounded], axis=1)
+    return mixed
 
 
 def corner_inputs(flow: Flow) -> Array:
@@ -305,6 +327,7 @@ class _Leap:
     def apply(self, points: Array, generator: Generator) -> tuple[Array, Flags]:
         """The successors, and for which points they satisfy the whole relation."""
         n = points.shape[1]
+        spend(0.03 * n + FLOATING * points.size * len(self.matrix))
         result = np.zeros_like(points)
         for j, rows in enumerate(self.by_variable):
             low, high = np.full(len(points), -np.inf), np.full(len(points), np.inf)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from workbench.models.automaton import primed
 from workbench.models.proof.linear import Form, Rows
 from workbench.models.proof.problem import Dynamics, LinearProblem
+from workbench.reach.time_limit import check_time
 
 Array = NDArray[np.float64]
 
@@ -111,6 +112,7 @@ def template_system(problem: LinearProblem) -> TemplateSystem:
         location = pending.pop(0)
         for jump in problem.jumps(location):
             for rows in jump.cases:
+                check_time()
                 relation = _relation(names, rows)
                 switches.append(Switch(location, jump.target, relation, _keeps_state(names, rows)))
             if jump.cases and jump.target not in found:
@@ -133,6 +135,7 @@ def template_system(problem: LinearProblem) -> TemplateSystem:
 
 
 def _flow(names: tuple[str, ...], location: str, dynamics: Dynamics, case: Rows) -> Flow:
+    check_time()
     rows = case + dynamics.rows
     forms = [dynamics.derivative.get(name, Form({})) for name in names]
     mentioned = {n for form in forms for n in form.coefficients}

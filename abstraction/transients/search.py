@@ -87,7 +87,7 @@ def search_transient(
                 return found
             reason = found.reason
         if stop():
-            return NotFound(f"the time limit ended the search; at last, {reason}")
+            return NotFound(f"its work was used up in the search; at last, {reason}")
     return NotFound(reason)
 
 

@@ -13,6 +13,7 @@ from workbench.models.agents.hierarchy import Agent, Claim
 from workbench.models.agents.mode_tree import Path, flat_constraint, flat_expression, flat_range
 from workbench.models.agents.unfolding import Place, Step, Unfolding
 from workbench.models.automaton import (
+    INT,
     Constraint,
     Edge,
     HybridAutomaton,
@@ -55,7 +56,8 @@ def atomic_component(
     top = agent.top
     assert top is not None, "an atomic agent has a top-level mode"
     name = path or agent.definition
-    unfolding = Unfolding(top, names, path, names.values())
+    whole = [names[d.name] for d in agent.variables if d.type == INT]
+    unfolding = Unfolding(top, names, whole, path)
     labels = _place_names(unfolding, top.definition)
     hidden = _unobserved_locals(unfolding)
     locations = {p: _location(unfolding, p, labels[p], hidden) for p in labels}
@@ -78,7 +80,8 @@ def atomic_component(
 def flat_claim(claim: Claim, names: Mapping[str, str], where: Expression = TRUE) -> Property:
     """A claim of an agent or mode in flat names."""
     condition = flat_expression(claim.condition, names)
-    return Property(claim.name, condition, claim.kind, where, claim.span)
+    rescue = tuple(flat_constraint(c, names) for c in claim.rescue)
+    return Property(claim.name, condition, claim.kind, where, claim.span, rescue)
 
 
 def reads(step: Step | Initial | Edge) -> frozenset[str]:

@@ -30,7 +30,7 @@ Decisions, where a flat automaton must say more, or something else, than CHARON 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -42,6 +42,7 @@ from workbench.models.agents.hierarchy import Interaction as Event
 from workbench.models.agents.mode_tree import flat_constraint, flat_expression, flat_range
 from workbench.models.agents.resets import simultaneous
 from workbench.models.automaton import (
+    INT,
     TIME,
     Automaton,
     Constraint,
@@ -163,7 +164,7 @@ def _with_parts(placed: Placed) -> Mapping[str, str]:
     agent = placed.agent
     if not placed.path or agent.is_atomic:
         return placed.names
-    said = (c.condition for c in agent.claims)
+    said = (e for c in agent.claims for e in (c.condition, *bounds(*c.rescue)))
     mentioned = free_variables(*said, *agent.predicates, agent.initial, agent.assumption)
     parts = {inner.name for inner in agent.agents}
     inside = (n for n in mentioned if n not in placed.names and n.partition(".")[0] in parts)
@@ -198,30 +199,36 @@ def _interactions(placed: Placed) -> Iterator[Interaction | Family[Interaction]]
         return
     prefix = f"{placed.path}." if placed.path else ""
     scope = dict(placed.names)
+    whole = {scope[d.name] for d in placed.agent.variables if d.type == INT}
     for inner in placed.agent.agents:
         for declared in inner.agent.variables:
             own = f"{inner.name}.{declared.name}"
             outer = renamed(inner.renaming, declared.name)
             private = declared.access is Access.PRIVATE
             scope[own] = f"{prefix}{own}" if private else placed.names.get(outer, outer)
+            whole |= {scope[own]} if declared.type == INT else set()
     for part in parts_of(placed.agent.interactions):
-        flat = _flat_family(part, scope, prefix) if isinstance(part, Family) else None
+        flat = _flat_family(part, scope, whole, prefix) if isinstance(part, Family) else None
         if flat is not None:
             yield flat
         else:
             for event in part if isinstance(part, Family) else (part,):
-                yield _flat_interaction(event, scope, frozenset(scope.values()), prefix)
+                yield _flat_interaction(event, scope, frozenset(scope.values()), whole, prefix)
 
 
 def _flat_interaction(
-    event: Event, scope: Mapping[str, str], variables: frozenset[str], prefix: str
+    event: Event,
+    scope: Mapping[str, str],
+    variables: frozenset[str],
+    whole: Set[str],
+    prefix: str,
 ) -> Interaction:
     actions = [flat_constraint(a, scope) for a in event.actions]
     return Interaction(
         event.name,
         tuple(f"{prefix}{who}" for who in event.participants),
         flat_expression(event.guard, scope),
-        simultaneous(actions, variables),
+        simultaneous(actions, variables, whole),
         event.urgent,
         event.event,
         event.span,
@@ -229,13 +236,22 @@ def _flat_interaction(
 
 
 def _flat_family(
-    family: Family[Event], scope: Mapping[str, str], prefix: str
+    family: Family[Event], scope: Mapping[str, str], whole: Set[str], prefix: str
 ) -> Family[Interaction] | None:
     """A family in flat names; None where partners have variables in common out here, or
     names of the pattern mean something else: then each pair must be looked at by itself."""
     slots = frozenset(family.slots[0] + family.slots[1])
     outside = {n: flat for n, flat in scope.items() if n not in slots}
-    pattern = _flat_interaction(family.pattern, outside, slots | {*outside.values()}, "")
+    sides = (family.first, family.first if family.second is None else family.second)
+    counted = {
+        slot
+        for names, partners in zip(family.slots, sides, strict=True)
+        for partner in partners
+        for slot, name in zip(names, partner.variables, strict=True)
+        if scope.get(name, name) in whole
+    }
+    known = slots | {*outside.values()}
+    pattern = _flat_interaction(family.pattern, outside, known, whole | counted, "")
     first, second = (
         tuple(
             Partner(f"{prefix}{p.path}", tuple(scope.get(n, n) for n in p.variables))
@@ -277,7 +293,7 @@ def _components(whole: _Collected) -> list[HybridAutomaton]:
     )
     patterns = [i.pattern if isinstance(i, Family) else i for i in whole.interactions]
     shared = free_variables(
-        *(p.condition for _, p in whole.claims),
+        *(e for _, p in whole.claims for e in (p.condition, *bounds(*p.rescue))),
         *whole.conditions,
         *whole.predicates,
         *(a for _, a in whole.assumptions),

@@ -90,12 +90,14 @@ class Transition:
 
 @record
 class Claim:
-    """An assertion, or a forbidden set, of a mode (while it is active) or an agent."""
+    """An assertion, or a forbidden set, of a mode (while it is active) or an agent, and what
+    might still have helped where it is violated (see `Property`)."""
 
     name: str
     condition: Expression
     kind: PropertyKind = PropertyKind.ASSERTION
     span: Span | None = field(default=None, compare=False)
+    rescue: tuple[Constraint, ...] = ()
 
 
 @record

@@ -10,7 +10,8 @@ gives the weakest precondition of a condition. All of it is exact, by symbolic e
 Deterministic assignments are substituted into what reads them. A non-deterministic choice
 (`x in [l, u]`) is read as `x'`; if x is overwritten before the jump is complete, the choice
 lives on under an auxiliary name (`x@chosen1`; no variable can have such a name), also where
-nobody reads it, because an empty range means that the jump cannot happen.
+nobody reads it, because an empty range means that the jump cannot happen. Auxiliary names are
+real: a whole number in [l, u] is floor(c) for an auxiliary c in [-floor(-l), floor(u)].
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import TypeAlias
 
 from workbench.models.automaton import Constraint, Range, primed
 from workbench.models.expressions.evaluation import Scalar, evaluate
-from workbench.models.expressions.expression import Expression, variable
+from workbench.models.expressions.expression import Expression, function, variable
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.ranges import bounds, merge_constraints
 from workbench.models.expressions.traversal import free_variables, postorder, substitute
@@ -55,21 +56,30 @@ class _Choice:
     range: Range
     span: Span | None
 
+    def as_real(self) -> _Choice:
+        """The choice of a real number whose floor is the whole number to be chosen."""
+        low, high = self.range.low, self.range.high
+        least = None if low is None else -function(Op.FLOOR, -low)
+        most = None if high is None else function(Op.FLOOR, high)
+        return _Choice(self.token, self.variable, Range(least, most), self.span)
+
 
 class Execution:
     """What a sequence of assignments leaves in each variable, in terms of the values at
-    its start and of the choices made on the way. `copy` before branching."""
+    its start and of the choices made on the way; variables in `whole` are chosen as whole numbers.
+    `copy` before branching."""
 
-    __slots__ = ("_choices", "_spans", "_values")
+    __slots__ = ("_choices", "_spans", "_values", "_whole")
 
-    def __init__(self) -> None:
+    def __init__(self, whole: Collection[str] = ()) -> None:
+        self._whole = whole
         self._values: dict[str, Expression] = {}
         self._choices: list[_Choice] = []
         self._spans: dict[str, Span | None] = {}
 
     def copy(self) -> Execution:
         """An independent execution at the same point."""
-        other = Execution()
+        other = Execution(self._whole)
         other._values = dict(self._values)
         other._choices = list(self._choices)
         other._spans = dict(self._spans)
@@ -117,12 +127,17 @@ class Execution:
         auxiliary: they are kept only if a choice needs them."""
         kept = {n: v for n, v in self._values.items() if variables is None or n in variables}
         public = self._public_names(kept)
-        rename = {primed(token): variable(primed(name)) for token, name in public.items()}
-        found = [
-            Constraint(public[c.token], c.range.substitute(rename), c.span)
-            for c in self._choices
-            if c.token in public
-        ]
+        rename: dict[str, Expression] = {}
+        found: list[Constraint] = []
+        for choice in self._choices:
+            if choice.token not in public:
+                continue
+            name = public[choice.token]
+            value = variable(primed(name))
+            if choice.variable in self._whole and name not in self._whole:
+                choice, value = choice.as_real(), function(Op.FLOOR, value)
+            rename[primed(choice.token)] = value
+            found.append(Constraint(name, choice.range.substitute(rename), choice.span))
         drawn = {c.variable for c in found}
         for name, value in kept.items():
             if name not in drawn and value != variable(name):
@@ -142,10 +157,16 @@ class Execution:
         taken = set(self._values) | set(kept) | read
         public: dict[str, str] = {}
         for choice in self._choices:
-            holding = holders.get(primed(choice.token), [])
+            whole = choice.variable in self._whole
+            holding = [
+                name
+                for name in holders.get(primed(choice.token), ())
+                if name in self._whole or not whole
+            ]
+            span = choice.as_real().range if whole else choice.range
             if holding:
                 public[choice.token] = choice.variable if choice.variable in holding else holding[0]
-            elif primed(choice.token) in read or not _surely_inhabited(choice.range):
+            elif primed(choice.token) in read or not _surely_inhabited(span):
                 count = 1
                 while (name := f"{choice.variable}@chosen{count}") in taken:
                     count += 1
@@ -155,14 +176,16 @@ class Execution:
 
 
 def simultaneous(
-    actions: Iterable[Constraint], variables: Collection[str] | None = None
+    actions: Iterable[Constraint],
+    variables: Collection[str] | None = None,
+    whole: Collection[str] = (),
 ) -> tuple[Constraint, ...]:
     """Sequential assignments as resets in primed form; exact.
 
     `variables` are the names that matter afterwards (all, where not given): an assignment to
-    another name, a `let`, disappears into what reads it.
+    another name, a `let`, disappears into what reads it. Those in `whole` are whole numbers.
     """
-    return Execution().run(actions).resets(variables)
+    return Execution(whole).run(actions).resets(variables)
 
 
 def compose(

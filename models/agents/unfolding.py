@@ -17,7 +17,7 @@ reads cost no locations.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
@@ -31,7 +31,7 @@ from workbench.models.agents.hierarchy import (
 )
 from workbench.models.agents.mode_tree import Node, Path, mode_nodes
 from workbench.models.agents.resets import Execution, ReadsChoiceError
-from workbench.models.automaton import Constraint, Kind
+from workbench.models.automaton import INT, Constraint, Kind
 from workbench.models.expressions.expression import FALSE, Expression, conjunction
 from workbench.models.record import record
 from workbench.models.source import Diagnostic, ModelError, Span
@@ -69,14 +69,17 @@ class Step:
 class Unfolding:
     """The places and steps of a top-level mode.
 
-    `names` maps the agent's names to flat ones, `prefix` goes before the names of local
-    variables, and `taken` holds flat names that those must avoid.
+    `names` maps the agent's names to flat ones, of which `whole` are whole numbers; `prefix` goes
+    before the names of local variables, which avoid the flat names of the agent.
     """
 
-    def __init__(self, top: Mode, names: Mapping[str, str], prefix: str, taken: Iterable[str]):
-        self.nodes = mode_nodes(top, names, prefix, set(taken))
+    def __init__(self, top: Mode, names: Mapping[str, str], whole: Collection[str], prefix: str):
+        self.nodes = mode_nodes(top, names, prefix, set(names.values()))
         self.variables = frozenset(names.values()) | frozenset(
             name for node in self.nodes.values() for name, _ in node.local
+        )
+        self._whole = frozenset(whole) | frozenset(
+            name for node in self.nodes.values() for name, d in node.local if d.type == INT
         )
         self.steps: dict[Place, tuple[Step, ...]] = {}
         self.initial = tuple(self._initial_steps())
@@ -112,7 +115,7 @@ class Unfolding:
     def _initial_steps(self) -> Iterator[Step]:
         top = self.nodes[()]
         point = INIT if ControlPoint(None, INIT) in top.leaving else DEFAULT_ENTRY
-        yield from self._completed(_Control((), point, entering=True), _Journey.start({}))
+        yield from self._completed(_Control((), point, entering=True), self._journey({}))
 
     def _explore(self) -> None:
         queue = deque(dict.fromkeys(step.target for step in self.initial))
@@ -146,10 +149,10 @@ class Unfolding:
             history[place.leaf[:depth]] = name
         for depth, name in enumerate(place.leaf):
             yield from self._through(
-                place.leaf[:depth], ControlPoint(name, DEFAULT_EXIT), _Journey.start(history)
+                place.leaf[:depth], ControlPoint(name, DEFAULT_EXIT), self._journey(history)
             )
         inside = ControlPoint(None, DEFAULT_ENTRY)
-        yield from self._through(place.leaf, inside, _Journey.start(history))
+        yield from self._through(place.leaf, inside, self._journey(history))
 
     def _through(self, path: Path, point: ControlPoint, journey: _Journey) -> Iterator[Step]:
         """The steps that begin with a transition of a mode from a point."""
@@ -215,6 +218,9 @@ class Unfolding:
             return None
         return control, journey.extended(control, transition, guard, run, history)
 
+    def _journey(self, history: Mapping[Path, str]) -> _Journey:
+        return _Journey(history, (), Execution(self._whole), None, (), {})
+
     def _arrived(self, leaf: Path, journey: _Journey) -> Step:
         place = Place(leaf)
         memory = tuple(
@@ -252,10 +258,6 @@ class _Journey:
     first: Transition | None
     labels: tuple[str, ...]
     passed: Mapping[tuple[_Control, _Remembered], tuple[Constraint, ...]]
-
-    @classmethod
-    def start(cls, history: Mapping[Path, str]) -> _Journey:
-        return cls(history, (), Execution(), None, (), {})
 
     def extended(
         self,

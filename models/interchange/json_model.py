@@ -117,7 +117,7 @@ def _expressions(automaton: Automaton) -> Iterator[Expression]:
     yield automaton.assumption
     yield from automaton.predicates
     for claim in automaton.properties:
-        yield from (claim.condition, claim.where)
+        yield from (claim.condition, claim.where, *_bounds(claim.rescue))
     if isinstance(automaton, Product):
         yield automaton.initial_condition
         for part in parts_of(automaton.interactions):
@@ -271,7 +271,7 @@ def _property(claim: Property) -> Json:
         "kind": claim.kind.value,
         "condition": _text(claim.condition),
         "where": _text(claim.where),
-    }
+    } | ({"rescue": _constraints(claim.rescue)} if claim.rescue else {})
 
 
 def _constraints(constraints: tuple[Constraint, ...]) -> Json:

@@ -277,13 +277,21 @@ class _Reader:
         )
 
     def property(self, cursor: Cursor) -> Property:
-        fields = cursor.members(("name", "condition"), ("kind", "where"))
+        fields = cursor.members(("name", "condition"), ("kind", "where", "rescue"))
         return Property(
             name=fields["name"].text(),
             condition=self.truth(fields["condition"]),
             kind=fields.get("kind", read_property_kind, PropertyKind.ASSERTION),
             where=fields.get("where", self.truth, TRUE),
+            rescue=fields.items("rescue", self.rescue),
         )
+
+    def rescue(self, cursor: Cursor) -> Constraint:
+        """A derivative that might still have helped against a violation."""
+        found = self.constraint(cursor, Sort.NUMBER, self.sorts.get)
+        if found.range.exact is None:
+            cursor.fail("the derivative of a rescue has one value")
+        return found
 
     def resets(self, fields: Members) -> tuple[Constraint, ...]:
         """Simultaneous resets; each may read, primed, what those before it set."""

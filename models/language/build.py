@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.models.agents.hierarchy import Access
-from workbench.models.automaton import EventKind, Kind, PropertyKind
-from workbench.models.expressions.expression import Expression
+from workbench.models.automaton import NEVER_BLOCKS, EventKind, Kind, PropertyKind
+from workbench.models.expressions.expression import TRUE, Expression
 from workbench.models.expressions.table import Interpolation
 from workbench.models.language import syntax
 from workbench.models.language.build_expressions import Arguments, ExpressionBuilder
@@ -252,9 +252,24 @@ class Builder(ExpressionBuilder):
     def claim(self, c: list[Any]) -> syntax.ClaimBlock:
         named = c[1].kind == "STRING"
         kind = PropertyKind.ASSERTION if c[0].text == "assert" else PropertyKind.FORBIDDEN
-        return syntax.ClaimBlock(
-            kind, _unquoted(c[1]) if named else None, c[3 if named else 2], self._span(c[0])
-        )
+        name = _unquoted(c[1]) if named else None
+        return syntax.ClaimBlock(kind, name, c[3 if named else 2], self._span(c[0]), c[-1])
+
+    def rescue(self, c: list[Any]) -> tuple[syntax.Relation, ...]:
+        return tuple(_statements(c[2:-1]))
+
+    def progress_claim(self, c: list[Any]) -> syntax.ClaimBlock:
+        named = c[1].kind == "STRING"
+        first = c[3 if named else 2]
+        if c[0].text != "assert" or first.text != "never":
+            self.report(
+                "unknown-claim",
+                "runs may be claimed to go on, and to nothing else",
+                self._span(first),
+                'write `assert "name" { never blocks }`',
+            )
+        name = _unquoted(c[1]) if named else NEVER_BLOCKS
+        return syntax.ClaimBlock(PropertyKind.PROGRESS, name, TRUE, self._span(c[0]))
 
     def claim_kind(self, c: list[Any]) -> Token:
         token: Token = c[0]

@@ -45,12 +45,15 @@ def checked_model(
         for d in file.definitions
         if isinstance(d, ExternDeclaration)
     }
-    return Model(name, automaton, made.agent, findings.warnings, sources, origins)
+    return Model(name, automaton, made.agent, findings.warnings, sources, origins, made.settings)
 
 
-def diagnose(text: str, path: Path) -> tuple[Diagnostic, ...]:
-    """Every error and warning of a text that stands, or will stand, in the file `path`."""
+def diagnose(
+    text: str, path: Path, texts: Mapping[Path, str] | None = None
+) -> tuple[Diagnostic, ...]:
+    """Every error and warning of a text that stands, or will stand, in the file `path`; `texts`
+    are unsaved changes of files that it imports."""
     try:
-        return checked_model(read_project(path, text), path.stem).warnings
+        return checked_model(read_project(path, text, texts), path.stem).warnings
     except ModelError as problem:
         return problem.diagnostics

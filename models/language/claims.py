@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.models.agents.hierarchy import Claim
-from workbench.models.automaton import BOOL
+from workbench.models.automaton import BOOL, Constraint
 from workbench.models.expressions.expression import Expression
+from workbench.models.language.actions import flows
 from workbench.models.language.context import Context
 from workbench.models.language.scope import Scope
 from workbench.models.language.syntax import ClaimBlock
@@ -37,12 +38,27 @@ def claims(context: Context, blocks: Iterable[ClaimBlock], scope: Scope) -> tupl
             unique = f"{name} ({count})"
             count += 1
         names[unique] = block
-        found.append(Claim(unique, value, block.kind, block.span))
+        rescue = _rescue(context, block, scope)
+        found.append(Claim(unique, value, block.kind, block.span, rescue))
     return tuple(found)
 
 
+def _rescue(context: Context, block: ClaimBlock, scope: Scope) -> tuple[Constraint, ...]:
+    """The derivatives that might still have helped against a violation: one value each."""
+    for relation in block.rescue:
+        if relation.operator != "==":
+            context.findings.error(
+                "rescue-range",
+                f"a rescue says what `d({relation.variable.name})` is, not a range of it",
+                relation.span,
+                "write `==` and the best value",
+            )
+            return ()
+    return flows(context, block.rescue, scope)
+
+
 def _word(block: ClaimBlock) -> str:
-    return "assert" if block.kind == "assertion" else "forbid"
+    return "forbid" if block.kind == "forbidden" else "assert"
 
 
 def readable(value: Expression) -> str:

@@ -49,6 +49,8 @@ class Context:
     agents: dict[AgentKey, Agent] = field(default_factory=dict)
     sizes: dict[int, int] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    misnamed: set[tuple[Span, str]] = field(default_factory=set)
+    """Variables of parts, by the place of the part, whose renaming was reported as wrong."""
     too_large: bool = False
 
     @property

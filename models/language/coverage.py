@@ -8,6 +8,7 @@
 - A transition must be possible somewhere: its guard, the invariant around its source and
   that of its target must not contradict each other. (That a guard also holds where the
   target's invariant does not is common and harmless: the transition is blocked there.)
+- Some transition should lead on from where an invariant runs out (`dead_ends`).
 
 An empty initial set is an error, the others are warnings; where the solver finds a state
 in which control is stuck, the message shows it.
@@ -42,6 +43,7 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
+from workbench.models.language.dead_ends import check_dead_ends
 from workbench.models.language.findings import Findings, listed
 from workbench.models.language.questions import Facts, Questions
 from workbench.models.smt.solver import Unknown, Unsatisfiable, Witness
@@ -142,6 +144,7 @@ class FlatCheck:
         ]
         self._facts = Facts(self._known)
         self._is_single = len(automaton.components) == 1
+        self._cannot_start = False
 
     def check_start(self) -> None:
         """Report that there is no initial state."""
@@ -161,6 +164,8 @@ class FlatCheck:
                 self._check_first_invariant(component, facts)
         for component in self._automaton.components:
             self._check_edges(component)
+        if not self._cannot_start:
+            check_dead_ends(self._automaton, self._questions, self._facts, self._findings)
         if self._undecided:
             reasons = sorted({reason for reason, _ in self._undecided})
             count = len(self._undecided)
@@ -263,6 +268,7 @@ class FlatCheck:
             if not isinstance(self._questions.ask(whole), Unsatisfiable):
                 return
         location = component.location(component.initial[0].location)
+        self._cannot_start = True
         self._findings.warn(
             "starts-outside-invariant",
             f"`{component.name}` cannot start: no initial state satisfies the invariant"

@@ -3,14 +3,15 @@ replication unrolled, every mistake reported at its place."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
 from workbench.models.agents.hierarchy import Agent
-from workbench.models.automaton import REAL
-from workbench.models.expressions.expression import Expression
+from workbench.models.automaton import REAL, Parameter
+from workbench.models.expressions.expression import FALSE, TRUE, Expression
+from workbench.models.expressions.traversal import free_variables
 from workbench.models.language.constants import global_scope, override_value
 from workbench.models.language.context import Context, argument_values
 from workbench.models.language.definitions import Definitions, collect
@@ -18,18 +19,21 @@ from workbench.models.language.findings import Findings, TooManyErrorsError, did
 from workbench.models.language.instantiate_agents import instantiate_agent
 from workbench.models.language.instantiate_modes import instantiate_mode
 from workbench.models.language.resolve import Resolver, value_type
-from workbench.models.language.syntax import AgentDefinition, SourceFile
+from workbench.models.language.syntax import AgentDefinition, Interval, SourceFile
 from workbench.models.language.wellposed import check_structure
+from workbench.models.model import Setting
 from workbench.models.record import record
 from workbench.models.source import Diagnostic, Span
 
 
 @record
 class Elaborated:
-    """The hierarchical model of a text, and the time bound of its claims, if it sets one."""
+    """The hierarchical model of a text, the time bound of its claims, if it sets one, and what can
+    be given other values."""
 
     agent: Agent
     horizon: Fraction | None
+    settings: tuple[Setting, ...]
     warnings: tuple[Diagnostic, ...]
 
 
@@ -47,7 +51,7 @@ def elaborate(
     Raises `ModelError` with every mistake found.
     """
     findings = Findings()
-    made: tuple[Agent, Fraction | None] | None = None
+    made: tuple[Agent, Fraction | None, tuple[Setting, ...]] | None = None
     with suppress(TooManyErrorsError):
         made = _elaborate(files, agent, dict(parameters or {}), findings)
         if made is not None and not findings.has_errors:
@@ -62,7 +66,7 @@ def _elaborate(
     agent: str | None,
     overrides: dict[str, Fraction],
     findings: Findings,
-) -> tuple[Agent, Fraction | None] | None:
+) -> tuple[Agent, Fraction | None, tuple[Setting, ...]] | None:
     definitions = collect(files, findings)
     resolver = Resolver(findings)
     main = _main_agent(files[0], definitions, agent, findings)
@@ -77,7 +81,8 @@ def _elaborate(
     values = _main_values(context, main, overrides)
     whole = instantiate_agent(context, main, values)
     _check_unused(context)
-    return replace(whole, parameters=uncertain), _horizon(context, agent)
+    settings = tuple(_settings(context, main, values, uncertain))
+    return replace(whole, parameters=uncertain), _horizon(context, agent), settings
 
 
 def _main_agent(
@@ -145,6 +150,35 @@ def _main_values(
                 return None
             values[name] = value
     return argument_values(context, main, given, context.scope, span, values)
+
+
+def _settings(
+    context: Context,
+    main: AgentDefinition,
+    values: Sequence[Expression] | None,
+    uncertain: Sequence[Parameter],
+) -> Iterator[Setting]:
+    """The constants that are not computed from others, and the parameters of the whole model."""
+    ranges = {parameter.name: (parameter.low, parameter.high) for parameter in uncertain}
+    for name, declaration in context.definitions.constants.items():
+        if name not in context.scope.names:
+            continue  # refused: it cannot be called so
+        kind, span = value_type(declaration.type), declaration.name.span
+        written = declaration.value
+        if name in ranges:
+            yield Setting(name, kind, None, *ranges[name], span)
+        elif isinstance(written, Interval) or not free_variables(written):
+            yield Setting(name, kind, _plain(context.scope.names[name].expression), span=span)
+    for parameter, value in zip(main.parameters, values or (), strict=False):
+        kind, span = value_type(parameter.type), parameter.name.span
+        yield Setting(parameter.name.name, kind, _plain(value), span=span)
+
+
+def _plain(value: Expression) -> Fraction | bool | None:
+    """A constant as a number or a truth value."""
+    if value.is_constant:
+        return value.constant
+    return value == TRUE if value in (TRUE, FALSE) else None
 
 
 def _horizon(context: Context, wanted: str | None) -> Fraction | None:

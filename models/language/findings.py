@@ -12,6 +12,15 @@ MAX_ERRORS = 100
 MAX_PER_PLACE = 5
 """How often one kind of mistake is told at one place: copies of an agent repeat it."""
 
+TOLD_ONCE = frozenset({"index-out-of-range"})
+"""Mistakes that many copies of one text repeat with other numbers."""
+
+
+def _most(code: str) -> int:
+    """How often a mistake is told at one place."""
+    return 1 if code in TOLD_ONCE else MAX_PER_PLACE
+
+
 MAX_CANDIDATES = 2_000
 """How many names are compared with a misspelt one."""
 
@@ -54,7 +63,7 @@ class Findings:
     def _add(self, diagnostic: Diagnostic) -> bool:
         place = (diagnostic.code, diagnostic.span)
         key = (diagnostic.code, diagnostic.message, diagnostic.span)
-        if key in self._found or self._at_place.get(place, 0) >= MAX_PER_PLACE:
+        if key in self._found or self._at_place.get(place, 0) >= _most(diagnostic.code):
             return False
         if diagnostic.span is not None:
             self._at_place[place] = self._at_place.get(place, 0) + 1

@@ -7,7 +7,7 @@ result has the same meaning, and formatting it again changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from workbench.models.language.layout import Block, Piece, Statement, arrange, last_line
 from workbench.models.language.lexical import COMMENT, END, Token, tokens
@@ -41,6 +41,12 @@ def format_source(text: str, file: str) -> str:
     stream = sorted([*found, *comments], key=lambda t: t.start)
     lines = list(_lines(arrange(stream), 0))
     return "\n".join(lines) + "\n" if lines else ""
+
+
+def on_one_line(words: Iterable[Token]) -> str:
+    """Tokens in a row, spaced as in the one layout; comments are left out."""
+    pieces: list[Piece] = [t for t in words if t.kind != COMMENT]
+    return "".join(space + text for space, text, _ in _words(pieces))
 
 
 def _lines(statements: list[Statement], depth: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ the next error.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
@@ -21,7 +22,10 @@ from workbench.models.language.failure import Explanation, Failure
 from workbench.models.language.lexical import END, NAME, NUMBER, SIGNS, STRANGE, STRING, Token
 from workbench.models.language.structure_hints import STRUCTURE_RULES
 from workbench.models.language.vocabulary import ITEM_WORDS, OTHER_SIGNS, OTHER_WORDS
-from workbench.models.source import Diagnostic, Span
+from workbench.models.source import Diagnostic, Edit, Span
+
+_WRITE = re.compile(r"write `(\S+)`")
+"""A hint that says what is to be written in the place that is marked."""
 
 
 def explain(failure: Failure) -> tuple[Diagnostic, Sequence[Token]]:
@@ -30,9 +34,29 @@ def explain(failure: Failure) -> tuple[Diagnostic, Sequence[Token]]:
         found = rule(failure)
         if found is not None:
             span = found.span or failure.token.span(failure.file)
-            return Diagnostic(found.code, found.message, span, found.hint), found.repair
+            fix = _fix(failure, found)
+            return Diagnostic(found.code, found.message, span, found.hint, fix=fix), found.repair
     message = f"unexpected {_named(failure.token)}; expected {in_words(failure.expected)}"
     return Diagnostic("syntax", message, failure.token.span(failure.file)), ()
+
+
+def _fix(failure: Failure, found: Explanation) -> Edit | None:
+    """The edit that does to the text what reading on does to the tokens, or what the hint says."""
+    token, texts = failure.token, [t.text for t in found.repair]
+    if texts and found.repair[-1] is token:
+        if len(texts) > 3:
+            return None  # more is missing than a sign or a word
+        added = "".join(texts[:-1])
+        if added.isalpha():
+            span = Span(failure.file, token.line, token.column, token.line, token.column)
+            return Edit(span, f"{added} ")
+        end = failure.previous.span(failure.file)
+        place = end.end_line, end.end_column
+        return Edit(Span(failure.file, *place, *place), added)
+    if texts:
+        return Edit(token.span(failure.file), "".join(texts))
+    said = _WRITE.fullmatch(found.hint or "")
+    return Edit(found.span, said[1]) if said and found.span is not None else None
 
 
 def _named(token: Token) -> str:

@@ -107,12 +107,12 @@ class Token:
         return f"{self.kind}({self.text!r} at {self.line}:{self.column})"
 
 
-def tokens(text: str, comments: list[Token] | None = None) -> Iterator[Token]:
+def tokens(text: str, comments: list[Token] | None = None, first_line: int = 1) -> Iterator[Token]:
     """The tokens of a text one by one, ended by one of kind `END`; its comments are added
-    to `comments`. What has no meaning is a token of kind `STRANGE`; a text in quotes or a
-    comment that is not closed is one of kind `UNCLOSED`."""
+    to `comments`, and its lines are counted from `first_line`. What has no meaning is a token of
+    kind `STRANGE`; a text in quotes or a comment that is not closed is one of kind `UNCLOSED`."""
     signs, groups = SIGNS, _GROUPS
-    line, line_start = 1, 0
+    line, line_start = first_line, 0
     for match in _PATTERN.finditer(text):
         group = match.lastgroup
         if group == "blank":

@@ -28,10 +28,12 @@ __all__ = [
     "MAX_ERRORS",
     "MAX_OPEN",
     "Parsed",
+    "Reading",
     "decode_source",
     "open_states",
     "parse_leniently",
     "parse_source",
+    "read_closely",
 ]
 
 MAX_OPEN = 1_500
@@ -76,6 +78,31 @@ def parse_leniently(text: str, file: str) -> Parsed:
     return Parsed(source, tuple(problems[:MAX_ERRORS]))
 
 
+@record
+class Reading:
+    """All that a parse of a piece of text knows: its definitions and what is wrong, its tokens and
+    comments, and as which terminal the tokens were read, by their offsets; those that were passed
+    over after an error have none."""
+
+    definitions: tuple[syntax.TopLevel, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    tokens: tuple[Token, ...]
+    comments: tuple[Token, ...]
+    terminals: dict[int, str]
+
+
+def read_closely(text: str, builder: Builder, first_line: int = 1) -> Reading:
+    """What an editor wants to know of a piece of text, whose lines are counted from `first_line`;
+    `builder` makes the tree. The size of the text is the caller's to limit."""
+    comments: list[Token] = []
+    found = list(tokens(text, comments, first_line))
+    parser = _Parser(text, builder, iter(found))
+    parser.read = {}
+    definitions = parser.run()
+    problems = dict.fromkeys([*parser.problems, *builder.problems])
+    return Reading(definitions, tuple(problems), tuple(found[:-1]), tuple(comments), parser.read)
+
+
 def open_states(text: str) -> list[int]:
     """The states of the parser that are open at the end of a text, errors in it passed over:
     `expected.acceptable` tells from them what can come next."""
@@ -103,6 +130,7 @@ class _Parser:
         self.skipped = 0
         self.attempts = 0  # how often reading on after an error was tried
         self.progress = -1  # the offset of the last token that recovery went on from
+        self.read: dict[int, str] | None = None  # terminals by offset, where they are wanted
 
     def _with_pending(self, stream: Iterator[Token]) -> Iterator[Token]:
         pending = self.pending
@@ -129,6 +157,7 @@ class _Parser:
         """Read on to the end (then the token is None) or to a token that does not fit (then
         with the states that were open when it came)."""
         table, builder, states, values = self.table, self.builder, self.states, self.values
+        read = self.read
         actions, gotos, keywords = table.actions, table.gotos, table.keywords
         rules = [
             (r.origin, r.length, getattr(builder, r.maker) if r.maker else r.maker, r.spliced)
@@ -172,6 +201,8 @@ class _Parser:
             states.append(action)
             values.append(token)
             builder.last = token
+            if read is not None:
+                read[token.start] = kind
             self.calm += 1
             if len(states) > MAX_OPEN:
                 return before, token
@@ -263,7 +294,7 @@ class _Parser:
             line = token.line
             if kind == END:
                 self._put_back(token)
-                return self._close_to(self._outermost())
+                return self._close_to(self._lists()[-1:])
             if kind == "LBRACE":
                 depth += 1
             elif kind == "RBRACE" and depth > 0:

@@ -8,6 +8,7 @@ refused.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PureWindowsPath
 from typing import TypeAlias
@@ -36,11 +37,15 @@ class Project:
     sources: dict[str, str]
 
 
-def read_project(path: Path, text: str | None = None) -> Project:
+def read_project(
+    path: Path, text: str | None = None, texts: Mapping[Path, str] | None = None
+) -> Project:
     """Parse a file and everything it imports; `ModelError` with all that is wrong.
 
-    `text`, where given, is taken instead of the file's: an editor's unsaved changes.
+    `text`, where given, is taken instead of the file's, and `texts` instead of those of the files
+    that are imported: an editor's unsaved changes.
     """
+    unsaved = {file.resolve(): given for file, given in (texts or {}).items()}
     findings = Findings()
     sources: dict[str, str] = {}
     files: list[SourceFile] = []
@@ -57,6 +62,8 @@ def read_project(path: Path, text: str | None = None) -> Project:
                 )
             if current is path and text is not None:
                 sources[name] = text
+            elif current is not path and (known := unsaved.get(current)) is not None:
+                sources[name] = known
             else:
                 left = MAX_BYTES - sum(map(len, sources.values()))
                 sources[name] = read_text(current, name, left)
@@ -69,7 +76,7 @@ def read_project(path: Path, text: str | None = None) -> Project:
         for declaration in parsed.source.definitions:
             if not isinstance(declaration, ImportDeclaration):
                 continue
-            found = _imported(declaration, current, root, findings)
+            found = _imported(declaration, current, root, unsaved, findings)
             if found is None:
                 continue
             imports.setdefault(current.resolve(), {}).setdefault(found, declaration.span)
@@ -145,9 +152,13 @@ def _similar_file(path: Path) -> str | None:
 
 
 def _imported(
-    declaration: ImportDeclaration, importer: Path, root: Path, findings: Findings
+    declaration: ImportDeclaration,
+    importer: Path,
+    root: Path,
+    unsaved: Collection[Path],
+    findings: Findings,
 ) -> Path | None:
-    """The file of an import, if it lies in the project."""
+    """The file of an import, if it lies in the project and is there or at least in `unsaved`."""
     written, span = declaration.path, declaration.span
     if not written.strip() or any(ord(c) < 32 for c in written):
         findings.error("bad-import", "an import needs the name of a file", span)
@@ -174,7 +185,7 @@ def _imported(
             "a model may only import files from its own folder and below; copy the file there",
         )
         return None
-    return _existing(found, written, span, findings)
+    return found if found in unsaved else _existing(found, written, span, findings)
 
 
 def _existing(found: Path, written: str, span: Span, findings: Findings) -> Path | None:

@@ -30,7 +30,10 @@ def instance_renaming(
     arrays = {v.name.partition("[")[0] for v in variables if v.name.endswith("]")}
     found: dict[str, str] = {}
     for left, right in instance.renaming:
-        for inner, outer in _pairs(context, left, right, own, arrays, what, scope):
+        pairs = _pairs(context, left, right, own, arrays, what, scope)
+        if not pairs:
+            context.misnamed.add((instance.span, left.name))
+        for inner, outer in pairs:
             if inner in found:
                 context.findings.error("duplicate-name", f"`{inner}` is renamed twice", left.span)
             found[inner] = outer

@@ -199,12 +199,14 @@ class Hide:
 
 @record
 class ClaimBlock:
-    """`assert "name" { p }` or `forbid "name" { p }`."""
+    """`assert "name" { p }`, `forbid "name" { p }` or `assert "name" { never blocks }`;
+    `rescue { d(x) == e; }` behind it says what might still have helped."""
 
     kind: PropertyKind
     name: str | None
     condition: Expression
     span: Span
+    rescue: tuple[Relation, ...] = ()
 
 
 @record

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from workbench.models.automaton import (
+    NEVER_BLOCKS,
     TIME,
     Automaton,
     Constraint,
@@ -78,6 +79,7 @@ class _Claim:
     name: str
     kind: PropertyKind
     condition: Expression
+    rescue: tuple[Constraint, ...] = ()
 
 
 class _Writer:
@@ -197,7 +199,9 @@ class _Writer:
         for claimed in self.automaton.properties:
             placed = any(n.op is Op.AT for n in postorder(claimed.condition))
             if claimed.where == TRUE and not placed:
-                everywhere.append(_Claim(claimed.name, claimed.kind, claimed.condition))
+                everywhere.append(
+                    _Claim(claimed.name, claimed.kind, claimed.condition, claimed.rescue)
+                )
                 continue
             trivial = FALSE if claimed.kind is PropertyKind.FORBIDDEN else TRUE
             for location in self.locations:
@@ -206,7 +210,7 @@ class _Writer:
                     continue
                 condition = specialise(claimed.condition, occupied)
                 if condition != trivial:
-                    claim = _Claim(claimed.name, claimed.kind, condition)
+                    claim = _Claim(claimed.name, claimed.kind, condition, claimed.rescue)
                     local.setdefault(location.name, []).append(claim)
         return everywhere, local
 
@@ -301,9 +305,16 @@ class _Writer:
 
     def _written_claims(self, claims: Iterable[_Claim]) -> Iterator[str]:
         for claim in claims:
-            word = "assert" if claim.kind is PropertyKind.ASSERTION else "forbid"
+            word = "forbid" if claim.kind is PropertyKind.FORBIDDEN else "assert"
             name = claim.name.replace('"', "'").replace("\n", " ")
-            yield f'  {word} "{name}" {{ {self.text(claim.condition)} }}'
+            progress = claim.kind is PropertyKind.PROGRESS
+            said = NEVER_BLOCKS if progress else self.text(claim.condition)
+            rescue = "".join(
+                f" d({self.names.get(c.variable, c.variable)}) == {self.text(c.range.exact)};"
+                for c in claim.rescue
+                if c.range.exact is not None
+            )
+            yield f'  {word} "{name}" {{ {said} }}' + (f" rescue {{{rescue} }}" if rescue else "")
 
     def _top(self) -> Iterator[str]:
         yield f"mode {self.top}() {{"

@@ -40,10 +40,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from workbench.models.interruption import go_on
 from workbench.models.proof.affine_flow import AffineFlow, Signal, Span, Vector
 from workbench.models.proof.curve_steps import Frame, StepOfCurve, balanced_matrix, step_of_curve
 from workbench.models.proof.exponential import growth
-from workbench.models.proof.interruption import go_on
 from workbench.models.proof.start_set import GRAINS, StartSet, Support, times, upwards
 from workbench.models.proof.uncertain_flow import centred_flow
 

@@ -28,6 +28,7 @@ from workbench.models.proof.polyhedral_text import (
     read_region,
     region_json,
 )
+from workbench.models.proof.progress import ProgressProof, read_start, start_json
 from workbench.models.proof.quadratic import QuadraticInvariant
 from workbench.models.proof.quadratic_function import QuadraticFunctions
 from workbench.models.proof.quadratic_function_text import functions_json, read_functions
@@ -44,7 +45,8 @@ class PolyhedralProof:
     evidence: tuple[Evidence, ...]
 
 
-Proof: TypeAlias = PolyhedralProof | QuadraticInvariant | QuadraticFunctions | FlowpipeProof
+SafetyProof: TypeAlias = PolyhedralProof | QuadraticInvariant | QuadraticFunctions | FlowpipeProof
+Proof: TypeAlias = SafetyProof | ProgressProof[SafetyProof]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +60,30 @@ class Certificate:
 
     @property
     def kind(self) -> str:
-        """`polyhedral`, `quadratic`, `quadratic function` or `flowpipe`."""
-        if isinstance(self.proof, PolyhedralProof):
-            return "polyhedral"
-        if isinstance(self.proof, QuadraticFunctions):
-            return "quadratic function"
-        return "quadratic" if isinstance(self.proof, QuadraticInvariant) else "flowpipe"
+        """`polyhedral`, `quadratic`, `quadratic function`, `flowpipe` or `progress`."""
+        proof = self.proof
+        return "progress" if isinstance(proof, ProgressProof) else _kind(proof)
 
     @property
     def horizon(self) -> Fraction | None:
         """The time up to which the property is claimed; None for all time."""
-        return self.proof.horizon if isinstance(self.proof, FlowpipeProof) else None
+        safety = self.safety
+        return safety.horizon if isinstance(safety, FlowpipeProof) else None
+
+    @property
+    def safety(self) -> SafetyProof:
+        """The proof that no reachable state is bad."""
+        return self.proof.safety if isinstance(self.proof, ProgressProof) else self.proof
 
 
 def encode(certificate: Certificate) -> str:
     """The certificate as JSON text."""
     proof = certificate.proof
-    if isinstance(proof, PolyhedralProof):
-        body = polyhedral_json(proof)
-    elif isinstance(proof, QuadraticInvariant):
-        body = quadratic_json(proof)
-    elif isinstance(proof, QuadraticFunctions):
-        body = functions_json(proof)
+    if isinstance(proof, ProgressProof):
+        start, safety = start_json(proof.start), _body(proof.safety)
+        body = {"start": start, "safety": {"kind": _kind(proof.safety), **safety}}
     else:
-        body = flowpipe_json(proof)
+        body = _body(proof)
     horizon = certificate.horizon
     unbounded = {"kind": "unbounded"}
     scope = unbounded if horizon is None else {"kind": "bounded", "horizon": str(horizon)}
@@ -101,22 +103,50 @@ def decode(text: str | bytes) -> Certificate:
     top = Reader(parsed(text), "certificate")
     if (schema := top.text("schema")) != SCHEMA:
         raise MalformedCertificateError(f"schema {schema[:80]!r} is not {SCHEMA!r}")
-    readers: Mapping[str, Callable[[Reader, Fraction | None], Proof]] = {
+    kind = top.text("kind")
+    horizon = _scope(top)
+    head = top.text("model"), top.text("model_sha256"), top.text("property")
+    proof: Proof
+    if kind == "progress":
+        inner = Reader(top.field("safety"), "safety")
+        start = read_start(top.field("start"), "start")
+        proof = ProgressProof(start, _safety(inner, inner.text("kind"), horizon))
+        inner.finish()
+    else:
+        proof = _safety(top, kind, horizon)
+    top.finish()
+    return Certificate(*head, proof)
+
+
+def _safety(body: Reader, kind: str, horizon: Fraction | None) -> SafetyProof:
+    """The proof that no reachable state is bad."""
+    readers: Mapping[str, Callable[[Reader, Fraction | None], SafetyProof]] = {
         "polyhedral": read_polyhedral,
         "quadratic": read_quadratic,
         "quadratic function": lambda top, _: read_functions(top),
         "flowpipe": read_flowpipe,
     }
-    kind = top.text("kind")
     if kind not in readers:
         raise MalformedCertificateError(f"unknown kind {kind[:80]!r}")
-    horizon = _scope(top)
     if horizon is not None and kind != "flowpipe":
         raise MalformedCertificateError("the scope of an invariant is unbounded")
-    head = top.text("model"), top.text("model_sha256"), top.text("property")
-    certificate = Certificate(*head, readers[kind](top, horizon))
-    top.finish()
-    return certificate
+    return readers[kind](body, horizon)
+
+
+def _kind(proof: SafetyProof) -> str:
+    if isinstance(proof, PolyhedralProof):
+        return "polyhedral"
+    if isinstance(proof, QuadraticFunctions):
+        return "quadratic function"
+    return "quadratic" if isinstance(proof, QuadraticInvariant) else "flowpipe"
+
+
+def _body(proof: SafetyProof) -> dict[str, Any]:
+    if isinstance(proof, PolyhedralProof):
+        return polyhedral_json(proof)
+    if isinstance(proof, QuadraticInvariant):
+        return quadratic_json(proof)
+    return functions_json(proof) if isinstance(proof, QuadraticFunctions) else flowpipe_json(proof)
 
 
 def polyhedral_json(proof: PolyhedralProof) -> dict[str, Any]:

@@ -13,16 +13,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from workbench.models.automaton import Automaton
+from workbench.models.automaton import NEVER_BLOCKS, Automaton, Property, PropertyKind
+from workbench.models.expressions.expression import TRUE
+from workbench.models.interruption import go_on, interruptible
 from workbench.models.proof import flowpipe, polyhedral, quadratic_function
 from workbench.models.proof.certificate import Certificate, PolyhedralProof
 from workbench.models.proof.flowpipe import FlowpipeProof
-from workbench.models.proof.interruption import go_on, interruptible
 from workbench.models.proof.linear import TooManyCasesError
 from workbench.models.proof.polyhedral import Evidence
 from workbench.models.proof.problem import LinearProblem, linear_problem
+from workbench.models.proof.progress import ProgressProof, fault_of_start
 from workbench.models.proof.quadratic import QuadraticInvariant, failures
 from workbench.models.proof.quadratic_function import QuadraticFunctions
+from workbench.models.proof.stuck import fault_of_places
 from workbench.models.well_formed import fault_of
 
 
@@ -63,19 +66,30 @@ def _check(automaton: Automaton, property_name: str, certificate: Certificate) -
     if certificate.claim != property_name:
         return Rejected("property", f"the certificate is for {certificate.claim!r}")
     claim = next((p for p in automaton.properties if p.name == property_name), None)
+    if claim is None and property_name == NEVER_BLOCKS:
+        claim = Property(NEVER_BLOCKS, TRUE, PropertyKind.PROGRESS)
     if claim is None:
         return Rejected("property", f"the model has no property {property_name!r}")
     if why := fault_of(automaton):
         return Rejected("model", why)
     problem = linear_problem(automaton, claim)
+    proof = certificate.proof
+    if isinstance(proof, ProgressProof) != (claim.kind is PropertyKind.PROGRESS):
+        return Rejected("kind", f"a {certificate.kind} certificate is for another kind of claim")
+    if isinstance(proof, ProgressProof):
+        if why := fault_of_places(automaton):
+            return Rejected("model", why)
+        if why := fault_of_start(problem.automaton, proof.start):
+            return Rejected("start", why)
+        proof = proof.safety
     try:
-        if isinstance(certificate.proof, PolyhedralProof):
-            return _polyhedral(problem, certificate.proof)
-        if isinstance(certificate.proof, FlowpipeProof):
-            return _flowpipe(problem, certificate.proof)
-        if isinstance(certificate.proof, QuadraticFunctions):
-            return _functions(problem, certificate.proof)
-        return _quadratic(problem, certificate.proof)
+        if isinstance(proof, PolyhedralProof):
+            return _polyhedral(problem, proof)
+        if isinstance(proof, FlowpipeProof):
+            return _flowpipe(problem, proof)
+        if isinstance(proof, QuadraticFunctions):
+            return _functions(problem, proof)
+        return _quadratic(problem, proof)
     except TooManyCasesError as error:
         return Rejected("model", str(error))
 

@@ -25,7 +25,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import factorial
 
-from workbench.models.proof.interruption import go_on
+from workbench.models.interruption import go_on
 from workbench.models.proof.packed_rows import PackedRows
 
 GROWTH_BITS, GROWTH_DEGREE = 128, 6

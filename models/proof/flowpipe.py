@@ -48,10 +48,10 @@ from math import lcm
 from typing import TypeAlias
 
 from workbench.models.automaton import TIME, primed
+from workbench.models.interruption import go_on
 from workbench.models.proof.adjoint import Chord, FlowBounds, Piece, Stage
 from workbench.models.proof.affine_flow import AffineFlow, Span, affine_flow
 from workbench.models.proof.exponential import TooMuchGrowthError
-from workbench.models.proof.interruption import go_on
 from workbench.models.proof.linear import Form, Row, Rows
 from workbench.models.proof.polyhedral import (
     CoverObligation,

@@ -4,7 +4,9 @@ A `Form` is c + sum a_v * v with rational coefficients; a `Row` states form <= 0
 form < 0 where it is strict. `alternatives(condition)` turns a Boolean expression into a
 list of row lists whose union contains every state that satisfies the condition: atoms that
 are not linear are dropped, which can only enlarge the set. The checker uses it for initial
-sets, guards, invariants and bad sets alike, and for all of them larger is safe.
+sets, guards, invariants and bad sets alike, and for all of them larger is safe. Left out are cases
+without states, where two rows set limits to one sum that exclude each other, and rows that say no
+more than another of their case.
 
 Truth values and symbols are numbers in rows: false is 0, true is 1, a symbol is its place in
 its enumeration, counted from 0. A state and its numbers determine each other, so a condition
@@ -18,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from math import ceil, floor, gcd, lcm
 from types import MappingProxyType
 from typing import TypeAlias
@@ -26,6 +29,7 @@ from workbench.models.automaton import BOOL, ValueType
 from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import postorder
+from workbench.models.work import RATIONAL, spend
 
 MAX_ALTERNATIVES = 10_000
 """A condition that splits into more disjuncts is refused (`TooManyCasesError`)."""
@@ -126,6 +130,7 @@ def _summed(parts: Parts) -> Integral:
             known.append((above, below, coefficients, constant))
     total: dict[str, int] = {}
     whole = 0
+    spend(RATIONAL * (2 + sum(len(part[2]) for part in known) / 2))
     for above, below, coefficients, constant in known:
         scale = above * (common // below)
         whole += scale * constant
@@ -194,54 +199,120 @@ def _affine_node(node: Expression, args: list[Form | None]) -> Form | None:
     return None
 
 
-def alternatives(condition: Expression, types: Types = _NO_TYPES) -> Alternatives:
+def alternatives(
+    condition: Expression, types: Types = _NO_TYPES, most: int = MAX_ALTERNATIVES
+) -> Alternatives:
     """Row lists whose union contains every state that satisfies the condition.
 
     An over-approximation; exact where every atom is a linear comparison, a Boolean variable
     or a comparison of symbols. `()` means that no state satisfies it, `((),)` that nothing is
-    known.
+    known. More than `most` of them are refused (`TooManyCasesError`).
     """
     cases: dict[int, tuple[_Cases, _Cases]] = {}
     for node in postorder(condition):
-        cases[id(node)] = _cases(node, [cases[id(a)] for a in node.args], types)
+        cases[id(node)] = _cases(node, [cases[id(a)] for a in node.args], types, most)
     result = cases[id(condition)][0]
     if result is None:
-        raise TooManyCasesError(f"a condition has more than {MAX_ALTERNATIVES} cases")
-    return tuple(result)
+        raise TooManyCasesError(f"a condition has more than {most} cases")
+    return tuple(case.rows for case in result)
 
 
-_Cases: TypeAlias = list[Rows] | None  # None: more than MAX_ALTERNATIVES
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """What a row says: sum <= bound, or sum < bound. Of a sum and its negative, which have the
+    same `names`, one is `upward`."""
+
+    names: tuple[tuple[str, int], ...]
+    upward: bool
+    bound: Fraction
+    strict: bool
+
+    def implies(self, other: _Limit) -> bool:
+        """Whether it says no less than another one of the same sum."""
+        return (self.bound, not self.strict) <= (other.bound, not other.strict)
+
+    def excludes(self, opposite: _Limit) -> bool:
+        """Whether no value is within this limit and one of the negative of its sum."""
+        least = -opposite.bound
+        return self.bound < least or (self.bound == least and (self.strict or opposite.strict))
+
+
+def _limit(row: Row) -> _Limit:
+    _, coefficients, constant = row.form.integral
+    if not coefficients:
+        return _Limit((), True, Fraction(-constant), row.strict)
+    factor = gcd(*coefficients.values())
+    upward = coefficients[min(coefficients)] > 0
+    scale = factor if upward else -factor
+    names = tuple((name, coefficients[name] // scale) for name in sorted(coefficients))
+    return _Limit(names, upward, Fraction(-constant, factor), row.strict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Rows with what they say, and of each sum and sense the last limit."""
+
+    said: tuple[tuple[Row, _Limit], ...] = ()
+    limits: Mapping[tuple[tuple[tuple[str, int], ...], bool], _Limit] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> Rows:
+        return tuple(row for row, _ in self.said)
+
+    def joined(self, other: _Case) -> _Case | None:
+        """The rows of both; None if they contradict each other."""
+        limits = dict(self.limits)
+        more = []
+        for row, limit in other.said:
+            known = limits.get((limit.names, limit.upward))
+            opposite = limits.get((limit.names, not limit.upward))
+            if known is not None and known.implies(limit):
+                continue
+            if opposite is not None and limit.excludes(opposite):
+                return None
+            limits[limit.names, limit.upward] = limit
+            more.append((row, limit))
+        return _Case((*self.said, *more), limits)
+
+
+def _case(rows: Rows) -> _Case:
+    """The rows of a comparison."""
+    said = tuple((row, _limit(row)) for row in rows)
+    return _Case(said, {(limit.names, limit.upward): limit for _, limit in said})
+
+
+_Cases: TypeAlias = list[_Case] | None  # None: too many
 
 
 def _cases(
-    node: Expression, args: list[tuple[_Cases, _Cases]], types: Types
+    node: Expression, args: list[tuple[_Cases, _Cases]], types: Types, most: int
 ) -> tuple[_Cases, _Cases]:
     """The cases in which a node is true, and those in which it is false."""
     if node.op is Op.BOOLEAN:
-        return ([()], []) if node.value else ([], [()])
+        return ([_Case()], []) if node.value else ([], [_Case()])
     if node.op is Op.NOT:
         return args[0][1], args[0][0]
     if node.op is Op.AND:
-        return _all([a[0] for a in args]), _any([a[1] for a in args])
+        return _all([a[0] for a in args], most), _any([a[1] for a in args], most)
     if node.op is Op.OR:
-        return _any([a[0] for a in args]), _all([a[1] for a in args])
+        return _any([a[0] for a in args], most), _all([a[1] for a in args], most)
     if node.op is Op.IF:
         (yes, no), then, other = args
         return (
-            _any([_all([yes, then[0]]), _all([no, other[0]])]),
-            _any([_all([yes, then[1]]), _all([no, other[1]])]),
+            _any([_all([yes, then[0]], most), _all([no, other[0]], most)], most),
+            _any([_all([yes, then[1]], most), _all([no, other[1]], most)], most),
         )
     if node.op is Op.VARIABLE and types.get(node.name) == BOOL:
         value = of_variable(node.name)
         above = Form(value.coefficients, _MINUS_ONE)
-        return [(Row(above), Row(-above))], [(Row(value), Row(-value))]
+        return [_case((Row(above), Row(-above)))], [_case((Row(value), Row(-value)))]
     if node.op in _DIFFERENCE_SIGNS:
-        return _compared(node, args, types)
-    return [()], [()]
+        return _compared(node, args, types, most)
+    return [_Case()], [_Case()]
 
 
 def _compared(
-    node: Expression, args: list[tuple[_Cases, _Cases]], types: Types
+    node: Expression, args: list[tuple[_Cases, _Cases]], types: Types, most: int
 ) -> tuple[_Cases, _Cases]:
     """The cases of a comparison between numbers, symbols or truth values, and of its opposite."""
     sides = _values(node.args[0], node.args[1], types)
@@ -249,13 +320,13 @@ def _compared(
         difference = sides[0] - sides[1]
         holds, fails = _DIFFERENCE_SIGNS[node.op](difference, -difference)
         if difference.coefficients and all(name in types for name in difference.coefficients):
-            return [_rounded(rows) for rows in holds], [_rounded(rows) for rows in fails]
-        return holds, fails
+            holds, fails = list(map(_rounded, holds)), list(map(_rounded, fails))
+        return list(map(_case, holds)), list(map(_case, fails))
     if node.op not in (Op.EQUAL, Op.NOT_EQUAL):
-        return [()], [()]
+        return [_Case()], [_Case()]
     (a, not_a), (b, not_b) = args
-    same = _any([_all([a, b]), _all([not_a, not_b])])
-    other = _any([_all([a, not_b]), _all([not_a, b])])
+    same = _any([_all([a, b], most), _all([not_a, not_b], most)], most)
+    other = _any([_all([a, not_b], most), _all([not_a, b], most)], most)
     return (same, other) if node.op is Op.EQUAL else (other, same)
 
 
@@ -298,25 +369,27 @@ def _rounded(rows: Rows) -> Rows:
     return tuple(found)
 
 
-def _any(parts: list[_Cases]) -> _Cases:
-    union: list[Rows] = []
-    if any(part is not None and () in part for part in parts):
-        return [()]
+def _any(parts: list[_Cases], most: int) -> _Cases:
+    union: list[_Case] = []
     for part in parts:
-        if part is None or len(union) + len(part) > MAX_ALTERNATIVES:
+        if part is not None and any(not case.said for case in part):
+            return [_Case()]
+    for part in parts:
+        if part is None or len(union) + len(part) > most:
             return None
         union.extend(part)
     return union
 
 
-def _all(parts: list[_Cases]) -> _Cases:
-    product: list[Rows] = [()]
-    for part in sorted(parts, key=lambda p: MAX_ALTERNATIVES if p is None else len(p)):
-        if part is not None and len(part) * len(product) == 0:
-            return []
-        if part is None or len(part) * len(product) > MAX_ALTERNATIVES:
+def _all(parts: list[_Cases], most: int) -> _Cases:
+    product = [_Case()]
+    for part in sorted(parts, key=lambda p: most + 1 if p is None else len(p)):
+        if part is None:
+            return None if product else []
+        joined = (left.joined(right) for left in product for right in part)
+        product = list(islice((case for case in joined if case is not None), most + 1))
+        if len(product) > most:
             return None
-        product = [left + right for left in product for right in part]
     return product
 
 

@@ -37,10 +37,13 @@ from workbench.models.automaton import (
     Location,
     Parameter,
     Property,
+    PropertyKind,
     primed,
+    specialise,
 )
 from workbench.models.dynamics import eliminate_algebraic
 from workbench.models.expressions.expression import (
+    FALSE,
     Expression,
     boolean,
     conjunction,
@@ -78,9 +81,12 @@ from workbench.models.proof.quantities import (
     measured_resets,
     quantities,
 )
+from workbench.models.proof.stuck import stuck
 from workbench.models.unfolding import unfold
 
 MAX_FLOWING = 64
+MOST_STUCK = 100
+"""A condition for stuck states with more cases is weakened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +150,7 @@ class LinearProblem:
         found = self._quantities.get(location)
         if found is None:
             edges = self.automaton.edges_from(location)
-            bad = self.claim.bad_states(self.automaton.occupied(location))
+            bad = self.bad_states(location)
             invariant = self.automaton.location(location).invariant
             conditions = (invariant, *(edge.guard for edge in edges), bad)
             coded = {n for n in self.types if self._is_coded(n)}
@@ -250,13 +256,42 @@ class LinearProblem:
             self._jumps[location] = found
         yield from found
 
+    def bad_states(self, location: str) -> Expression:
+        """A condition that holds in all states that break the property: for progress, in those
+        in which runs are stuck."""
+        if self.claim.kind is not PropertyKind.PROGRESS:
+            return self.claim.bad_states(self.automaton.occupied(location))
+        if specialise(self.claim.where, self.automaton.occupied(location)) == FALSE:
+            return FALSE
+        found = self._stuck.get(location)
+        if found is None:
+            found = stuck(self.automaton, location, self.types)
+            if not self._is_short(location, found):
+                found = stuck(self.automaton, location, self.types, branches=False)
+            self._stuck[location] = found
+        return found
+
     def bad(self, location: str) -> Alternatives:
         """The states that break the property, each disjunct with the invariant's bounds."""
-        states = self.claim.bad_states(self.automaton.occupied(location))
+        invariant = self.automaton.location(location).invariant
+        states = conjunction(invariant, self.bad_states(location))
         states = measured(states, self._named_quantities(location))
-        return both(self._alternatives(states), self.invariant(location))
+        return both(self._alternatives(states), ((),), self._environment)
 
     # Details
+
+    def _is_short(self, location: str, states: Expression) -> bool:
+        """Whether the states of a location that satisfy a condition are few cases."""
+        condition = conjunction(self.automaton.location(location).invariant, states)
+        try:
+            alternatives(by_cases(condition, self.types), self.types, MOST_STUCK)
+        except TooManyCasesError:
+            return False
+        return True
+
+    @cached_property
+    def _stuck(self) -> dict[str, Expression]:
+        return {}
 
     @cached_property
     def _quantities(self) -> dict[str, Quantities]:
@@ -434,6 +469,8 @@ def proved_view(automaton: Automaton) -> Automaton:
 def linear_problem(automaton: Automaton, claim: Property) -> LinearProblem:
     """The linear view of an automaton."""
     plain = proved_view(automaton)
+    if claim.kind is PropertyKind.PROGRESS:
+        return LinearProblem(plain, claim)
     found = next(p for p in plain.properties if p.name == claim.name)
     return LinearProblem(plain, found)
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 from workbench.models.proof.rational_matrix import Matrix, inverse
 from workbench.models.proof.taylor_model import Model, Polynomial, TaylorArithmetic
+from workbench.models.work import TERM, spend
 
 FRAME_BITS = 60
 """Entries of a frame are multiples of 2^-FRAME_BITS."""
@@ -147,6 +148,7 @@ class _Turn:
     def _moved(self, factors: Sequence[int]) -> list[int]:
         """What a linear combination of y makes of its traces and of its rests."""
         found = [0] * len(self._before.spread[0])
+        spend(TERM * len(factors) * (10 + len(found)))
         for factor, row in zip(factors, self._before.spread, strict=True):
             if factor:
                 found = [a + factor * b for a, b in zip(found, row, strict=True)]

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from workbench.models.proof.elementary import Elementary
 from workbench.models.proof.intervals import Interval, IntervalArithmetic, UndefinedError
 from workbench.models.proof.univariate import Univariate
+from workbench.models.work import TERM, spend
 
 FIELD = 6
 MAX_ORDER = 24
@@ -97,6 +98,7 @@ class TaylorArithmetic:
 
     def model(self, polynomial: Polynomial, error: int, known: Interval | None = None) -> Model:
         """A model of what is also known to lie in an interval."""
+        spend(TERM * (50 + 2 * len(polynomial)))
         own = self.range_of(polynomial)
         own = Interval(own.low - error, own.high + error)
         found = own if known is None else own.meet(known)
@@ -149,6 +151,7 @@ class TaylorArithmetic:
         """The product of polynomials up to the degree, and a bound of what is left out."""
         if len(a) > len(b):
             a, b = b, a
+        spend(TERM * (50 + len(a) * len(b)))
         total: Polynomial = {}
         get = total.get
         levels = self._by_degree(b)

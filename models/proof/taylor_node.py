@@ -32,6 +32,7 @@ from workbench.models.proof.rational_matrix import Matrix, inverse
 from workbench.models.proof.taylor_flow import NonlinearFlow, TaylorSteps
 from workbench.models.proof.taylor_frame import FRAME_BITS, Reached
 from workbench.models.proof.taylor_model import MAX_ORDER, Polynomial
+from workbench.models.work import TERM, spend
 
 MAX_NAMES = 200
 MAX_BITS = 2048
@@ -284,6 +285,7 @@ class StepBounds:
         linear: Polynomial = {}
         traces = [0] * len(frame.spread[0])
         rest = widest = 0
+        spend(TERM * len(self._symbols) * len(traces))
         for j, symbol in enumerate(self._symbols):
             factor = others.pop(symbol, 0)
             if factor:

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from workbench.models.proof.linear import Row
-from workbench.models.smt.solver import Limits
+from workbench.models.smt.solver import Limits, ask
 
-DEFAULT = Limits(resources=2_000_000, milliseconds=2_000)
+DEFAULT = Limits(resources=2_000_000, milliseconds=60_000)
 
 _Key: TypeAlias = tuple[bool, int, tuple[tuple[str, int], ...]]
 
@@ -71,6 +71,6 @@ class RowSolver:
         self._session.calls += 1
         self._solver.push()
         self._solver.add(*(self._session.atom(row) for row in rows))
-        outcome = self._solver.check()
+        outcome = ask(self._solver)
         self._solver.pop()
         return None if outcome == z3.unknown else bool(outcome == z3.sat)

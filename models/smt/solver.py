@@ -23,6 +23,7 @@ from workbench.models.expressions.expression import TRUE, Expression, conjunctio
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import free_variables, postorder
 from workbench.models.record import record
+from workbench.models.work import spend
 
 if TYPE_CHECKING:
     from workbench.models.smt.terms import Translation
@@ -32,10 +33,11 @@ Scalar: TypeAlias = Fraction | bool | str
 
 @record
 class Limits:
-    """How hard to try: z3's resource units (deterministic) and wall time (a safety net)."""
+    """How hard to try: z3's resource units (deterministic) and wall time (a safety net, which
+    must be far beyond what the units take, or answers depend on the machine)."""
 
     resources: int = 3_000_000
-    milliseconds: int = 5_000
+    milliseconds: int = 60_000
 
 
 @record
@@ -64,6 +66,25 @@ class Unknown:
 Answer: TypeAlias = Witness | Unsatisfiable | Unknown
 _REALS: Mapping[str, ValueType] = MappingProxyType({})
 DEFAULT = Limits()
+
+
+def ask(solver: Any, *marks: Any) -> Any:
+    """z3's answer about what a solver holds; its work is counted."""
+    outcome = solver.check(*marks)
+    spend(0.3 + 4e-4 * _resources(solver))
+    return outcome
+
+
+def _resources(solver: Any) -> float:
+    """The resource units that the last question took; z3 counts those of all together."""
+    counts = solver.statistics()
+    used = counts.get_key_value("rlimit count") if "rlimit count" in list(counts.keys()) else 0
+    before, _USED["rlimit"] = _USED.get("rlimit", 0), used
+    return float(max(used - before, 0))
+
+
+_USED: dict[str, int] = {}
+"""How many resource units z3 has counted so far."""
 
 
 def satisfiable(
@@ -97,7 +118,7 @@ class Session:
         needs = terms.needs(condition)
         solver = self._solver(z3, needs.is_nonlinear)
         solver.add(formula, *needs.side_conditions)
-        outcome = solver.check()
+        outcome = ask(solver)
         if outcome == z3.unsat:
             return Unsatisfiable()
         if outcome != z3.sat:
@@ -108,7 +129,7 @@ class Session:
         if witness.exact or not needs.definedness:
             return witness
         solver.add(*needs.definedness)
-        if solver.check() != z3.sat:
+        if ask(solver) != z3.sat:
             return Unknown("it may hold only where something has no value")
         return self._witness(condition, solver.model())
 
@@ -126,7 +147,7 @@ class Session:
         solver.set("rlimit", self._limits.resources)
         solver.set("timeout", self._limits.milliseconds)
         solver.add(given, z3.ForAll([terms.formula(variable(name))], z3.Not(wanted)))
-        outcome = solver.check()
+        outcome = ask(solver)
         return None if outcome == z3.unknown else bool(outcome == z3.unsat)
 
     def conflict(self, conditions: Sequence[Expression]) -> tuple[int, ...] | None:
@@ -140,7 +161,7 @@ class Session:
         for mark, condition in zip(marks, conditions, strict=True):
             solver.add(z3.Implies(mark, terms.formula(condition)))
             solver.add(*terms.needs(condition).side_conditions)
-        if solver.check(*marks) != z3.unsat:
+        if ask(solver, *marks) != z3.unsat:
             return None
         core = {str(mark) for mark in solver.unsat_core()}
         return tuple(n for n, mark in enumerate(marks) if str(mark) in core)

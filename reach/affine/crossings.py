@@ -49,7 +49,8 @@ def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]
     bad = tried.demands.conditions(explored.node.location).bad
     wide = any(lead.window[1] - lead.window[0] > NARROW * lead.window[0] for _, lead in chain)
     shares = SHARES if wide else SHARES[:1]
-    for values, share in product(_parameter_values(tried, explored), shares):
+    sources = [source for source, _ in chain]
+    for values, share in product(_parameter_values(tried, [*sources, explored]), shares):
         fixed = tuple(row for name, value in values.items() for row in _equal(name, value))
         stretches = [
             Stretch(source.node.location, _between(lead.window, share), lead.case.rows)
@@ -66,20 +67,23 @@ def _of_node(tried: Exploration, explored: Explored) -> Iterator[Witness | None]
             yield witness(tried.problem, flow, start + fixed, path, bad[case].rows)
 
 
-def _parameter_values(tried: Exploration, explored: Explored) -> Iterator[dict[str, Fraction]]:
-    """Choices of the parameters that multiply variables: corners of their box where the run
-    begins, and its centre."""
-    first = next(e for e in tried.nodes if e.path == explored.path[:1])
-    flow = tried.demands.flow(first.node.location)
-    if not flow.corners:
-        yield {}
-        return
-    box = parameter_box(flow, start_set(flow, first.node).spans)
-    names = [flow.names[j] for j in box]
-    ends = [sorted(set(span)) for span in box.values()]
-    for values in product(*ends):
-        yield dict(zip(names, values, strict=True))
-    yield {flow.names[j]: (low + high) / 2 for j, (low, high) in box.items()}
+def _parameter_values(
+    tried: Exploration, path: Sequence[Explored]
+) -> Iterator[dict[str, Fraction]]:
+    """Choices of the parameters that multiply variables anywhere on a path: corners of their box
+    where it begins, and its centre."""
+    first = tried.demands.flow(path[0].node.location)
+    begun = dict(zip(first.names, start_set(first, path[0].node).spans, strict=True))
+    box: dict[str, tuple[Fraction, Fraction]] = {}
+    for explored in path:
+        flow = tried.demands.flow(explored.node.location)
+        if flow.corners:
+            known = [begun.get(name, (None, None)) for name in flow.names]
+            box |= {flow.names[j]: ends for j, ends in parameter_box(flow, known).items()}
+    for values in product(*(sorted(set(ends)) for ends in box.values())):
+        yield dict(zip(box, values, strict=True))
+    if box:
+        yield {name: (low + high) / 2 for name, (low, high) in box.items()}
 
 
 def _flow_at(tried: Exploration, values: Mapping[str, Fraction], location: str) -> AffineFlow:

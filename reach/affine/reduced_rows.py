@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from workbench.models.proof.farkas import Multipliers
 from workbench.models.proof.linear import Form, Row, Rows, combination
+from workbench.models.work import RATIONAL, spend
 from workbench.reach.combinations import refutation
 from workbench.reach.programs.exact_program import ExactProgram
 
@@ -40,6 +41,7 @@ def add_weights(parts: Iterable[tuple[Fraction, Mapping[int, Fraction]]]) -> Wei
     """The sum of factor * weights."""
     total: Weights = {}
     for factor, weights in parts:
+        spend(RATIONAL * (2 + 2 * len(weights)))
         for row, weight in weights.items():
             total[row] = total.get(row, Fraction(0)) + factor * weight
     return {row: weight for row, weight in total.items() if weight}

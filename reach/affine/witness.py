@@ -212,7 +212,8 @@ class _Program:
     def _signals(
         self, solution: Array
     ) -> Iterator[tuple[str, tuple[tuple[float, ...], tuple[float, ...]]]]:
-        """The pieces of every input and derivative; equal neighbours are one piece."""
+        """The pieces of every input and derivative; equal neighbours are one piece, and one
+        without length is none."""
         wanted = {name for s in self._path for name in self._loose(s.location)}
         for name in sorted(wanted):
             times: list[float] = []
@@ -223,8 +224,11 @@ class _Program:
                     if column is None:
                         continue
                     value = self._value(number, name, float(solution[column]))
-                    if not values or abs(value - values[-1]) > NEARLY * max(1.0, abs(value)):
-                        times.append(self._times[number * PIECES + k])
+                    begun = self._times[number * PIECES + k]
+                    if times and begun <= times[-1]:
+                        values[-1] = value
+                    elif not values or abs(value - values[-1]) > NEARLY * max(1.0, abs(value)):
+                        times.append(begun)
                         values.append(value)
             yield name, (tuple(times), tuple(values))
 

@@ -17,7 +17,8 @@ from fractions import Fraction
 from math import gcd, inf, lcm
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from workbench.reach.programs.linear_program import new_solver
+from workbench.models.work import spend
+from workbench.reach.programs.linear_program import new_solver, run
 
 if TYPE_CHECKING:  # many proofs need no program: numpy and the solver are loaded for the first
     import numpy as np
@@ -90,8 +91,7 @@ class ExactProgram:
             self._free, self._priced = free, pricing
         if not self._is_warm:
             solver.clearSolver()
-        solver.run()
-        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        if run(solver) != highspy.HighsModelStatus.kOptimal:
             return None
         basic = highspy.HighsBasisStatus.kBasic
         return [j for j, s in enumerate(solver.getBasis().col_status) if s == basic]
@@ -159,6 +159,7 @@ class ExactProgram:
             [*(whole.get(name, 0) for _, whole in columns), goal.get(name, 0)]
             for name in self._names
         ]
+        spend(0.02 + 1e-4 * len(rows) * len(columns) ** 2)
         for k in range(len(columns)):
             choice = next((i for i in range(k, len(rows)) if rows[i][k]), None)
             if choice is None:

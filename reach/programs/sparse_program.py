@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.reach.programs.linear_program import new_solver
+from workbench.reach.programs.linear_program import new_solver, run
 from workbench.reach.time_limit import check_time
 
 Array = NDArray[np.float64]
@@ -69,7 +69,6 @@ class SparseProgram:
         program.a_matrix_.value_ = np.array(self._values, dtype=float)
         solver = new_solver()
         solver.passModel(program)
-        solver.run()
-        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        if run(solver) != highspy.HighsModelStatus.kOptimal:
             return None
         return np.array(solver.getSolution().col_value)

@@ -104,7 +104,7 @@ def search_quadratic(
             break
         for number, form in enumerate(open_rows):
             if stop():
-                return NotQuadratic("the time limit ended the search")
+                return NotQuadratic("its work was used up in the search")
             progress(f"stage {stage + 1}: ellipsoid {number + 1} of {len(open_rows)}")
             best = _best(system, form, known, -slowest, stop)
             if best is not None:

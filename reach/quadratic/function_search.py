@@ -107,7 +107,7 @@ def search_functions(
     if one is not None:
         return _assembled(system, refuted, found)
     if stop():
-        return NoFunction("the time limit ended the search for quadratic functions")
+        return NoFunction("its work was used up in the search for quadratic functions")
     missing = open_bad[len(found)].title if open_bad else "starts and flows"
     return NoFunction(
         f"no quadratic function was found that no behaviour makes positive and that excludes "

@@ -19,6 +19,7 @@ from workbench.models.proof.problem import Dynamics
 from workbench.reach.rectangular.goals import Others, Terms
 from workbench.reach.rectangular.moves import Place
 from workbench.reach.rectangular.rows import NOTHING_DEFINED, Resolved
+from workbench.reach.rectangular.split import NotRectangularError
 from workbench.reach.rectangular.statements import Statements
 from workbench.reach.rectangular.system import RectangularSystem
 
@@ -52,7 +53,10 @@ class _Location:
     """The rows of the flow's cases in a location."""
 
     def __init__(self, system: RectangularSystem, statements: Statements, location: str):
-        (self.dynamics,) = system.problem.dynamics(location)
+        corners = system.problem.dynamics(location)
+        if len(corners) != 1:
+            raise NotRectangularError(f"the flow of {location} has several cases")
+        (self.dynamics,) = corners
         self.statements = statements
         self.others: list[Others] = []
         for condition in system.flowing(location):

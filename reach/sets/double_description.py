@@ -12,14 +12,14 @@ two rays are adjacent if no third ray saturates everything that both of them do.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 from operator import mul
 from typing import Any, TypeAlias
 
-from workbench.reach.time_limit import OutOfTimeError, current_deadline
+from workbench.models.work import spend
+from workbench.reach.time_limit import OutOfTimeError, check_time, current_deadline
 
 _cone: Any
 try:
@@ -236,10 +236,9 @@ class _Work:
         needed = self.size - len(self.lines) - len(self.equations) - 2
         found: list[Vector] = []
         found_masks: list[int] = []
-        deadline = current_deadline()
         for i in above:
-            if time.monotonic() >= deadline:
-                raise OutOfTimeError
+            check_time()
+            spend(2e-4 * len(below))
             mine, up, ray = masks[i], values[i], rays[i]
             for j in below:
                 common = mine & masks[j]

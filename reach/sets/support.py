@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.reach.programs.linear_program import new_solver
+from workbench.reach.programs.linear_program import new_solver, run
 from workbench.reach.time_limit import check_time
 
 _support: Any
@@ -144,8 +144,7 @@ class _SupportProgram:
     def solve(self, direction: Array) -> Supported | None:
         """The support in a direction."""
         self._solver.changeColsCost(len(self._columns), self._columns, -direction)
-        self._solver.run()
-        status = self._solver.getModelStatus()
+        status = run(self._solver)
         if status == self._optimal:
             duals = np.maximum(0.0, -np.array(self._solver.getSolution().row_dual))
             return Supported(-self._solver.getObjectiveValue(), duals)

@@ -122,17 +122,25 @@ const range = ([low, high]) => `${low === null ? '−∞' : show(low, 4)} … ${
 
 const SAID = { input: ['input'], parameter: ['parameter'] };
 
+// What is claimed of a variable now: intervals, or those values that have names.
+function claimedText(name) {
+  const claimed = claimedNow(name);
+  const symbols = symbolsOf(name);
+  if (!symbols.length) return claimed.map(range).join(' or ');
+  const isClaimed = (value) => claimed.some(([low, high]) => (low === null || low <= value) && (high === null || value <= high));
+  return symbols.filter((_, value) => isClaimed(value)).join(' or ');
+}
+
 function followState() {
   const run = chosenRun();
   if (!run) return;
   const location = chosenLocation();
   const set = chosenClaim() ? chosenClaim().set : null;
   const rows = NAMES.map((name) => {
-    const claimed = claimedNow(name);
     return element('tr', {},
       element('td', {}, name, ...(SAID[declaredAs(name).kind] || []).map((kind) => element('span', { class: 'kind' }, kind))),
       element('td', { class: 'number' }, symbolOf(name, chosenValue(name))),
-      ...(set ? [element('td', { class: 'number soft' }, claimed.map(range).join(' or '))] : []));
+      ...(set ? [element('td', { class: 'number soft' }, claimedText(name))] : []));
   });
   byId('state').replaceChildren(element('table', {},
     element('thead', {}, element('tr', {}, element('th', {}, 'variable'), element('th', {}, 'value'), ...(set ? [element('th', {}, set.functions ? 'claimed, given the others' : 'claimed here')] : []))),

@@ -86,6 +86,7 @@ class Plot {
     for (const shapes of Object.values(bad ? bad.locations : {})) {
       for (const one of shapes) if (one.axes.length === 1 && one.axes[0] === name) found.push(...one.shape.filter((end) => end !== null));
     }
+    found.push(...brokenEdges(name));
     return found;
   }
 

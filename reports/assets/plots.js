@@ -5,40 +5,89 @@ const SECTION_STEP = 3; // pixels between two cuts of a section
 const pairKey = (x, y) => `${x}\n${y}`;
 
 class TimePlot extends Plot {
-  // Bad values of the plotted variable are bands over all time.
+  // Bad values of the plotted variable: bands over all time where they depend on nothing else,
+  // otherwise with mode and other variables as they are in the selected run.
   drawBad(inside) {
-    const bad = chosenClaim().bad;
     const v = this.view;
     const seen = new Set();
-    for (const shapes of Object.values(bad.locations)) {
-      for (const one of shapes) {
-        if (one.axes.length !== 1 || one.axes[0] !== this.axes.y || seen.has(String(one.shape))) continue;
-        seen.add(String(one.shape));
-        band(inside, this, v.x0, v.x1, reach(one.shape, v.y0, v.y1), 'bad');
+    for (const [location, cases] of Object.entries(chosenClaim().bad.cases)) {
+      for (const one of cases) {
+        const names = namesOf(one);
+        if (!names.includes(this.axes.y)) continue;
+        if (names.length > 1 || !isBadEverywhere(one)) this.drawBadAlong(inside, location, one);
+        else if (!seen.has(keyOf(one))) {
+          seen.add(keyOf(one));
+          for (const interval of allowed(one, this.axes.y, () => null)) band(inside, this, v.x0, v.x1, finite(interval, v), 'bad');
+        }
       }
     }
+  }
+
+  drawBadAlong(inside, location, one) {
+    const run = chosenRun();
+    for (const stretch of run ? run.stretches : []) {
+      if (stretch.location !== location) continue;
+      const cuts = stretch.t.map((t) => [this.px(t), allowed(one, this.axes.y, run.knowing(stretch, t))]);
+      const tinted = shape('g', { class: 'bad-group' });
+      const hatched = shape('g', { fill: `url(#${this.pattern})` });
+      bands(tinted, this, cuts, 'solid');
+      bands(hatched, this, cuts, 'bad-lines');
+      inside.append(tinted, hatched, ...this.bounds(cuts));
+    }
+  }
+
+  // The finite ends of intervals, as lines from cut to cut.
+  bounds(cuts) {
+    const end = (k, side) => cuts.map(([at, intervals]) => [at, intervals[k] ? this.py(intervals[k][side]) : NaN]).filter((p) => Number.isFinite(p[1]));
+    const most = Math.max(0, ...cuts.map(([, intervals]) => intervals.length));
+    return [...Array(most).keys()].flatMap((k) => [end(k, 0), end(k, 1)])
+      .filter((line) => line.length > 1)
+      .map((line) => shape('path', { d: path(line), class: 'bound' }));
+  }
+
+  // From when on the run that breaks the property could not have been rescued.
+  drawLastChance(inside, run) {
+    const claim = chosenClaim();
+    const lost = claim.verdict.counterexample && claim.verdict.counterexample.safety_lost;
+    if (!lost || !run || run.claim !== claim.name) return;
+    const at = this.px(lost.time === null ? 0 : lost.time);
+    inside.append(
+      shape('line', { x1: at, x2: at, y1: MARGIN.top, y2: MARGIN.top + this.inner.h, class: 'lost' }),
+      shape('text', { x: at + 5, y: MARGIN.top + 13, class: 'lost-label' }, 'safety lost'));
   }
 
   // What the certificate claims of the variable, in the mode that the selected run is in.
   drawSets(inside) {
     const set = chosenClaim().set;
     const run = chosenRun();
-    for (const [start, end, node, location] of tubeStays(set, run)) {
-      const group = shape('g', { class: `claimed-group ${colourClass(location)}` });
-      for (const [owner, from, to, low, high] of set.tubes[this.axes.y] || []) {
-        if (owner === node && start + from < end) {
-          band(group, this, start + from, Math.min(start + to, end), reach([low, high], this.view.y0, this.view.y1), 'solid');
-        }
-      }
-      inside.append(group);
-    }
+    if (set && set.stays) this.drawTubes(inside, set);
     if (set && set.functions && run) this.drawAllowed(inside, set, run);
+    this.drawLastChance(inside, run);
     const intervals = set && set.intervals[this.axes.y];
     if (!intervals || !run) return;
     for (const stretch of run.stretches) {
       for (const one of intervals[stretch.location] || []) {
         band(inside, this, stretch.start, stretch.end, reach(one, this.view.y0, this.view.y1), `claimed-band ${colourClass(stretch.location)}`);
       }
+    }
+  }
+
+  // The flowpipe along the stays of every run that is drawn.
+  drawTubes(inside, set) {
+    const pieces = new Map();
+    for (const piece of set.tubes[this.axes.y] || []) pieces.set(piece[0], [...(pieces.get(piece[0]) || []), piece]);
+    const outlines = new Map(); // one for each mode: what overlaps does not pile up
+    for (const run of RUNS) {
+      for (const [start, end, node, location] of tubeStays(set, run)) {
+        if (!outlines.has(location)) outlines.set(location, new Set());
+        for (const [, from, to, low, high] of pieces.get(node) || []) {
+          const box = boxOf(this, start + from, Math.min(start + to, end), reach([low, high], this.view.y0, this.view.y1));
+          if (box) outlines.get(location).add(`M${box.left} ${box.top}H${box.right}V${box.bottom}H${box.left}Z`);
+        }
+      }
+    }
+    for (const [location, outline] of outlines) {
+      inside.append(shape('g', { class: `claimed-group ${colourClass(location)}` }, shape('path', { d: [...outline].join(''), class: 'solid' })));
     }
   }
 
@@ -59,7 +108,7 @@ class TimePlot extends Plot {
     const set = chosenClaim().set;
     if (!set) return 'No certificate, so nothing is claimed about these values.';
     if (set.functions && chosenRun()) return `Tinted: what the certificate leaves to ${this.axes.y}, with the other variables as they are in ${chosenRun().title}.`;
-    if (set.tubes[this.axes.y] && chosenRun()) return `Tinted: the flowpipe of ${this.axes.y}, along the stays of ${chosenRun().title}.`;
+    if (set.tubes[this.axes.y] && chosenRun()) return `Tinted: the flowpipe of ${this.axes.y}, along the stays of all runs.`;
     return set.intervals[this.axes.y] && chosenRun()
       ? `Tinted: what the certificate claims of ${this.axes.y} in the mode that ${chosenRun().title} is in.`
       : `The certificate claims nothing about ${this.axes.y} alone.`;
@@ -157,6 +206,46 @@ class PhasePlot extends Plot {
   }
 }
 
+const keyOf = (functions) => JSON.stringify(functions);
+const namesOf = (functions) => [...new Set(functions.flat().flatMap((term) => term.slice(1)))];
+
+// Whether a case of bad states does not depend on the mode.
+function isBadEverywhere(one) {
+  const { cases } = chosenClaim().bad;
+  return Object.keys(DATA.locations).every((location) => (cases[location] || []).some((other) => keyOf(other) === keyOf(one)));
+}
+
+// The bad states that the selected run ends in, if it breaks the selected property: what is at
+// most zero in them, and the values there.
+function broken() {
+  const [run, claim] = [chosenRun(), chosenClaim()];
+  const event = run && claim && run.events.find((e) => e.type === 'violation' && e.name === claim.name);
+  const stretch = event && run.stretches[event.stretch];
+  if (!stretch) return null;
+  const known = run.knowing(stretch, event.t);
+  const value = (terms) => terms.reduce((sum, [factor, name]) => sum + factor * (name === undefined ? 1 : known(name)), 0);
+  const beyond = (functions) => Math.max(...functions.map(value));
+  const cases = [...(claim.bad.cases[stretch.location] || [])].sort((a, b) => beyond(a) - beyond(b));
+  return cases.length ? { functions: cases[0], known } : null;
+}
+
+// The variables concerned, flowing ones first.
+function brokenNames() {
+  const found = broken();
+  const names = found ? namesOf(found.functions) : [];
+  return [...names.filter(isFlowing), ...names.filter((name) => !isFlowing(name))];
+}
+
+// The bounds of one of them.
+function brokenEdges(name) {
+  const found = broken();
+  if (!found || !namesOf(found.functions).includes(name)) return [];
+  return allowed(found.functions, name, found.known).flat().filter(Number.isFinite);
+}
+
+const isFlowing = (name) => declaredAs(name).kind === 'analog';
+const finite = (interval, view) => [Math.max(interval[0], Math.min(view.y0, interval[1])), Math.min(interval[1], Math.max(view.y1, interval[0]))];
+
 // An interval with an open end goes on beyond the view.
 const reach = (interval, low, high) => [
   interval[0] === null ? Math.min(low, interval[1] === null ? low : interval[1]) : interval[0],
@@ -172,12 +261,19 @@ function paint(inside, plot, attributes, make) {
   } else inside.append(make(attributes));
 }
 
-function band(inside, plot, x0, x1, interval, role) {
+// Where a part of the plot lies on the screen; null if there is nothing of it.
+function boxOf(plot, x0, x1, interval) {
   const left = clamp(plot.px(x0), -1e4, 1e4);
   const right = clamp(plot.px(x1), -1e4, 1e4);
   const top = clamp(plot.py(interval[1]), -1e4, 1e4);
   const bottom = clamp(plot.py(interval[0]), -1e4, 1e4);
-  if (right <= left || bottom <= top) return;
+  return right <= left || bottom <= top ? null : { left, right, top, bottom };
+}
+
+function band(inside, plot, x0, x1, interval, role) {
+  const box = boxOf(plot, x0, x1, interval);
+  if (!box) return;
+  const { left, right, top, bottom } = box;
   paint(inside, plot, role, (name) => shape('rect', { x: left, y: top, width: right - left, height: bottom - top, class: name }));
 }
 
@@ -202,12 +298,13 @@ function makePlots() {
     byId('phase-plot').remove();
     return;
   }
-  const used = chosenClaim() ? chosenClaim().bad.names.filter((n) => NAMES.includes(n)) : [];
+  const bad = chosenClaim() ? chosenClaim().bad.names : [];
+  const used = [...brokenNames(), ...bad].filter((n) => NAMES.includes(n));
   const first = used[0] || NAMES[0];
   // Steps of discrete variables say little across each other: flowing ones come first.
   const flowing = DATA.variables.filter((v) => v.kind === 'analog').map((v) => v.name);
   const up = flowing.includes(first) || !flowing.length ? first : flowing[0];
-  const other = flowing.find((n) => n !== up) || 'time';
+  const other = [...used.filter(isFlowing), ...flowing].find((n) => n !== up) || 'time';
   const time = new TimePlot(byId('time-plot'), { x: 'time', y: first });
   time.addChoice('plot', 'y', NAMES);
   const phase = new PhasePlot(byId('phase-plot'), { x: other, y: up });

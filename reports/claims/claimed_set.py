@@ -8,13 +8,14 @@ leaving the set, or is farthest outside.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache, partial
 from typing import Protocol, TypeAlias
 
 from workbench.models.expressions.expression import (
+    TRUE,
     Expression,
     add,
     conjunction,
@@ -33,7 +34,7 @@ from workbench.models.trace import Scalar
 from workbench.reports.claims.ellipsoids import is_always
 from workbench.reports.crosscheck.condition_tree import Condition, condition_tree
 from workbench.reports.crosscheck.piecewise import Pieces, largest
-from workbench.reports.words.inequalities import readable
+from workbench.reports.words.inequalities import readable, truth
 
 Cell: TypeAlias = tuple[Expression, ...]
 """A conjunction of conditions."""
@@ -133,21 +134,27 @@ def nearest_predicate(cells: Sequence[Cell], part: Pieces, t: float) -> Expressi
         for predicate in cell:
             found = largest(_tree(predicate), part, (t, t))
             value = -math.inf if found is None else found.value
-            if value < worst[0]:
+            if value < worst[0] or worst[1] is None:
                 worst = (value, predicate)
         if worst[0] > best[0] or best[1] is None:
             best = worst
     return best[1]
 
 
-def polyhedral_set(proof: PolyhedralProof) -> CellSet:
-    """The invariant of a polyhedral certificate."""
+def polyhedral_set(proof: PolyhedralProof, booleans: Collection[str] = ()) -> CellSet:
+    """The invariant of a polyhedral certificate. What it says of `booleans` alone is true or
+    false: there is no distance from it."""
     found: dict[str, list[Cell]] = {}
     for region in proof.regions:
         for number in range(len(region.cells)):
-            rows = tuple(at_most_zero(row.form) for row in region.rows(number))
-            found.setdefault(region.location, []).append(rows)
+            cell = (_face(row.form, booleans) for row in region.rows(number))
+            found.setdefault(region.location, []).append(tuple(f for f in cell if f != TRUE))
     return CellSet("polyhedral invariant", lambda location: tuple(found.get(location, ())))
+
+
+def _face(form: Form, booleans: Collection[str]) -> Expression:
+    said = truth(form, booleans)
+    return at_most_zero(form) if said is None else said
 
 
 def ellipsoid_set(invariant: QuadraticInvariant) -> CellSet:

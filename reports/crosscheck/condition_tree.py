@@ -25,7 +25,8 @@ MAX_SPLITS = 6
 
 @dataclass(frozen=True)
 class _Step:
-    """One node of a tree: a number, an atom, or the least or largest of earlier nodes."""
+    """One node of a tree: a number, an atom, whether an earlier node is positive (infinitely,
+    or not at all), or the least or largest of earlier nodes."""
 
     what: str
     number: float = 0.0
@@ -60,6 +61,8 @@ class Condition:
                 found.append(np.full(shape, step.number))
             elif step.what == "atom":
                 found.append(values[step.of[0]])
+            elif step.what == "truth":
+                found.append(np.where(found[step.of[0]] > 0, math.inf, -math.inf))
             else:
                 least = step.what == "min"
                 table = np.stack([found[i] for i in step.of])
@@ -131,6 +134,9 @@ class _Compiler:
         parts = [self.atom(choice, splits - 1) for choice in split.choices]
         return self.largest(*parts) if split.is_largest else self.least(*parts)
 
+    def truth(self, of: int) -> int:
+        return self.emit(_Step("truth", of=(of,)))
+
     def least(self, *of: int) -> int:
         return self.emit(_Step("min", of=of))
 
@@ -141,7 +147,8 @@ class _Compiler:
         if node.op is Op.BOOLEAN:
             return self.both(math.inf if node.value else -math.inf)
         if node.op is Op.VARIABLE:
-            return self.atom(add(node, -HALF)), self.atom(add(HALF, multiply(-1, node)))
+            is_true, is_false = add(node, -HALF), add(HALF, multiply(-1, node))
+            return self.truth(self.atom(is_true)), self.truth(self.atom(is_false))
         if node.op is Op.NOT:
             return args[0][1], args[0][0]
         if node.op is Op.AND:
@@ -168,19 +175,21 @@ class _Compiler:
         return (equal, different) if node.op is Op.EQUAL else (different, equal)
 
     def symbols(self, left: Expression, right: Expression) -> tuple[int, int]:
-        """Equal values of an enumeration, or different ones: by 1/2, since they are numbered."""
+        """Equal values of an enumeration, or different ones: less or more than 1/2 apart, since
+        they are numbered."""
         gap = add(right, multiply(-1, left))
         near = (add(gap, HALF), add(multiply(-1, gap), HALF))
         far = (add(gap, -HALF), add(multiply(-1, gap), -HALF))
-        return self.least(*map(self.atom, near)), self.largest(*map(self.atom, far))
+        equal, different = map(self.atom, near), map(self.atom, far)
+        return self.truth(self.least(*equal)), self.truth(self.largest(*different))
 
 
 _LOGICAL = (Op.AND, Op.OR, Op.NOT, Op.IF, Op.BOOLEAN)
 
 
 def condition_tree(condition: Expression) -> Condition:
-    """The robustness of a condition: in the units of its comparisons, 1/2 for a Boolean
-    and for values of enumerations."""
+    """The robustness of a condition: in the units of its comparisons; Booleans and values of
+    enumerations have no distance, they are right or wrong infinitely."""
     compiler = _Compiler()
     places: dict[int, tuple[int, int]] = {}
     pending: list[tuple[Expression, bool]] = [(condition, False)]

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from workbench.models.automaton import Automaton, Property
+from workbench.models.automaton import Automaton, Property, PropertyKind
 from workbench.models.expressions.expression import FALSE
 from workbench.models.expressions.printing import to_text
 from workbench.models.proof.problem import proved_view
-from workbench.models.trace import Scalar, Trace
+from workbench.models.trace import Ending, Scalar, Trace, scalar_text
 from workbench.models.unfolding import case_of
 from workbench.reports.claims.claimed_set import ClaimedSet, Stay
 from workbench.reports.crosscheck.certain_runs import stays
@@ -167,6 +167,7 @@ def cross_check(
     """
     checker = Checker(automaton, sets)
     claimed = counterexamples or {}
+    progress = {p.name for p in automaton.properties if p.kind is PropertyKind.PROGRESS}
     runs = tuple(checker.check(i, trace) for i, trace in enumerate(traces))
     found: list[Contradiction] = []
     for run in runs:
@@ -181,7 +182,9 @@ def cross_check(
             if margin.broken and at <= verified.get(name, -math.inf):
                 what = f"it breaks {name!r}, which is verified"
                 found.append(Contradiction(run.run, name, what, margin.place, margin.value))
-        if (name := claimed.get(run.run, "")) and not _broken(run.properties.get(name)):
+        name = claimed.get(run.run, "")
+        ends = name in progress and traces[run.run].outcome.ending is Ending.BLOCKED
+        if name and not ends and not _broken(run.properties.get(name)):
             what = f"it is a counterexample to {name!r} but does not break it"
             found.append(Contradiction(run.run, name, what, None, None))
     points = sum(len(s.degrees) + 1 for trace in traces for s in trace.segments)
@@ -195,4 +198,4 @@ def _broken(margin: Margin | None) -> bool:
 
 
 def _value(value: Scalar) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+    return f"{value:.9g}" if isinstance(value, float) else scalar_text(value)

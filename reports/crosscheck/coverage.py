@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.models.automaton import Automaton, Edge, HybridAutomaton
+from workbench.models.automaton import Automaton, Edge, HybridAutomaton, PropertyKind
 from workbench.models.expressions.expression import FALSE
 from workbench.models.trace import Ending, EventType, Trace
 from workbench.simulate.jump import edge_name
@@ -99,7 +99,9 @@ def _warnings(automaton: Automaton, traces: Sequence[Trace]) -> list[str]:
     untested = [
         claim.name
         for claim in automaton.properties
-        if seen and all(claim.bad_states(automaton.occupied(x)) == FALSE for x in seen)
+        if claim.kind is not PropertyKind.PROGRESS
+        and seen
+        and all(claim.bad_states(automaton.occupied(x)) == FALSE for x in seen)
     ]
     found += [
         f"No run reaches a place where {name!r} says anything: nothing here tests it."

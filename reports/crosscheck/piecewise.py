@@ -260,8 +260,9 @@ class Places:
 def bisect(
     combine: Callable[[Array], Array], bernstein: Array, places: Places, floor: float = -math.inf
 ) -> tuple[float, int, float] | None:
-    """The largest value above `floor` of `combine`, monotone in each of the polynomials
-    (first axis) given by Bernstein coefficients (last axis) on intervals: value, piece, u."""
+    """The largest value above `floor` (any, if that is -inf) of `combine`, monotone in each of
+    the polynomials (first axis) given by Bernstein coefficients (last axis) on intervals: value,
+    piece, u."""
     piece, low, high = places.piece, places.low, places.high
     best: tuple[float, int, float] | None = None
     value = floor
@@ -269,7 +270,7 @@ def bisect(
         for end, u in ((0, low), (-1, high)):
             values = combine(bernstein[:, :, end])
             i = int(np.argmax(values))
-            if values[i] > value:
+            if values[i] > value or (best is None and values[i] == value == -math.inf):
                 value = float(values[i])
                 best = (value, int(piece[i]), float(u[i]))
         bounds = combine(bernstein.max(axis=2))

@@ -37,6 +37,8 @@ arithmetic explains."""
 
 def in_words(claim: Property) -> str:
     """What is said of the property's formula, in words that come before it."""
+    if claim.kind is PropertyKind.PROGRESS:
+        return "From every reachable state time can pass or a jump leads on, and there is a run."
     every = (
         "In no reachable state"
         if claim.kind is PropertyKind.FORBIDDEN
@@ -81,12 +83,20 @@ def claimed(verdict: Verdict) -> list[str]:
             "The model has a behaviour that breaks the property; the run is part of this report "
             "and can be stepped through.",
             *(f"Confirmed: {c.how}{_beyond(c)}." for c in verdict.confirmations),
+            *(
+                [f"{verdict.last_chance.sentence[0].upper()}{verdict.last_chance.sentence[1:]}."]
+                if verdict.last_chance
+                else []
+            ),
         ]
     seconds = sum(verdict.effort.seconds.values())
     methods = len(tried(verdict))
     effort = f" by {counted(methods, 'method')}" if methods > 1 else f" by {verdict.method}"
     effort += f" in {seconds:.3g} s" if seconds >= SHORTEST else ""
-    return [f"Nothing is claimed: neither a proof nor a counterexample was found{effort}."]
+    return [
+        f"Nothing is claimed: neither a proof nor a counterexample was found{effort}.",
+        *(f"Known: {line}." for line in verdict.known),
+    ]
 
 
 def tried(verdict: Verdict) -> list[dict[str, str]]:
@@ -95,7 +105,7 @@ def tried(verdict: Verdict) -> list[dict[str, str]]:
         return []
     if verdict.method != "auto":
         return [{"method": verdict.method, "why": verdict.reason}]
-    split = (line.partition(": ") for line in verdict.reason.splitlines())
+    split = (line.partition(": ") for line in verdict.details)
     return [{"method": a, "why": b} if b else {"method": "", "why": a} for a, _, b in split]
 
 

@@ -8,6 +8,7 @@ from workbench.models.automaton import Property
 from workbench.models.dynamics import eliminate_algebraic
 from workbench.models.expressions.traversal import free_variables
 from workbench.models.proof.problem import LinearProblem
+from workbench.models.trace import scalar_text
 from workbench.models.verdict import Falsified
 from workbench.reports.analysis import Findings
 from workbench.reports.claims.claimed_set import at_most_zero
@@ -68,7 +69,9 @@ def _property_margin(
     data = _margin(margin, verdict)
     if margin.value is None:
         return data | {"text": "not reached"}
-    return data if is_measured else data | {"text": "broken" if data["broken"] else "holds"}
+    if is_measured and data["value"] is not None:
+        return data
+    return data | {"text": "broken" if data["broken"] else "holds"}
 
 
 def _margin(margin: Margin, verdict: Falsified | None = None) -> dict[str, Any]:
@@ -131,7 +134,7 @@ def _place_data(place: Place) -> dict[str, Any]:
         "location": place.location,
         "predicate": _cut(place.predicate),
         "values": {
-            n: short(v) if isinstance(v, float) and abs(v) < float("inf") else str(v)
+            n: short(v) if isinstance(v, float) and abs(v) < float("inf") else scalar_text(v)
             for n, v in place.values.items()
         },
     }

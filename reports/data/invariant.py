@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -13,22 +13,22 @@ from workbench.models.proof.quadratic import QuadraticInvariant
 from workbench.models.proof.quadratic_function import Polynomial, QuadraticFunctions
 from workbench.models.verdict import Verified
 from workbench.reports.claims.ellipsoids import is_always
-from workbench.reports.words.inequalities import bounds, rounded
+from workbench.reports.words.inequalities import rounded, row_texts
 
 MAX_INEQUALITIES = 400
 MAX_NODES = 30
 
 
-def invariant_data(verdict: Verified) -> dict[str, Any]:
+def invariant_data(verdict: Verified, booleans: Collection[str] = ()) -> dict[str, Any]:
     """The invariant in readable inequalities: for every location the cells, one of which
     every state lies in."""
-    proof = verdict.certificate.proof
+    proof = verdict.certificate.safety
     if isinstance(proof, PolyhedralProof):
         places: dict[str, list[list[str]]] = {}
         left = MAX_INEQUALITIES
         for region in proof.regions:
             for number in range(len(region.cells)):
-                lines = [str(b) for b in bounds(row.form for row in region.rows(number))]
+                lines = row_texts((row.form for row in region.rows(number)), booleans)
                 if left > 0:
                     places.setdefault(region.location, []).append(lines)
                 left -= len(lines)
@@ -49,14 +49,14 @@ def invariant_data(verdict: Verified) -> dict[str, Any]:
             },
             "left_out": 0,
         }
-    return _flowpipe(proof)
+    return _flowpipe(proof, booleans)
 
 
-def _flowpipe(proof: FlowpipeProof) -> dict[str, Any]:
+def _flowpipe(proof: FlowpipeProof, booleans: Collection[str]) -> dict[str, Any]:
     """A flowpipe by its nodes: where stays begin, and how they are followed."""
     places: dict[str, list[list[str]]] = {}
     for node in proof.nodes[:MAX_NODES]:
-        lines = [f"stays that begin with {b}" for b in bounds(node.entry)]
+        lines = [f"stays that begin with {b}" for b in row_texts(node.entry, booleans)]
         lines.append(
             f"are followed in {counted(node.count, 'step')} for "
             f"{rounded(float(list(node.ends)[-1]))}, "

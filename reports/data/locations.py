@@ -58,7 +58,7 @@ def location_names(findings: Findings) -> list[str]:
     """Every location that a run or a certificate mentions, in order of appearance."""
     found = [s.location for run in findings.runs for s in run.trace.segments]
     for verdict in findings.verdicts:
-        proof = verdict.certificate.proof if isinstance(verdict, Verified) else None
+        proof = verdict.certificate.safety if isinstance(verdict, Verified) else None
         if isinstance(proof, PolyhedralProof):
             found += [region.location for region in proof.regions]
         elif isinstance(proof, QuadraticInvariant | QuadraticFunctions):

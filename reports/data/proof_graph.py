@@ -26,7 +26,7 @@ from workbench.models.proof.polyhedral import (
 from workbench.models.proof.problem import LinearProblem
 from workbench.reports.pictures.diagram_parts import LINE_LIMIT, Arrow, box, chart, start_point
 from workbench.reports.pictures.svg import Line, cut, document
-from workbench.reports.words.inequalities import bounds
+from workbench.reports.words.inequalities import boolean_names, row_texts
 
 MAX_NODES = 48
 LINES = 5
@@ -54,11 +54,12 @@ def proof_graph(problem: LinearProblem, proof: PolyhedralProof) -> ProofGraph | 
     if sum(len(region.cells) for region in proof.regions) > MAX_NODES:
         return None
     numbers: dict[tuple[int, int], int] = {}
+    booleans = boolean_names(problem.automaton)
     nodes: list[tuple[str, tuple[str, ...]]] = []
     for r, region in enumerate(proof.regions):
         for c in range(len(region.cells)):
             numbers[r, c] = len(nodes)
-            lines = tuple(map(str, bounds(row.form for row in region.rows(c))))
+            lines = tuple(row_texts((row.form for row in region.rows(c)), booleans))
             nodes.append((region.location, lines))
     arrows = dict.fromkeys((*_evident(problem, proof, numbers), *_flows(proof, numbers)))
     return ProofGraph(tuple(nodes), tuple(arrows))

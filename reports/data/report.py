@@ -10,11 +10,24 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 from pathlib import PurePath
 from typing import Any
 
+from workbench.abstraction.blocking import look
 from workbench.abstraction.predicates.refinement_history import RefinementRound
-from workbench.models.automaton import TIME, Automaton, Input, Kind, Parameter, Property, Variable
+from workbench.abstraction.unreached import Unreached, unreached
+from workbench.models.automaton import (
+    TIME,
+    Automaton,
+    Input,
+    Kind,
+    Parameter,
+    Property,
+    PropertyKind,
+    Variable,
+)
 from workbench.models.catalogue import find
 from workbench.models.expressions.expression import TRUE, Expression
 from workbench.models.expressions.printing import to_text
@@ -35,9 +48,11 @@ from workbench.reports.data.sets import bad_data, set_data
 from workbench.reports.data.trace import Shown, Transitions, sizes_of, trace_data
 from workbench.reports.data.verdict import Provenance, verdict_data
 from workbench.reports.enclosed_counterexample import recipe_of
+from workbench.reports.pictures import abstract_graph
 from workbench.reports.pictures.diagram import transition_tag
 from workbench.reports.pictures.projection import hull_box
 from workbench.reports.words import wording
+from workbench.reports.words.inequalities import boolean_names
 from workbench.reports.words.run_recipe import recipe_lines
 
 SCHEMA = "charon-workbench/report/2"
@@ -78,10 +93,19 @@ def report_data(findings: Findings) -> dict[str, Any]:
         "runs": runs,
         "crosscheck": crosscheck_data(findings),
         "coverage": _coverage(findings),
+        "blocking": look(findings.automaton, findings.until).sentence,
+        "unreached": _unreached(findings).sentence,
         "seconds": {phase: round(s, 3) for phase, s in findings.seconds.items()},
         "settings": _settings(findings),
         "command": findings.command,
     }
+
+
+def _unreached(findings: Findings) -> Unreached:
+    """What no run reaches, by all that was proved."""
+    verdicts = [v for v in findings.verdicts if isinstance(v, Verified)]
+    by_proof = (unreached(findings.automaton, verdict.certificate) for verdict in verdicts)
+    return reduce(or_, by_proof, unreached(findings.automaton))
 
 
 def overall(data: Mapping[str, Any]) -> str:
@@ -204,10 +228,11 @@ def _property(
         check_seconds=None if checked is None else round(checked.seconds, 4),
     )
     places = location_names(findings)
+    given = findings.given.get(verdict.claim)
     data = {
         "name": claim.name,
         "kind": str(claim.kind),
-        "formula": to_text(claim.condition),
+        "formula": "" if claim.kind is PropertyKind.PROGRESS else to_text(claim.condition),
         "where": "" if claim.where == TRUE else to_text(claim.where),
         "line": None if claim.span is None else [PurePath(claim.span.file).name, claim.span.line],
         "words": claim_words.in_words(claim),
@@ -220,6 +245,7 @@ def _property(
         "bad": bad_data(automaton, claim, places, box),
         "set": None,
         "graph": None,
+        "given": None if given is None else abstract_graph.as_data(given),
         "invariant": None,
         "certificate_check": None,
         "certificate_sha256": None,
@@ -238,7 +264,7 @@ def _property(
             first,
         )
         data["graph"] = _graph(findings, verdict)
-        data["invariant"] = invariant_data(verdict)
+        data["invariant"] = invariant_data(verdict, boolean_names(automaton))
         accepted = isinstance(checked.judgement, Accepted)
         data["certificate_check"] = {
             "accepted": accepted,
@@ -283,7 +309,7 @@ def _round(made: RefinementRound) -> dict[str, Any]:
 
 def _graph(findings: Findings, verdict: Verified) -> dict[str, Any] | None:
     """The abstract states of a polyhedral proof."""
-    proof = verdict.certificate.proof
+    proof = verdict.certificate.safety
     if not isinstance(proof, PolyhedralProof):
         return None
     problem = linear_problem(findings.automaton, findings.claim(verdict.claim))

@@ -11,8 +11,9 @@ from typing import Any
 from workbench.models.automaton import Automaton, Property
 from workbench.models.expressions.expression import Expression
 from workbench.models.proof.certificate import Certificate, PolyhedralProof
-from workbench.models.proof.linear import Row, Rows, TooManyCasesError, alternatives
-from workbench.models.proof.problem import LinearProblem, linear_problem, proved_view
+from workbench.models.proof.linear import Form, Row, Rows, TooManyCasesError, alternatives
+from workbench.models.proof.pieces import by_cases
+from workbench.models.proof.problem import LinearProblem, linear_problem
 from workbench.models.proof.quadratic import QuadraticInvariant
 from workbench.models.proof.quadratic_function import QuadraticFunctions
 from workbench.models.trace import Scalar, Trace
@@ -33,35 +34,46 @@ SECONDS = 6.0
 def bad_data(
     automaton: Automaton, claim: Property, locations: Sequence[str], box: Box
 ) -> dict[str, Any]:
-    """The bad states of a property, by location: for one or two variables that they depend
-    on, intervals and polygons; `names` are the variables concerned."""
+    """The bad states of a property, by location: `cases` are what is at most zero in them, as
+    terms (factor, name); for one or two variables that they depend on, `locations` has intervals
+    and polygons; `names` are the variables concerned."""
     names: set[str] = set()
-    told = next(p for p in proved_view(automaton).properties if p.name == claim.name)
+    problem = linear_problem(automaton, claim)
+    cases: dict[str, list[Any]] = {}
     shapes: dict[str, list[Any]] = {}
     for location in locations:
-        for rows in _cases(told.bad_states(automaton.occupied(location))):
+        for rows in _cases(problem, problem.claim.bad_states(automaton.occupied(location))):
             used = {n for row in rows for n in row.form.coefficients}
-            if not used or not used <= set(box) or len(used) > 2:
+            if not used or not used <= set(box):
                 continue
             names |= used
+            cases.setdefault(location, []).append([_terms(row.form) for row in rows])
             axes = sorted(used)
+            shape: list[Any] = []
             if len(axes) == 1:
                 interval = Shadow(rows, {}).interval(axes[0])
-                shape: list[Any] = [] if interval is None else _open_ends(interval)
-            else:
+                if interval is not None and (interval[0] < interval[1] or not rows[0].strict):
+                    shape = _open_ends(interval)
+            elif len(axes) == 2:
                 shadow = Shadow(rows, {n: box[n] for n in used})
                 shape = _points(shadow.polygon(axes[0], axes[1]))
             if shape:
                 shapes.setdefault(location, []).append({"axes": axes, "shape": shape})
-    return {"names": sorted(names), "locations": shapes}
+    return {"names": sorted(names), "cases": cases, "locations": shapes}
 
 
-def _cases(bad: Expression) -> Iterator[Rows]:
+def _cases(problem: LinearProblem, bad: Expression) -> Iterator[Rows]:
     """The bad states alone, without the location's invariant."""
     try:
-        yield from alternatives(bad)
+        yield from alternatives(by_cases(bad, problem.types), problem.types)
     except TooManyCasesError:
         return
+
+
+def _terms(form: Form) -> list[list[Any]]:
+    """A form as (factor, name) of its terms, the constant without a name."""
+    constant = [[short(float(form.constant), 9)]] if form.constant else []
+    return [*constant, *([short(float(a), 9), n] for n, a in form.coefficients.items())]
 
 
 def set_data(
@@ -75,7 +87,7 @@ def set_data(
 ) -> dict[str, Any] | None:
     """The invariant of a certificate: intervals of every variable and polygons of pairs, by
     location. `first` are the variables whose pairs matter most."""
-    proof = certificate.proof
+    proof = certificate.safety
     if isinstance(proof, PolyhedralProof):
         problem = linear_problem(automaton, claim)
         known = {name: ends for name, ends in box.items() if name in problem.names}
@@ -218,7 +230,7 @@ def pair_key(x: str, y: str) -> str:
 
 
 def _ordered(box: Mapping[str, object], first: Sequence[str]) -> list[str]:
-    chosen = [n for n in first if n in box]
+    chosen = list(dict.fromkeys(n for n in first if n in box))
     return [*chosen, *(n for n in box if n not in chosen)]
 
 

@@ -56,6 +56,9 @@ def verdict_data(
         "method": verdict.method,
         "reason": verdict.reason if isinstance(verdict, Unknown) else None,
         "advice": verdict.advice if isinstance(verdict, Unknown) else None,
+        "known": list(verdict.known) if isinstance(verdict, Unknown) else [],
+        "details": list(verdict.details) if isinstance(verdict, Unknown) else [],
+        "cut": list(verdict.cut) if isinstance(verdict, Unknown) else [],
         "assumptions": assumptions(model),
     }
     if isinstance(verdict, Verified):
@@ -80,6 +83,11 @@ def verdict_data(
                 for c in verdict.confirmations
             ],
         }
+        if verdict.last_chance is not None:
+            data["counterexample"]["safety_lost"] = {
+                "time": verdict.last_chance.time,
+                "rescue": verdict.last_chance.rescue,
+            }
     return data | {
         "statistics": statistics(verdict.effort),
         "versions": versions(),

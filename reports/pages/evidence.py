@@ -11,6 +11,7 @@ from workbench.models.counting import counted
 from workbench.reports.data.proof_graph import draw_proof_graph
 from workbench.reports.pages.markup import Markup, tag
 from workbench.reports.pages.sections import heads, section, without_style
+from workbench.reports.pictures import abstract_graph
 
 Data = Mapping[str, Any]
 
@@ -21,6 +22,7 @@ OPEN_LINES = 120
 def graph(data: Data) -> Markup:
     """The abstract states of proofs, where they are made of cells."""
     blocks = [_graph(p, data["locations"]) for p in data["properties"] if p["certificate_check"]]
+    blocks += [_given(p) for p in data["properties"] if p["given"]]
     blocks += [_rounds(p) for p in data["properties"] if p["rounds"]]
     empty = tag(
         "p", "No property of this report is verified, so no verdict rests on abstract states."
@@ -57,6 +59,25 @@ def _graph(claim: Data, locations: Data) -> Markup:
     return tag(
         "article",
         title,
+        tag("p", words, class_="small"),
+        tag("div", drawn, class_="diagram graph", tabindex=0),
+        class_="certificate",
+    )
+
+
+def _given(claim: Data) -> Markup:
+    """The abstract states that refinement begins with."""
+    states = claim["given"]["states"]
+    bad = sum(state["bad"] for state in states)
+    words = (
+        "With the given predicates, and those of guards, invariants and the property, "
+        f"{counted(len(states), 'abstract state')} can be reached"
+        + (", a bad one among them: the path there need not be one of a run." if bad else ".")
+    )
+    drawn = without_style(abstract_graph.to_svg(abstract_graph.from_data(claim["given"])))
+    return tag(
+        "article",
+        tag("h3", f"{claim['name']}: before refinement"),
         tag("p", words, class_="small"),
         tag("div", drawn, class_="diagram graph", tabindex=0),
         class_="certificate",

@@ -2,17 +2,18 @@
 
 `tag` builds an element; every string that is not already `Markup` is escaped. Data enters a
 page as JSON inside a script element (`data_block`), with every character escaped that could
-end the element or the line.
+end the element or the line. Characters that do not show are written out (`visible`).
 """
 
 from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from html import escape
 from typing import Any, TypeAlias
+from unicodedata import category
 
 
 class Markup(str):
@@ -23,6 +24,7 @@ class Markup(str):
 
 Content: TypeAlias = "str | int | float | Iterable[Content] | None"
 
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _VOID = frozenset({"meta", "input", "br", "hr", "col"})
 _IN_JSON = {
     "<": "\\u003c",
@@ -33,6 +35,29 @@ _IN_JSON = {
 U+2028 and U+2029 among it, is escaped by the encoder."""
 
 
+def visible(text: str) -> str:
+    """The text with characters that do not show written out: what turns the direction of writing
+    or takes no space could make one name look like another."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_written_out(c) if category(c) in _UNSEEN else c for c in text)
+
+
+def visible_data(value: Any) -> Any:
+    """Plain data, all its texts made visible, those by which others are found as well."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {visible_data(key): visible_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [visible_data(item) for item in value]
+    return value
+
+
+def _written_out(character: str) -> str:
+    return character if character in "\n\r\t" else f"\\u{ord(character):04x}"
+
+
 def markup(content: Content) -> Markup:
     """Content as markup: strings escaped, lists joined, None nothing."""
     if content is None:
@@ -40,7 +65,7 @@ def markup(content: Content) -> Markup:
     if isinstance(content, Markup):
         return content
     if isinstance(content, str):
-        return Markup(escape(content))
+        return Markup(escape(visible(content)))
     if isinstance(content, int | float):
         return Markup(escape(str(content)))
     return Markup("".join(map(markup, content)))
@@ -54,7 +79,7 @@ def tag(name: str, /, *content: Content, **attributes: str | int | bool | None) 
         if value is None or value is False:
             continue
         plain = key.rstrip("_").replace("_", "-")
-        parts.append(plain if value is True else f'{plain}="{escape(str(value))}"')
+        parts.append(plain if value is True else f'{plain}="{escape(visible(str(value)))}"')
     opening = f"<{' '.join(parts)}>"
     if name in _VOID:
         return Markup(opening)

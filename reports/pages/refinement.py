@@ -11,8 +11,9 @@ from workbench.abstraction.refinement.proof_tree import Proof
 from workbench.models.counting import counted
 from workbench.models.model import Model
 from workbench.models.proof.refinement import RefinementCertificate
+from workbench.models.trace import scalar_text
 from workbench.reports.data.refinement import failure_lines, outcome_word, proof_data
-from workbench.reports.pages.markup import Content, Markup, data_block, tag
+from workbench.reports.pages.markup import Content, Markup, data_block, tag, visible_data
 from workbench.reports.pages.report import page
 from workbench.reports.pages.sections import section
 from workbench.reports.words.inequalities import bounds, rounded
@@ -71,7 +72,7 @@ def refinement_page(compared: Comparison) -> str:
             _sources_section(compared),
             _provenance_section(compared),
         ),
-        data_block("refinement-data", _data(compared)),
+        data_block("refinement-data", visible_data(_data(compared))),
         data_overall="",
     )
     return page(f"{label}: {compared.word}", body)
@@ -125,9 +126,7 @@ def _run_section(compared: Comparison) -> Content:
     if not isinstance(outcome, Refuted):
         return None
     miss = outcome.mismatch
-    rows = [
-        (name, f"{v:.6g}" if isinstance(v, float) else str(v)) for name, v in miss.values.items()
-    ]
+    rows = [(name, scalar_text(v)) for name, v in miss.values.items()]
     jumps = [(f"{e.time:.6g}", e.name) for e in outcome.trace.jumps[:MAX_ROWS]]
     return section(
         "run",

@@ -16,7 +16,16 @@ from typing import Any
 from workbench.reports.analysis import Findings
 from workbench.reports.data.report import overall
 from workbench.reports.pages import crosscheck_table, evidence, sections, verdict_cards
-from workbench.reports.pages.markup import Markup, data_block, script, source_hash, style, tag
+from workbench.reports.pages.markup import (
+    Markup,
+    data_block,
+    script,
+    source_hash,
+    style,
+    tag,
+    visible,
+    visible_data,
+)
 from workbench.reports.pictures.diagram import draw_agent, draw_automaton
 from workbench.reports.pictures.svg import STYLE
 
@@ -68,7 +77,7 @@ def render(
 ) -> str:
     """The page of one model; `certificates` and `recordings` (of counterexamples) are the texts
     of files that it can save, by property."""
-    worst = overall(data)
+    worst, data = overall(data), visible_data(data)
     body = tag(
         "body",
         verdict_cards.header(data, worst),
@@ -92,8 +101,8 @@ def render(
         ),
         sections.player(data),
         data_block("report-data", data),
-        data_block("certificates", {name: packed(text) for name, text in certificates.items()}),
-        data_block("recordings", {name: packed(text) for name, text in recordings.items()}),
+        data_block("certificates", {visible(n): packed(text) for n, text in certificates.items()}),
+        data_block("recordings", {visible(n): packed(text) for n, text in recordings.items()}),
         script(scripts()),
         data_overall=worst,
     )

@@ -19,11 +19,13 @@ LONG_FORMULA = 400
 def header(data: Data, worst: str) -> Markup:
     """The head of the page: model, worst verdict, contradictions."""
     model = data["model"]
+    missing = "; ".join(part for part in (data["blocking"], data["unreached"]) if part)
     return tag(
         "header",
         tag("p", "charon-workbench · verification report", class_="brand"),
         tag("div", tag("h1", model["label"]), badge(worst), class_="headline"),
         tag("p", model["title"], class_="subtitle") if model["title"] else None,
+        tag("p", f"But {missing}.", class_="subtitle") if missing else None,
         _alarm(data),
         class_="top",
     )
@@ -63,7 +65,9 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
         "article",
         tag("div", badge(outcome), tag("span", scope, class_="scope"), class_="row"),
         tag("h3", claim["name"]),
-        tag("p", claim["words"], " ", _formula(claim["formula"]), class_="formula"),
+        tag("p", claim["words"], " ", _formula(claim["formula"]), class_="formula")
+        if claim["formula"]
+        else tag("p", claim["words"]),
         tag(
             "p",
             f"{len(runs)} of the simulated runs break it (run {runs[0]} is the first), but no "
@@ -74,7 +78,7 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
         else None,
         tag(
             "div",
-            _points("What this says", claim["claimed"]),
+            _points("What this says", [*claim["claimed"], *_closest(claim, data)]),
             _points(
                 "What to do" if outcome == "unknown" else "What this does not say",
                 claim["not_claimed"],
@@ -93,6 +97,25 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
         data_claim=index,
         tabindex=0,
     )
+
+
+def _closest(claim: Data, data: Data) -> list[str]:
+    """How close the simulated runs came to breaking a property that none breaks."""
+    margins = [run["properties"].get(claim["name"]) for run in data["crosscheck"]["runs"]]
+    measured = [(m["value"], i, m) for i, m in enumerate(margins) if m and m["value"] is not None]
+    if not measured or claim["verdict"]["outcome"] == "falsified":
+        return []
+    value, number, margin = min(measured, key=lambda one: one[:2])
+    if value <= 0 or margin["broken"] or margin["text"] == "holds":
+        return []
+    place = margin["place"]
+    when = (
+        "" if place is None else f" (run {number} at t = {place['t']:.5g}, in {place['location']})"
+    )
+    return [
+        f"Of {counted(len(measured), 'simulated run')} the closest comes within {value:.4g} of "
+        f"breaking it{when}."
+    ]
 
 
 def _tried(methods: list[Data]) -> Content:

@@ -25,11 +25,26 @@ MOST_DRAWN = 150
 """Pictures of larger graphs would help nobody: they say so and show the first states."""
 
 
-def to_json(graph: networkx.MultiDiGraph) -> str:
+def as_data(graph: networkx.MultiDiGraph) -> dict[str, Any]:
     """Nodes and edges with all their attributes."""
     nodes = [{"id": k, **data} for k, data in graph.nodes(data=True)]
     edges = [{"source": a, "target": b, **data} for a, b, data in graph.edges(data=True)]
-    return json.dumps({"schema": SCHEMA, "states": nodes, "steps": edges}, indent=1) + "\n"
+    return {"schema": SCHEMA, "states": nodes, "steps": edges}
+
+
+def from_data(data: Mapping[str, Any]) -> networkx.MultiDiGraph:
+    """The graph of `as_data`."""
+    import networkx
+
+    graph = networkx.MultiDiGraph()
+    graph.add_nodes_from((node["id"], node) for node in data["states"])
+    graph.add_edges_from((edge["source"], edge["target"], edge) for edge in data["steps"])
+    return graph
+
+
+def to_json(graph: networkx.MultiDiGraph) -> str:
+    """Nodes and edges with all their attributes, as a text."""
+    return json.dumps(as_data(graph), indent=1) + "\n"
 
 
 def to_dot(graph: networkx.MultiDiGraph) -> str:

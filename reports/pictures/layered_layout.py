@@ -7,10 +7,15 @@ keep links straight. Labels are places with a size, so they never overlap anythi
 
 The result is deterministic: it depends on the order of nodes and links and on nothing else.
 All computation is for layers from top to bottom; `across=True` exchanges the axes.
+
+A drawing that changes a little should look as it did: given where nodes stood, these keep their
+layers and their order, and move only where they would meet something; new ones are put near
+those they are linked with. Such layers may hold both ends of a link, which then turns below them.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict, deque
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +28,18 @@ PORT_GAP = 16.0
 PORT_MARGIN = 14.0
 LABEL_INDENT = 7.0
 SWEEPS = 12
+LEAST_SWEEPS = 3
+PLACES_SWEPT = 40_000
+"""Large graphs are swept less often: about so many places are moved in all, for each of the
+sweeps of a small graph."""
+LONG_CHAIN = 60
+"""Links with more places than this are straightened by where these were before a sweep."""
+FIRM = 1e3
+KEPT_FIRM = 1e7
+KEPT_GAP = 14.0
+"""How near layers may come in a drawing that is kept, before they give way."""
+SAME_LAYER = 1.0
+"""How far apart the centres of nodes on one layer may be, in a drawing that is kept."""
 
 Point = tuple[float, float]
 
@@ -93,14 +110,23 @@ class _Place:
         return self.left + self.line
 
 
-def arrange(nodes: Sequence[Size], links: Sequence[Link], *, across: bool = False) -> Arrangement:
-    """Place the nodes in layers from top to bottom, or, `across`, from left to right."""
+def arrange(
+    nodes: Sequence[Size],
+    links: Sequence[Link],
+    *,
+    across: bool = False,
+    earlier: Sequence[Point | None] = (),
+) -> Arrangement:
+    """Place the nodes in layers from top to bottom, or, `across`, from left to right. `earlier`
+    are the centres of the nodes in a drawing to be kept, None for nodes that are new."""
     if not nodes:
         return Arrangement(Size(0, 0), (), ())
     sizes = [size.swapped if across else size for size in nodes]
     labels = [link.label.swapped if across else link.label for link in links]
-    work = _Work(sizes, links, labels, label_after_line=not across)
-    result = work.run()
+    centres = [c and (c[1], c[0]) if across else c for c in earlier]
+    kept = any(c is not None for c in centres)
+    make = _Kept(centres, sizes, links, labels, not across) if kept else None
+    result = (make or _Work(sizes, links, labels, not across)).run()
     return _transposed(result) if across else result
 
 
@@ -130,7 +156,6 @@ class _Work:
         sizes: Sequence[Size],
         links: Sequence[Link],
         labels: Sequence[Size],
-        *,
         label_after_line: bool,
     ):
         self.sizes = sizes
@@ -145,10 +170,14 @@ class _Work:
         self.layers: list[list[int]] = []
         self.chains: dict[int, list[int]] = {}
         self.reversed: set[int] = set()
+        self.level: set[int] = set()  # links between two nodes of one layer
+        self.sweeps = SWEEPS
 
     def run(self) -> Arrangement:
         ranks = self._ranks()
         self._make_places(ranks)
+        few = max(PLACES_SWEPT // len(self.places), LEAST_SWEEPS)
+        self.sweeps = min(SWEEPS, few)
         self._order()
         self._set_heights()
         self._straighten()
@@ -204,7 +233,7 @@ class _Work:
 
     def _make_places(self, ranks: list[int]) -> None:
         """Nodes on the even layers; a link's label on the odd layer nearest its middle."""
-        self.layers = [[] for _ in range(2 * max(ranks) + 1)]
+        self.layers = [[] for _ in range(2 * max(ranks) + (2 if self.level else 1))]
         for node, size in enumerate(self.sizes):
             width, height = size.width, size.height
             for index in self.loops[node]:
@@ -216,6 +245,11 @@ class _Work:
                 continue
             upper, lower = self._ends(index)
             first, last = 2 * ranks[upper], 2 * ranks[lower]
+            if index in self.level:
+                turn = self._add(first + 1, self._way(index, True))
+                self.places[turn].above += [upper, lower]
+                self.chains[index] = [upper, turn, lower]
+                continue
             middle = first + 1 + 2 * ((last - first - 2) // 4)
             between = [
                 self._add(layer, self._way(index, layer == middle))
@@ -247,7 +281,7 @@ class _Work:
         fewest = self._crossings()
         for first in (best, [layer[::-1] for layer in best]):
             self.layers = [list(layer) for layer in first]
-            for sweep in range(SWEEPS):
+            for sweep in range(self.sweeps):
                 if fewest == 0:
                     break
                 downwards = sweep % 2 == 0
@@ -276,9 +310,9 @@ class _Work:
             ends: list[int] = []
             for place in upper:
                 here = sorted(position[b] for b in self.places[place].below)
+                total += sum(len(ends) - bisect_right(ends, end) for end in here)
                 for end in here:
-                    total += sum(1 for other in ends if other > end)
-                ends.extend(here)
+                    insort(ends, end)
         return total
 
     # Coordinates
@@ -298,31 +332,43 @@ class _Work:
         later sweeps the places of one link try to stand below each other."""
         for layer in self.layers:
             self._settle(layer, [0.0] * len(layer))
-        aligned = {
-            p: chain[1:-1] for chain in self.chains.values() for p in chain[1:-1] if len(chain) > 3
-        }
-        for sweep in range(3 * SWEEPS):
+        chains = [chain[1:-1] for chain in self.chains.values() if len(chain) > 3]
+        aligned = {p: number for number, chain in enumerate(chains) for p in chain}
+        for sweep in range(3 * self.sweeps):
             downwards = sweep % 2 == 0
+            late = sweep >= self.sweeps
+            lines = [self._line(chain) for chain in chains] if late else []
             for layer in self.layers if downwards else reversed(self.layers):
                 wanted = []
                 for p in layer:
                     place = self.places[p]
+                    if late and p in aligned and len(chains[aligned[p]]) > LONG_CHAIN:
+                        wanted.append(lines[aligned[p]] - place.line)
+                        continue
                     if sweep < 4:
                         near = place.above if downwards else place.below
-                    elif sweep >= SWEEPS and p in aligned:
-                        near = aligned[p]
+                    elif late and p in aligned:
+                        near = chains[aligned[p]]
                     else:
                         near = place.above + place.below
                     anchors = [self.places[n].anchor for n in near] or [place.anchor]
                     wanted.append(sum(anchors) / len(anchors) - place.line)
-                firm = aligned if sweep >= SWEEPS else {}
+                firm = aligned if late else {}
                 self._settle(layer, wanted, firm)
         leftmost = min(place.left for place in self.places)
         for place in self.places:
             place.left -= leftmost
 
+    def _line(self, chain: Sequence[int]) -> float:
+        """Where the places of a link are on average."""
+        return sum(self.places[p].anchor for p in chain) / len(chain)
+
     def _settle(
-        self, layer: list[int], wanted: list[float], firm: Container[int] = frozenset()
+        self,
+        layer: list[int],
+        wanted: list[float],
+        firm: Container[int] = frozenset(),
+        firmness: float = FIRM,
     ) -> None:
         """The positions nearest to those wanted, in the sense of least squares, that keep
         the order and the gaps (pool adjacent violators); `firm` places hardly give way."""
@@ -333,7 +379,8 @@ class _Work:
             offset += self.places[p].width + GAP_BESIDE
         goals = [w - o for w, o in zip(wanted, offsets, strict=True)]
         weights = [
-            1000.0 if p in firm else 1.0 if self.places[p].node is not None else 4.0 for p in layer
+            firmness if p in firm else 1.0 if self.places[p].node is not None else 4.0
+            for p in layer
         ]
         for p, value, shift in zip(layer, monotone(goals, weights), offsets, strict=True):
             self.places[p].left = value + shift
@@ -341,7 +388,7 @@ class _Work:
     # Drawing
 
     def _result(self) -> Arrangement:
-        corners = tuple((p.left, p.top) for p in self.places[: len(self.sizes)])
+        corners = tuple((self.places[n].left, self._top(n)) for n in range(len(self.sizes)))
         tops, bottoms = self._ports()
         routes = []
         for index, link in enumerate(self.links):
@@ -353,24 +400,32 @@ class _Work:
         height = max(p.top + p.height for p in self.places)
         return Arrangement(Size(width, height), corners, tuple(routes))
 
+    def _top(self, node: int) -> float:
+        """The top of a node, which stands in the middle of its place (labels may be higher)."""
+        place = self.places[node]
+        return place.top + (place.height - self.sizes[node].height) / 2
+
     def _ports(self) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
         """Where links touch the top and bottom of nodes: as straight on as room allows."""
-        tops: dict[tuple[int, int], float] = {}
-        bottoms: dict[tuple[int, int], float] = {}
-        for node, size in enumerate(self.sizes):
-            for ports, end in ((bottoms, 0), (tops, -1)):
-                touching = [
-                    (self.places[chain[1 if end == 0 else -2]].anchor, index)
-                    for index, chain in self.chains.items()
-                    if chain[end] == node
-                ]
-                touching.sort()
-                left = self.places[node].left
-                for (_, index), x in zip(
-                    touching, _spread([t[0] for t in touching], left, size.width), strict=True
-                ):
-                    ports[node, index] = x
-        return tops, bottoms
+        above: dict[int, list[tuple[float, int]]] = defaultdict(list)
+        below: dict[int, list[tuple[float, int]]] = defaultdict(list)
+        for index, chain in self.chains.items():
+            below[chain[0]].append((self.places[chain[1]].anchor, index))
+            ends = below if index in self.level else above
+            ends[chain[-1]].append((self.places[chain[-2]].anchor, index))
+        return self._spread_out(above), self._spread_out(below)
+
+    def _spread_out(
+        self, touching: dict[int, list[tuple[float, int]]]
+    ) -> dict[tuple[int, int], float]:
+        """Where links touch one side of each node, by node and link."""
+        ports: dict[tuple[int, int], float] = {}
+        for node, wanted in touching.items():
+            wanted.sort()
+            left, width = self.places[node].left, self.sizes[node].width
+            found = _spread([anchor for anchor, _ in wanted], left, width)
+            ports.update(((node, i), x) for (_, i), x in zip(wanted, found, strict=True))
+        return ports
 
     def _route(
         self,
@@ -379,8 +434,10 @@ class _Work:
         bottoms: dict[tuple[int, int], float],
     ) -> Route:
         chain = self.chains[index]
+        if index in self.level:
+            return self._turn(chain, bottoms[chain[0], index], bottoms[chain[-1], index])
         upper, lower = self.places[chain[0]], self.places[chain[-1]]
-        under = upper.top + self.sizes[chain[0]].height
+        under = self._top(chain[0]) + self.sizes[chain[0]].height
         leave, enter = bottoms[chain[0], index], tops[chain[-1], index]
         points: list[Point] = [(leave, under), (leave, upper.passage[1])]
         label = points[0]
@@ -391,11 +448,29 @@ class _Work:
                 points.append((place.anchor, place.passage[1]))
             if place.height:
                 label = (place.left + (LABEL_INDENT if self.label_after_line else 0), place.top)
-        points += [(enter, lower.passage[0]), (enter, lower.top)]
+        points += [(enter, lower.passage[0]), (enter, self._top(chain[-1]))]
         points = [points[0], *(b for a, b in pairwise(points) if a != b)]
         if index in self.reversed:
             points.reverse()
         return Route(points[0], tuple(_curves(points)), label)
+
+    def _turn(self, chain: list[int], leave: float, enter: float) -> Route:
+        """An arrow between two nodes of one layer: it turns in the gap below them."""
+        first, turn = self.places[chain[0]], self.places[chain[1]]
+        bottom = first.passage[1]
+        depth, middle = bottom + GAP_LAYERS / 2, (leave + enter) / 2
+        start = (leave, self._top(chain[0]) + self.sizes[chain[0]].height)
+        end = (enter, self._top(chain[2]) + self.sizes[chain[2]].height)
+        down = _curves([start, (leave, bottom)]) if start[1] < bottom else []
+        up = _curves([(enter, bottom), end]) if end[1] < bottom else []
+        curves = (
+            *down,
+            ((leave, depth), ((leave + middle) / 2, depth), (middle, depth)),
+            (((enter + middle) / 2, depth), (enter, depth), (enter, bottom)),
+            *up,
+        )
+        indent = LABEL_INDENT if self.label_after_line else 0
+        return Route(start, curves, (turn.left + indent, turn.top))
 
     def _loop(self, index: int) -> Route:
         """An arrow from the right side of a node back to it."""
@@ -404,11 +479,190 @@ class _Work:
         before = self.loops[node].index(index)
         skipped = sum(LOOP_REACH + self.labels[i].width for i in self.loops[node][:before])
         right = place.left + size.width
-        high, low = place.top + size.height * 0.3, place.top + size.height * 0.7
+        top = self._top(node)
+        high, low = top + size.height * 0.3, top + size.height * 0.7
         reach = right + skipped + LOOP_REACH
-        label_top = place.top + (size.height - self.labels[index].height) / 2
+        label_top = top + (size.height - self.labels[index].height) / 2
         curve = ((reach, high), (reach, low), (right, low))
         return Route((right, high), (curve,), (reach - 4, max(place.top, label_top)))
+
+
+class _Kept(_Work):
+    """A layout that keeps a drawing: `centres` are those of its nodes, None for new nodes."""
+
+    def __init__(
+        self,
+        centres: Sequence[Point | None],
+        sizes: Sequence[Size],
+        links: Sequence[Link],
+        labels: Sequence[Size],
+        label_after_line: bool,
+    ):
+        super().__init__(sizes, links, labels, label_after_line)
+        self.centres = centres
+        heights = sorted(c[1] for c in centres if c is not None)
+        self.middles = [
+            h
+            for h, before in zip(heights, [None, *heights], strict=False)
+            if before is None or h - before > SAME_LAYER
+        ]
+        self.wanted: dict[int, float] = {}  # where the line of a place should be
+
+    def _ranks(self) -> list[int]:
+        """The earlier layers; new nodes below those that lead to them, else above those they
+        lead to, else where there is most room."""
+        ranks = [
+            None if c is None else bisect_left(self.middles, c[1] - SAME_LAYER)
+            for c in self.centres
+        ]
+        before: dict[int, list[int]] = defaultdict(list)
+        after: dict[int, list[int]] = defaultdict(list)
+        for link in self.links:
+            if link.source != link.target:
+                before[link.target].append(link.source)
+                after[link.source].append(link.target)
+        queue = deque(node for node, rank in enumerate(ranks) if rank is not None)
+        known = set(queue)
+
+        def place(node: int) -> None:
+            above = [r for n in before[node] if (r := ranks[n]) is not None]
+            below = [r for n in after[node] if (r := ranks[n]) is not None]
+            ranks[node] = above[0] + 1 if above else max(0, below[0] - 1)
+            known.add(node)
+            queue.append(node)
+
+        def spread() -> None:
+            while queue:
+                node = queue.popleft()
+                for near in [*after[node], *before[node]]:
+                    if near not in known:
+                        place(near)
+
+        spread()
+        for node, rank in enumerate(ranks):
+            if rank is None and node not in known:
+                ranks[node] = self._roomiest(node, ranks)
+                known.add(node)
+                queue.append(node)
+                spread()
+        found = [r or 0 for r in ranks]
+        for index, link in enumerate(self.links):
+            if found[link.target] < found[link.source]:
+                self.reversed.add(index)
+            elif found[link.target] == found[link.source] and link.source != link.target:
+                self.level.add(index)
+        return found
+
+    def _roomiest(self, node: int, ranks: Sequence[int | None]) -> int:
+        """The layer that is least wide, among those that are as high as a node if there are."""
+        layers: dict[int, list[Size]] = defaultdict(list)
+        for other, rank in enumerate(ranks):
+            if rank is not None:
+                layers[rank].append(self.sizes[other])
+        height = self.sizes[node].height
+        high = [r for r, sizes in layers.items() if max(s.height for s in sizes) >= height]
+        return min(high or layers, key=lambda r: (sum(s.width for s in layers[r]), r))
+
+    def _order(self) -> None:
+        """Nodes by where they stood; what is new goes into the nearest gap with enough room."""
+        self.wanted = {n: c[0] for n, c in enumerate(self.centres) if c is not None}
+        firm = set(self.wanted)
+        right = max(self.wanted.values())
+        for _ in range(LEAST_SWEEPS):
+            for layer in self.layers:
+                for p in layer:
+                    near = (*self.places[p].above, *self.places[p].below)
+                    known = [self.wanted[n] for n in near if n in self.wanted]
+                    if p not in firm and known:
+                        self.wanted[p] = sum(known) / len(known)
+        self.wanted = {p: self.wanted.get(p, right) for p in range(len(self.places))}
+        self.layers = [self._filled(layer, firm) for layer in self.layers]
+
+    def _filled(self, layer: list[int], firm: Container[int]) -> list[int]:
+        """A layer in order: the nodes that stay, and in the gaps between them the rest."""
+        stay = sorted((p for p in layer if p in firm), key=self.wanted.__getitem__)
+        edges = [-GAP_BESIDE]
+        for p in stay:
+            left = max(self.wanted[p] - self.places[p].line, edges[-1] + GAP_BESIDE)
+            edges += [left, left + self.places[p].width]
+        room = [b - a - GAP_BESIDE for a, b in zip(edges[::2], edges[1::2], strict=False)]
+        room.append(float("inf"))
+        gaps: list[list[int]] = [[] for _ in room]
+        for p in sorted((p for p in layer if p not in firm), key=self.wanted.__getitem__):
+            need, at = self.places[p].width + GAP_BESIDE, self.wanted[p]
+            home = bisect_left(edges[1:-1:2] if stay else [], at)
+            best = self._nearest(home, need, at, room, edges)
+            room[best] -= need
+            gaps[best].append(p)
+        found: list[int] = []
+        for number, inside in enumerate(gaps):
+            found += inside
+            found += stay[number : number + 1]
+        return found
+
+    @staticmethod
+    def _nearest(
+        home: int, need: float, at: float, room: Sequence[float], edges: Sequence[float]
+    ) -> int:
+        """The gap with enough room that is nearest to a place, which lies in or beside `home`."""
+        right = next(g for g in range(home, len(room)) if room[g] >= need)
+        left = next((g for g in range(home - 1, -1, -1) if room[g] >= need), None)
+        if left is None or right == home:
+            return right
+        return left if at - edges[2 * left + 1] < edges[2 * right] - at else right
+
+    def _set_heights(self) -> None:
+        """Layers stay where they were; where it gets too narrow, they give way downwards. Labels
+        stand in the middle between the layers of nodes."""
+        heights = [max((self.places[p].height for p in n), default=0.0) for n in self.layers]
+        bottom = -KEPT_GAP
+        for number in range(0, len(self.layers), 2):
+            layer, between = self.layers[number], heights[number - 1] if number else 0.0
+            known = [c[1] for p in layer if p < len(self.sizes) and (c := self.centres[p])]
+            least = bottom + KEPT_GAP + (between + KEPT_GAP if between else 0.0)
+            if not known and number:
+                least += 2 * (GAP_LAYERS - KEPT_GAP)
+            top = max([least, *(middle - heights[number] / 2 for middle in known[:1])])
+            if number:
+                self._set_layer(number - 1, (bottom + top - between) / 2, between)
+            self._set_layer(number, top, heights[number])
+            bottom = top + heights[number]
+        if len(self.layers) % 2 == 0:
+            self._set_layer(len(self.layers) - 1, bottom + GAP_LAYERS, heights[-1])
+
+    def _set_layer(self, number: int, top: float, height: float) -> None:
+        for p in self.layers[number]:
+            place = self.places[p]
+            place.top = top + (height - place.height) / 2
+            place.passage = (top, top + height)
+
+    def _straighten(self) -> None:
+        """Nodes that stood somewhere stay there as far as they do not meet."""
+        for p, place in enumerate(self.places):
+            place.left = self.wanted[p] - place.line
+        firm = {node for node, c in enumerate(self.centres) if c is not None}
+        for sweep in range(LEAST_SWEEPS):
+            for layer in self.layers if sweep % 2 == 0 else reversed(self.layers):
+                goals = []
+                for p in layer:
+                    place = self.places[p]
+                    near = [self.places[n].anchor for n in (*place.above, *place.below)]
+                    if p in firm or not near:
+                        goals.append(self.wanted[p] - place.line)
+                    else:
+                        goals.append(sum(near) / len(near) - place.line)
+                self._settle(layer, goals, firm, KEPT_FIRM)
+                for p in layer:
+                    self.places[p].left = max(self.places[p].left, 0.0)
+                self._clear(layer)
+
+    def _clear(self, layer: list[int]) -> None:
+        """Keep the gaps after what stood left of the edge was moved to it."""
+        edge = 0.0
+        for p in layer:
+            place = self.places[p]
+            place.left = max(place.left, edge)
+            edge = place.left + place.width + GAP_BESIDE
 
 
 def _curves(points: Sequence[Point]) -> list[tuple[Point, Point, Point]]:

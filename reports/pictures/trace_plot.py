@@ -1,5 +1,7 @@
 """Plots of traces as SVG: variables over time with the transitions marked, or one variable
-against another. Light and dark, no script needed; `page` puts a plot into an HTML file."""
+against another, over the values that break properties. Light and dark, no script needed; `page`
+puts a plot into an HTML file that tells the values under the pointer, and
+`reports.pictures.printed_plot` makes PNG and PDF of one."""
 
 from __future__ import annotations
 
@@ -7,18 +9,36 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from workbench.models.trace import Event, EventType, Segment, Trace
 from workbench.models.trace_boxes import Box
 from workbench.reports.pictures.svg import cut, number
 
+if TYPE_CHECKING:
+    from workbench.reports.claims.property_bounds import PropertyBound
+
 WIDTH, LEFT, RIGHT, TOP = 860.0, 78.0, 22.0, 46.0
-PANEL, GAP, BAND = 168.0, 30.0, 18.0
+PANEL, GAP, BAND, HEADING, ROW = 168.0, 26.0, 18.0, 22.0, 13.0
+READING = """
+.reading { position: fixed; padding: .3rem .6rem; border-radius: 4px; font: 12px sans-serif;
+  pointer-events: none; background: Canvas; color: CanvasText; border: 1px solid GrayText; }
+.reading-line { stroke: GrayText; pointer-events: none; fill: none; }
+"""
+"""How the values under the pointer look."""
+
 POINTS = 600
 """About so many points are drawn for one variable of one run."""
 
-ANY_LABEL, SAME_LABEL = 14.0, 90.0
-"""How far apart names of transitions are written at least, and the same name."""
+MAX_ROWS, SAME_LABEL = 3, 90.0
+"""So many rows of names of transitions are written, and the same name so far apart."""
+
+LETTER = 6.2
+"""About the width of a letter of such a name."""
+
+NEAR = 0.5
+"""Bounds are part of a plot that are nearer than this share of what the runs cover."""
 
 MAX_TOLD = 12
 """So many transitions at one place are told one by one."""
@@ -35,7 +55,8 @@ STYLE = (
 .tp text.name { font: 600 12.5px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink);
   paint-order: stroke; stroke: var(--paper); stroke-width: 4px; }
 .tp text.title { font: 600 14px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
-.tp text.label { font-size: 10.5px; fill: var(--soft); paint-order: stroke; stroke: var(--paper);
+.tp text.label { font-size: 10.5px; }
+.tp text.bound { font-size: 10.5px; fill: var(--bad); paint-order: stroke; stroke: var(--paper);
   stroke-width: 3px; }
 .tp text.place { font-size: 10.5px; fill: var(--ink); }
 .tp .paper { fill: var(--paper); }
@@ -44,6 +65,8 @@ STYLE = (
 .tp .mark { stroke: var(--mark); stroke-width: 1; stroke-dasharray: 3 3; }
 .tp .hover { stroke: transparent; stroke-width: 7; }
 .tp .bad { stroke: var(--bad); stroke-width: 1.4; fill: none; }
+.tp .broken { fill: var(--bad); opacity: .09; }
+.tp .edge { stroke: var(--bad); stroke-width: 1.2; stroke-dasharray: 6 3; fill: none; }
 .tp .jump { stroke-width: 1; stroke-dasharray: 1 3; fill: none; opacity: .8; }
 .tp .run { fill: none; stroke-width: 1.7; stroke-linejoin: round; stroke-linecap: round; }
 .tp .band { opacity: .3; stroke-width: 1; }
@@ -83,28 +106,57 @@ class Axis:
         return [i * step for i in range(first, last + 1)]
 
 
+@dataclass(frozen=True)
+class Panel:
+    """Variables over time, several in one panel, or one against another."""
+
+    up: tuple[str, ...]
+    across: str = "time"
+
+    @classmethod
+    def read(cls, text: str) -> Panel:
+        """A panel as users write it: `x`, several variables `x+y`, or a phase plot `x:y`."""
+        across, colon, up = text.partition(":")
+        return cls((up,), across) if colon else cls(tuple(text.split("+")))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All variables concerned."""
+        return self.up if self.across == "time" else (self.across, *self.up)
+
+
+def read_panels(traces: Sequence[Trace], variables: Sequence[str]) -> list[Panel]:
+    """The panels of a plot, those over time first. Raises ValueError for a name that no trace
+    has."""
+    panels = [Panel.read(text) for text in variables]
+    known = {*traces[0].variables, *_fed(traces[0])} if traces else set()
+    for name in (n for panel in panels for n in panel.names):
+        if name not in known:
+            raise ValueError(f"the trace has no variable {name[:80]!r}")
+    return sorted(panels, key=lambda panel: panel.across != "time")
+
+
 def plot(
-    traces: Sequence[Trace], variables: Sequence[str], title: str, boxes: Sequence[Box] = ()
+    traces: Sequence[Trace],
+    variables: Sequence[str],
+    title: str,
+    boxes: Sequence[Box] = (),
+    bounds: Sequence[PropertyBound] = (),
 ) -> str:
-    """An SVG document: one panel for each variable, or phase plots for pairs `x:y`. Boxes that
-    enclose a run are drawn behind it.
+    """An SVG document: a panel for each of `variables` (see `Panel.read`). Boxes that enclose a
+    run are drawn behind it, and so are values that break properties.
 
     Raises ValueError for a name that no trace has, or where nothing is finite.
     """
-    pairs = [v for v in variables if ":" in v]
-    known = {*traces[0].variables, *_fed(traces[0])} if traces else set()
-    for name in (n for v in variables for n in v.split(":")):
-        if name not in known:
-            raise ValueError(f"the trace has no variable {name[:80]!r}")
-    over_time = [v for v in variables if ":" not in v]
+    panels = read_panels(traces, variables)
+    over_time = [panel for panel in panels if panel.across == "time"]
     parts: list[str] = []
     y = TOP
     if over_time:
-        drawn, y = _time_panels(traces, over_time, boxes, y)
+        drawn, y = _time_panels(traces, over_time, boxes, bounds, y)
         parts += drawn
-    for pair in pairs:
-        across, _, up = pair.partition(":")
-        drawn, y = _phase_panel(traces, across, up, boxes, y)
+    for panel in panels[len(over_time) :]:
+        drawn, y = _phase_panel(traces, panel, boxes, bounds, y)
         parts += drawn
     heading = f'<text class="title" x="{LEFT:g}" y="26">{escape(cut(title, 100).text)}</text>'
     return (
@@ -118,16 +170,17 @@ def plot(
 
 
 def page(svg: str, title: str) -> str:
-    """The plot as a web page that needs nothing else."""
+    """The plot as a web page that needs nothing else, and tells the values under the pointer."""
+    script = (files("workbench.reports") / "assets" / "reading.js").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"
         f"<title>{escape(title)}</title><style>:root {{ color-scheme: light dark; }}"
         "body { margin: 1.5rem auto; max-width: 60rem; padding: 0 1rem; }"
-        "svg { width: 100%; height: auto; }</style></head>\n"
-        f"<body>{svg}</body></html>\n"
+        f"svg {{ width: 100%; height: auto; }} {READING}</style></head>\n"
+        f"<body>{svg}<script>{script}</script></body></html>\n"
     )
 
 
@@ -135,7 +188,11 @@ def page(svg: str, title: str) -> str:
 
 
 def _time_panels(
-    traces: Sequence[Trace], names: Sequence[str], boxes: Sequence[Box], y: float
+    traces: Sequence[Trace],
+    panels: Sequence[Panel],
+    boxes: Sequence[Box],
+    bounds: Sequence[PropertyBound],
+    y: float,
 ) -> tuple[list[str], float]:
     start = min(t.start for t in traces)
     end = max(max(t.end for t in traces), start + 1e-9)
@@ -143,53 +200,165 @@ def _time_panels(
     parts: list[str] = []
     if len(traces) == 1:
         parts += _places(traces[0], time, y)
-        y += BAND + 6
-    top = y
-    for index, name in enumerate(names):
-        lines = [list(_lines(trace, name)) for trace in traces]
-        values = _value_axis(lines, y + PANEL, y)
-        parts += _frame(time, values, y, name, "time" if index + 1 == len(names) else "")
-        spans = [((b.start, b.end), b.bounds[name]) for b in boxes if name in b.bounds]
-        parts += _band(spans, time, values, index if len(traces) == 1 else 0)
-        for run, strokes in enumerate(lines):
-            parts += _strokes(strokes, time, values, index if len(traces) == 1 else run, traces)
+        labels = _labels(traces[0].jumps, time)
+        top = y + BAND
+        y = top + ROW * (max((row for _, row, _ in labels), default=-1) + 1)
+        for x, row, name in labels:
+            at = top + ROW * row
+            parts.append(
+                f'<path class="mark" d="M{number(x)} {number(at)}V{number(y + HEADING)}"/>'
+            )
+            place = f'x="{number(x + 3)}" y="{number(at + 11)}"'
+            parts.append(f'<text class="label" {place}>{escape(name)}</text>')
+    shade = 0
+    for index, panel in enumerate(panels):
+        y += HEADING
+        lines = {n: [drawn_lines(trace, "time", n) for trace in traces] for n in panel.up}
+        mine = [bound for bound in bounds if bound.variable in panel.up]
+        values = value_axis([s for run in lines.values() for s in run], mine, y + PANEL, y)
+        by_name = len(traces) == 1 or len(panel.up) > 1
+        heading = [(n, shade + i if by_name else None) for i, n in enumerate(panel.up)]
+        parts += _broken(mine, values, (LEFT, WIDTH - RIGHT), len(panel.up) > 1)
+        is_last = index + 1 == len(panels)
+        parts += _frame(time, values, y, heading, "time", "time" if is_last else "")
+        for i, name in enumerate(panel.up):
+            spans = [((b.start, b.end), b.bounds[name]) for b in boxes if name in b.bounds]
+            parts += _band(spans, time, values, shade + i if by_name else 0)
+            for run, strokes in enumerate(lines[name]):
+                colour, told = shade + i if by_name else run, _told(name, run, traces)
+                parts += _strokes(strokes, time, values, colour, traces, told)
+        parts += _marks(traces, time, y, y + PANEL)
+        parts += _bound_names(mine, values, len(panel.up) > 1)
+        shade += len(panel.up)
         y += PANEL + GAP
-    parts += _marks(traces, time, top, y - GAP)
     return parts, y + 12
 
 
 def _phase_panel(
-    traces: Sequence[Trace], across: str, up: str, boxes: Sequence[Box], y: float
+    traces: Sequence[Trace],
+    panel: Panel,
+    boxes: Sequence[Box],
+    bounds: Sequence[PropertyBound],
+    y: float,
 ) -> tuple[list[str], float]:
+    y += HEADING
     height = 2 * PANEL + GAP
-    lines = [list(_pairs(trace, across, up)) for trace in traces]
+    across, up = panel.names
+    lines = [drawn_lines(trace, across, up) for trace in traces]
     flipped = [[[(b, a) for a, b in stroke] for stroke in strokes] for strokes in lines]
-    horizontal = _value_axis(flipped, LEFT, WIDTH - RIGHT)
-    vertical = _value_axis(lines, y + height, y)
-    parts = _frame(horizontal, vertical, y, up, across)
+    sideways = [bound for bound in bounds if bound.variable == across]
+    upright = [bound for bound in bounds if bound.variable == up]
+    horizontal = value_axis(flipped, sideways, LEFT, WIDTH - RIGHT)
+    vertical = value_axis(lines, upright, y + height, y)
+    parts = _broken(upright, vertical, (LEFT, WIDTH - RIGHT), False)
+    parts += _broken(sideways, horizontal, (y, y + height), False, sideways=True)
+    parts += _frame(horizontal, vertical, y, [(up, None)], across, across)
     both = [b.bounds for b in boxes if across in b.bounds and up in b.bounds]
     parts += _band([(b[across], b[up]) for b in both], horizontal, vertical, 0)
     for run, strokes in enumerate(lines):
-        parts += _strokes(strokes, horizontal, vertical, run, traces)
+        parts += _strokes(strokes, horizontal, vertical, run, traces, _told(up, run, traces))
         if strokes and strokes[0]:
             x0, y0 = horizontal(strokes[0][0][0]), vertical(strokes[0][0][1])
             parts.append(
                 f'<circle class="dot f{run % 6}" cx="{number(x0)}" cy="{number(y0)}" r="4">'
                 "<title>start</title></circle>"
             )
+    parts += _bound_names(upright, vertical, False)
     return parts, y + height + GAP + 12
 
 
-def _value_axis(lines: Iterable[Iterable[Line]], start: float, end: float) -> Axis:
+def value_axis(
+    lines: Iterable[Iterable[Line]], bounds: Sequence[PropertyBound], start: float, end: float
+) -> Axis:
+    """An axis for the second numbers of lines, and for bounds that are near. Raises ValueError
+    where there are none."""
     values = [v for strokes in lines for stroke in strokes for _, v in stroke]
     if not values:
         raise ValueError("there is nothing finite to draw")
     low, high = min(values), max(values)
-    room = 0.06 * (high - low) or max(abs(high) * 0.1, 0.5)
+    spread = (high - low) or max(abs(high), 1.0)
+    near = [e for b in bounds for e in b.edges if -NEAR < (e - low) / spread < 1 + NEAR]
+    low, high = min([low, *near]), max([high, *near])
+    room = (0.1 if near else 0.06) * (high - low) or max(abs(high) * 0.1, 0.5)
     return Axis(low - room, high + room, start, end)
 
 
-def _frame(across: Axis, up: Axis, y: float, name: str, below: str) -> list[str]:
+def _broken(
+    bounds: Sequence[PropertyBound],
+    axis: Axis,
+    ends: tuple[float, float],
+    is_shared: bool,
+    sideways: bool = False,
+) -> list[str]:
+    """The values that break properties, tinted, and their bounds; where several variables share
+    a panel, the bounds alone."""
+    parts = []
+    for bound in bounds:
+        title = f"<title>{escape(bound_text(bound))}</title>"
+        low, high = max(bound.low, axis.low), min(bound.high, axis.high)
+        if low < high and not is_shared:
+            a, b = sorted((axis(low), axis(high)))
+            (x, wide), (y, tall) = (ends[0], ends[1] - ends[0]), (a, b - a)
+            if sideways:
+                x, wide, y, tall = y, tall, x, wide
+            place = (
+                f'x="{number(x)}" y="{number(y)}" width="{number(wide)}" height="{number(tall)}"'
+            )
+            parts.append(f'<rect class="broken" {place}>{title}</rect>')
+        for edge in bound.edges:
+            if axis.low < edge < axis.high:
+                at, (first, last) = number(axis(edge)), ends
+                way = f"M{at} {number(first)}V{number(last)}" if sideways else ""
+                way = way or f"M{number(first)} {at}H{number(last)}"
+                parts.append(f'<path class="edge" d="{way}">{title}</path>')
+    return parts
+
+
+def _bound_names(bounds: Sequence[PropertyBound], axis: Axis, is_shared: bool) -> list[str]:
+    """What the bounds of an upright axis belong to: on the bad side, at the right, and further
+    left where another name is in the way."""
+    parts = []
+    taken: list[tuple[float, float]] = []  # where a name is, and how far to the left it reaches
+    for bound in bounds:
+        for edge in bound.edges:
+            if not axis.low < edge < axis.high:
+                continue
+            y = axis(edge) + (-4.0 if edge == bound.low else 12.0)
+            y = min(max(y, min(axis.start, axis.end) + 11), max(axis.start, axis.end) - 4)
+            text = cut(bound_text(bound) if is_shared else bound.claim, 40).text
+            x = min([WIDTH - RIGHT - 6, *(left for at, left in taken if abs(at - y) < ROW)])
+            taken.append((y, x - LETTER * len(text) - 10))
+            place = f'x="{number(x)}" y="{number(y)}" text-anchor="end"'
+            parts.append(f'<text class="bound" {place}>{escape(text)}</text>')
+    return parts
+
+
+def bound_text(bound: PropertyBound) -> str:
+    """Which values break which property."""
+    if not math.isfinite(bound.high):
+        values = f"{bound.variable} beyond {_shown(bound.low)}"
+    elif not math.isfinite(bound.low):
+        values = f"{bound.variable} below {_shown(bound.high)}"
+    else:
+        values = f"{bound.variable} from {_shown(bound.low)} to {_shown(bound.high)}"
+    return f"{bound.claim}: broken by {values}"
+
+
+def _told(name: str, run: int, traces: Sequence[Trace]) -> str:
+    """What a line is called where its values are told."""
+    return name if len(traces) == 1 else f"{name} of run {run + 1}"
+
+
+def _frame(
+    across: Axis,
+    up: Axis,
+    y: float,
+    names: Sequence[tuple[str, int | None]],
+    variable: str,
+    below: str,
+) -> list[str]:
+    """Axes with their numbers; above them the names of variables, in their colours. `variable` is
+    what stands to the right."""
     bottom = max(up.start, up.end)
     parts = []
     for value in up.ticks(5):
@@ -208,9 +377,16 @@ def _frame(across: Axis, up: Axis, y: float, name: str, below: str) -> list[str]
         )
     parts.append(
         f'<rect class="frame" x="{LEFT:g}" y="{number(y)}" width="{WIDTH - LEFT - RIGHT:g}" '
-        f'height="{number(bottom - y)}"/>'
+        f'height="{number(bottom - y)}" data-across="{escape(variable)}" '
+        f'data-up="{escape(names[0][0])}" data-x="{across.low!r} {across.high!r}" '
+        f'data-y="{up.low!r} {up.high!r}"/>'
     )
-    parts.append(f'<text class="name" x="{LEFT + 8:g}" y="{number(y + 17)}">{escape(name)}</text>')
+    shown = "  ".join(
+        escape(name) if colour is None else f'<tspan class="f{colour % 6}">{escape(name)}</tspan>'
+        for name, colour in names
+    )
+    heading = f'x="{LEFT:g}" y="{number(y - 6)}" xml:space="preserve"'
+    parts.append(f'<text class="name" {heading}>{shown}</text>')
     if below:
         parts.append(
             f'<text x="{WIDTH - RIGHT:g}" y="{number(bottom + 29)}" text-anchor="end">'
@@ -238,10 +414,15 @@ def _band(
 
 
 def _strokes(
-    strokes: Sequence[Line], across: Axis, up: Axis, colour: int, traces: Sequence[Trace]
+    strokes: Sequence[Line],
+    across: Axis,
+    up: Axis,
+    colour: int,
+    traces: Sequence[Trace],
+    name: str,
 ) -> list[str]:
-    """The pieces of one run, joined by dotted lines where a jump changes the value; states
-    without duration are dots."""
+    """The pieces of one run, which is called so, joined by dotted lines where a jump changes the
+    value; states without duration are dots."""
     many = " many" if len(traces) > 8 else ""
     parts = []
     drawn: list[str] = []
@@ -259,7 +440,8 @@ def _strokes(
             drawn.append("M" + "L".join(f"{number(a)} {number(b)}" for a, b in points))
             instants += points if len(points) == 1 else []
         last = points[-1]
-    parts.append(f'<path class="run s{colour % 6}{many}" d="{"".join(drawn)}"/>')
+    told = f'data-name="{escape(name)}"'
+    parts.append(f'<path class="run s{colour % 6}{many}" {told} d="{"".join(drawn)}"/>')
     for a, b in instants:
         parts.append(
             f'<circle class="dot f{colour % 6}" cx="{number(a)}" cy="{number(b)}" r="3.2"/>'
@@ -311,11 +493,6 @@ def _marks(traces: Sequence[Trace], time: Axis, top: float, bottom: float) -> li
     if len(traces) == 1:
         for x, events in _bundles(traces[0].jumps, time):
             parts.append(_mark(x, top, bottom, [_transition(e) for e in events], "mark"))
-        for x, name in _labels(traces[0].jumps, time):
-            parts.append(
-                f'<text class="label" transform="translate({number(x - 3)} '
-                f'{number(top + 26)}) rotate(-90)" text-anchor="end">{escape(name)}</text>'
-            )
     for trace in traces:
         violations = [e for e in trace.events if e.type is EventType.VIOLATION]
         for x, events in _bundles(violations, time):
@@ -349,19 +526,38 @@ def _bundles(events: Sequence[Event], time: Axis) -> Iterator[tuple[float, list[
         yield time(bundle[0].time), bundle
 
 
-def _labels(events: Sequence[Event], time: Axis) -> list[tuple[float, str]]:
-    """Names of transitions where there is room: each name once first, then again at a
-    distance from itself."""
-    chosen: list[tuple[float, str]] = []
+def _labels(events: Sequence[Event], time: Axis) -> list[tuple[float, int, str]]:
+    """Names of transitions where there is room, each with its row: each name once first, then
+    again at a distance from itself. No name reaches over another, or over the mark of one."""
+    chosen: list[tuple[float, int, str]] = []
     for apart in (math.inf, SAME_LABEL):
         for event in events:
             x, name = time(event.time), cut(event.name, 24).text
-            if all(
-                abs(x - other) >= (max(apart, ANY_LABEL) if name == known else ANY_LABEL)
-                for other, known in chosen
-            ):
-                chosen.append((x, name))
+            if any(name == known and abs(x - other) < apart for other, _, known in chosen):
+                continue
+            row = next((r for r in range(MAX_ROWS) if _is_free(chosen, x, r, name)), None)
+            if row is not None:
+                chosen.append((x, row, name))
     return chosen
+
+
+def _is_free(chosen: Sequence[tuple[float, int, str]], x: float, row: int, name: str) -> bool:
+    """Whether a name fits into a row, so that no name, and no line from a name down to the
+    panels, meets another name."""
+    end = x + LETTER * len(name) + 8
+    if end > WIDTH:
+        return False
+    for other, other_row, known in chosen:
+        other_end = other + LETTER * len(known) + 8
+        if other_row == row:
+            is_clear = end < other or other_end < x
+        elif other_row < row:
+            is_clear = not x - 2 <= other <= end
+        else:
+            is_clear = not other - 2 <= x <= other_end
+        if not is_clear:
+            return False
+    return True
 
 
 # Points
@@ -372,9 +568,10 @@ def _fed(trace: Trace) -> set[str]:
     return {name for segment in trace.segments for name in segment.inputs}
 
 
-def _lines(trace: Trace, name: str) -> Iterator[Line]:
-    """One variable of a run, segment by segment; values that are not finite are left out."""
-    yield from _pairs(trace, "time", name)
+def drawn_lines(trace: Trace, across: str, up: str) -> list[Line]:
+    """One variable of a run over another, or over `time`, segment by segment; values that are
+    not finite are left out."""
+    return list(_pairs(trace, across, up))
 
 
 def _pairs(trace: Trace, across: str, up: str) -> Iterator[Line]:

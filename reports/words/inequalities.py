@@ -5,12 +5,13 @@ Rounded for reading only; certificates and checks keep the exact numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from workbench.models.expressions.expression import Expression
+from workbench.models.automaton import BOOL, Automaton
+from workbench.models.expressions.expression import FALSE, TRUE, Expression, negation, variable
 from workbench.models.expressions.operators import COMPARISONS, Op
 from workbench.models.expressions.printing import to_text
 from workbench.models.proof.linear import Form, affine
@@ -83,6 +84,36 @@ def bounds(rows: Iterable[Form]) -> tuple[Bound, ...]:
             found[key] = (edge if low is None else max(low, edge), high)
     made = [Bound(Form(dict(key)), low, high) for key, (low, high) in found.items()]
     return tuple(sorted(made, key=lambda b: len(b.form.coefficients)))
+
+
+def boolean_names(automaton: Automaton) -> frozenset[str]:
+    """The variables that are true or false: linear views have them as 1 and 0."""
+    return frozenset(v.name for v in automaton.variables if v.type == BOOL)
+
+
+def truth(form: Form, booleans: Collection[str]) -> Expression | None:
+    """What the row form <= 0 says of a Boolean, if it speaks of one and nothing else."""
+    if len(form.coefficients) != 1:
+        return None
+    ((name, a),) = form.coefficients.items()
+    if name not in booleans:
+        return None
+    if form.constant <= 0:
+        return TRUE if a + form.constant <= 0 else negation(variable(name))
+    return variable(name) if a + form.constant <= 0 else FALSE
+
+
+def row_texts(rows: Iterable[Form], booleans: Collection[str]) -> list[str]:
+    """The rows form <= 0 for people: what is true or false, then bounds."""
+    told: list[str] = []
+    numeric: list[Form] = []
+    for form in rows:
+        said = truth(form, booleans)
+        if said is None:
+            numeric.append(form)
+        elif said != TRUE and to_text(said) not in told:
+            told.append(to_text(said))
+    return [*told, *map(str, bounds(numeric))]
 
 
 _SIGNS = {Op.LESS_EQUAL: AT_MOST, Op.GREATER_EQUAL: AT_LEAST}

@@ -6,9 +6,10 @@ Numbers are rounded for reading; the certificate has the exact ones.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from workbench.models.proof.certificate import PolyhedralProof, Proof
-from workbench.reports.words.inequalities import AT_LEAST, AT_MOST, DOT, MINUS, bounds
+from workbench.reports.words.inequalities import AT_LEAST, AT_MOST, DOT, MINUS, row_texts
 
 MOST_LINES, MOST_PARTS = 6, 4
 """Inequalities of each part, and parts, that are printed."""
@@ -16,7 +17,7 @@ HINT = "the whole is in the certificate (--certificate FILE) and in a report"
 _PLAIN = str.maketrans({MINUS: "-", DOT: "*", AT_MOST: "<=", AT_LEAST: ">="})
 
 
-def invariant_lines(proof: Proof) -> list[str]:
+def invariant_lines(proof: Proof, booleans: Collection[str] = ()) -> list[str]:
     """What every reachable state satisfies, as far as it fits; nothing for other proofs. Where
     a location has several parts, a state lies in one of them."""
     if not isinstance(proof, PolyhedralProof):
@@ -30,7 +31,7 @@ def invariant_lines(proof: Proof) -> list[str]:
         seen[region.location] += 1
         several = shared[region.location] > 1
         which = f", part {seen[region.location]} of {shared[region.location]}" if several else ""
-        rows = [_plain(str(bound)) for bound in bounds(row.form for row in region.rows(number))]
+        rows = [_plain(t) for t in row_texts((r.form for r in region.rows(number)), booleans)]
         lines.append(f"{region.location}{which}:")
         lines += [f"  {row}" for row in rows[:MOST_LINES]] or ["  every state"]
         if len(rows) > MOST_LINES:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from workbench.models.expressions.printing import to_text
-from workbench.models.trace import Scalar, Trace
+from workbench.models.trace import Scalar, Trace, scalar_text
 from workbench.reports.words.inequalities import rounded
 from workbench.simulate.inputs.signals import Formula, Signal, Steps
 from workbench.simulate.recipe import Recipe
@@ -70,4 +70,4 @@ def _share(signal: Signal) -> str:
 
 
 def _number(value: Scalar) -> str:
-    return rounded(value) if isinstance(value, float) else str(value)
+    return rounded(value) if isinstance(value, float) else scalar_text(value)

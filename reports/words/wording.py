@@ -93,8 +93,9 @@ def declaration(declared: Declaration) -> str:
 
 def claim(claimed: Claim) -> str:
     """`assert "no collision": dist > 0`."""
-    word = "assert" if claimed.kind == "assertion" else "forbid"
-    return f'{word} "{claimed.name}": {to_text(claimed.condition)}'
+    word = "forbid" if claimed.kind == "forbidden" else "assert"
+    said = "never blocks" if claimed.kind == "progress" else to_text(claimed.condition)
+    return f'{word} "{claimed.name}": {said}'
 
 
 def transition(taken: Transition) -> str:

@@ -213,7 +213,7 @@ class _Grouper:
         """The bad states of every property as disjuncts; those that depend on locations of
         several components keep these together."""
         for claim in self.product.properties:
-            is_assertion = claim.kind is PropertyKind.ASSERTION
+            is_assertion = claim.kind is not PropertyKind.FORBIDDEN
             if isinstance(claim.condition, Pairwise) and is_assertion and claim.where == TRUE:
                 yield from self._of_pairs(claim.name, claim.condition)
                 continue

@@ -122,7 +122,7 @@ class _Whole:
         final = array("d", [x for p in parts for x in p.state(end)])
         return Segment(
             self._location(parts), flowing, array("d", times), degrees, coefficients, held, final,
-            derived, inputs=inputs,
+            derived, inputs=inputs, externals=parts[0].externals,
         )  # fmt: skip
 
     def _rows(self, part: Segment, a: float, b: float) -> Iterator[list[float]]:

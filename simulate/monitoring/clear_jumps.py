@@ -20,7 +20,11 @@ from collections.abc import Iterator, Mapping
 
 from workbench.models.automaton import REAL
 from workbench.models.expressions.expression import Expression
-from workbench.models.expressions.normal_form import negation_normal_form
+from workbench.models.expressions.normal_form import (
+    NormalFormTooLargeError,
+    negation_normal_form,
+    without_piecewise,
+)
 from workbench.models.expressions.operators import COMPARISONS, Op
 from workbench.models.expressions.traversal import free_variables
 from workbench.models.trace import Segment, Trace
@@ -56,7 +60,7 @@ class ClearJumps(RunCheck):
     ) -> bool:
         """Whether a case of the guard holds clearly, up to one comparison that is crossed."""
         values = moments[0][1]
-        for case in cases(negation_normal_form(guard)):
+        for case in cases_of(guard):
             open_atoms = [a for a in case if not self._sure(a, values)]
             if not open_atoms:
                 return True
@@ -100,6 +104,17 @@ class ClearJumps(RunCheck):
         invariant = self.view.location(segment.location).invariant
         inside = self._margin(invariant, moments[0][1])
         return atom.op not in STRICT or inside is None or inside > SAFETY * error
+
+
+def cases_of(condition: Expression) -> list[list[Expression]]:
+    """The cases of a condition: with `abs`, `min`, `max` and conditionals as they are, and with
+    each of their pieces (`abs(x) >= 3` is crossed where `x >= 3` is)."""
+    whole = cases(negation_normal_form(condition))
+    try:
+        split = without_piecewise(condition)
+    except NormalFormTooLargeError:
+        return whole
+    return whole if split == condition else [*whole, *cases(negation_normal_form(split))]
 
 
 def cases(condition: Expression, most: int = 64) -> list[list[Expression]]:

@@ -9,7 +9,8 @@ does not have. A run is *clear* if small errors cannot undo it:
   may begin or end on a boundary, or move along one, but not come, touch and go;
 - where an edge leaves a stay, an invariant on its boundary is not strict, and the run does not
   approach it, or the guard (or the target's invariant, in terms of the state before) is the other
-  side of that very boundary (x <= 1 and x >= 1);
+  side of that very boundary (x <= 1 and x >= 1), or it holds by more than the error and is not
+  urgent: then the edge may be taken an instant sooner;
 - the invariant of the target, on its boundary, follows from what guard and invariant say of the
   state before (h >= 0 is kept by a jump that leaves h alone), or is about numbers alone;
 - at the start an invariant on its boundary is not strict, and holds.
@@ -22,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import chain, pairwise
 
 from workbench.models.agents.resets import updates
@@ -34,14 +36,13 @@ from workbench.models.expressions.expression import (
     negation,
     variable,
 )
-from workbench.models.expressions.normal_form import negation_normal_form
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
 from workbench.models.proof.linear import Form, affine
 from workbench.models.trace import Event, Segment, Trace
 from workbench.simulate.inputs.signals import Signal
 from workbench.simulate.jump import edge_name
-from workbench.simulate.monitoring.clear_jumps import SAFETY, STRICT, ClearJumps, cases, error_of
+from workbench.simulate.monitoring.clear_jumps import SAFETY, STRICT, ClearJumps, cases_of, error_of
 
 PARTS = 4
 """Moments of each piece of a stay at which margins are taken."""
@@ -180,16 +181,22 @@ class ClearRuns(ClearJumps):
         if len(moments) < 3:
             return True
         values = moments[0][1]
-        sides = [a for case in self._holding(guard, values) for a in case]
 
-        def on_boundary(atom: Expression) -> bool:
+        def on_boundary(atom: Expression, sides: Case) -> bool:
             last, before, _ = (self._margin(atom, known) or 0.0 for _, known in moments)
             if atom.op in STRICT or last < -SAFETY * error_of(values):
                 return False
             rests = abs(before - last) <= SAFETY * error_of(values) * 1e-3
-            return rests or last > before or any(_opposite(atom, side) for side in sides)
+            if rests or last > before or any(_opposite(atom, side) for side in sides):
+                return True
+            inside = before > SAFETY * error_of(values)
+            return inside and not edge.urgent and all(self._sure(s, values) for s in sides)
 
-        return any(self._kept(c, values, on_boundary) for c in self._invariant_cases(edge.source))
+        return any(
+            self._kept(c, values, partial(on_boundary, sides=sides))
+            for sides in self._holding(guard, values)
+            for c in self._invariant_cases(edge.source)
+        )
 
     def _arrives(
         self, edge: Edge, guard: Expression, old: Mapping[str, float], new: Mapping[str, float]
@@ -202,9 +209,8 @@ class ClearRuns(ClearJumps):
             for name, range_ in changes.items()
         }
         invariant = self.view.location(edge.source).invariant
-        known = [a for case in self._holding(conjunction(invariant, guard), old) for a in case]
 
-        def on_boundary(atom: Expression) -> bool:
+        def on_boundary(atom: Expression, known: Case) -> bool:
             margin = self._margin(atom, new) or 0.0
             if margin < -SAFETY * error_of(new):
                 return False
@@ -213,7 +219,11 @@ class ClearRuns(ClearJumps):
             told = substitute(atom, before)
             return told in (TRUE, *known) or any(_follows(told, k) for k in (TRUE, *known))
 
-        return any(self._kept(c, new, on_boundary) for c in self._invariant_cases(edge.target))
+        return any(
+            self._kept(c, new, partial(on_boundary, known=known))
+            for known in self._holding(conjunction(invariant, guard), old)
+            for c in self._invariant_cases(edge.target)
+        )
 
     # Cases
 
@@ -245,7 +255,7 @@ class ClearRuns(ClearJumps):
 def _split(condition: Expression) -> list[Case]:
     """The cases of a condition, with equations as two comparisons."""
     found = []
-    for case in cases(negation_normal_form(condition)):
+    for case in cases_of(condition):
         atoms: Case = []
         for atom in case:
             if atom.op is Op.EQUAL:

@@ -18,6 +18,7 @@ from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.polynomial import PolynomialTooLargeError, polynomial_form
 from workbench.models.expressions.traversal import free_variables, postorder, substitute
+from workbench.models.interruption import go_on
 from workbench.models.trace import Scalar, Segment, level
 from workbench.simulate.inputs.signals import Formula, Signal, line_at
 from workbench.simulate.monitoring.margin import Leaf
@@ -208,6 +209,7 @@ class DenseValues:
         """The margin of a leaf over a segment; infinite for a proposition. Pieces on which
         it stays above `below` may be left out; where it has no value (1/0, log(0), ...) it is
         `undefined`, as a rule so that nothing counts as violated there."""
+        go_on()
         if leaf.truth:
             margin = math.inf if self._truth(leaf.expression, segment, parameters) else -math.inf
             return [(segment.start, segment.end, [margin])]

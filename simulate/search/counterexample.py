@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from workbench.models.automaton import Automaton, Property
+from workbench.models.interruption import CheckInterruptedError
 from workbench.models.trace import Ending, Trace
 from workbench.models.verdict import Confirmation
 from workbench.simulate.nudged_run import NUDGE
@@ -43,7 +44,7 @@ STEPS = 6000
 """So many steps of enclosures may be made for the runs of a search, unless proofs at length are
 asked for."""
 
-GRACE = 1.0
+GRACE = 0.5
 """So many seconds enclosures have even if a violation is found when the time is over."""
 
 Rigorous = Callable[[Automaton, Property, Recipe, Trace, Allowance | None], Confirmation | None]
@@ -63,6 +64,17 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
+class Suspect:
+    """A run that violates the claim in simulation and is not confirmed: when, and by which
+    margin (negative)."""
+
+    trace: Trace
+    recipe: Recipe
+    time: float
+    margin: float
+
+
+@dataclass(frozen=True)
 class Attempt:
     """How much work a confirmation may be, and who is told of a doubt. A hasty one does not look
     for simpler forms of a run that is doubtful itself. `beside` gives violating runs near a
@@ -73,6 +85,13 @@ class Attempt:
     hasty: bool = False
     tell: Callable[[Doubt], None] = lambda _: None
     beside: Callable[[], Iterable[Recipe]] = lambda: ()
+
+
+def suspected(objective: Objective, recipe: Recipe, margin: float) -> Suspect:
+    """A violating run, to be shown as long as it is not confirmed."""
+    final, trace = _final(objective, recipe)
+    time = objective.violation_time(final, trace)
+    return Suspect(trace, final, trace.end if time is None else time, margin)
 
 
 def confirm(objective: Objective, recipe: Recipe) -> tuple[Confirmation, ...]:
@@ -212,15 +231,21 @@ def counterexample(
     attempt: Attempt | None = None,
 ) -> Counterexample | None:
     """Confirm a violating run and shrink it; less simple runs are the second choices, then runs
-    beside it, then proofs that take long. If there is doubt about all of them, that about the last
-    form of the run itself is told."""
+    beside it, then proofs that take long. Before these, the doubt about the last form of the run
+    itself is told, also if the work is called off."""
     attempt = attempt or Attempt()
     inquiry = _Inquiry(objective, rigorous, attempt)
-    found = inquiry.clear_form(recipe, attempt.hasty)
+    try:
+        found = inquiry.clear_form(recipe, attempt.hasty)
+    except CheckInterruptedError:
+        if inquiry.doubt is not None:
+            attempt.tell(inquiry.doubt)
+        raise
     if found is not None:
         return found
     doubt, unclear = inquiry.doubt, tuple(inquiry.unclear)
     assert doubt is not None  # else the run were a counterexample
+    attempt.tell(doubt)
     if doubt.cause is not Cause.EXACT:
         for near in attempt.beside():
             found = inquiry.clear_form(near, hasty=True)
@@ -230,7 +255,6 @@ def counterexample(
         found = inquiry.proved(candidate)
         if found is not None:
             return found
-    attempt.tell(doubt)
     return None
 
 
@@ -280,21 +304,37 @@ class _Inquiry:
         if isinstance(confirmations, Doubt):
             self.doubt = confirmations
             return None
-        found = _shown(objective, recipe, confirmations, self.rigorous, self.attempt.allowance)
+        found = _shown(objective, recipe, confirmations)
         if objective.violation_time(found.recipe, found.trace) is None:
             detail = "the run that would be shown does not violate it"
             self.doubt = Doubt(Cause.OTHER_METHOD, detail)
             return None
-        if any(c.rigorous for c in found.confirmations):
-            return found
         shortly_after = found.time + SHORTLY * (1.0 + found.time)
         longer = max(found.recipe.until, min(shortly_after, until))
         unclear = objective.unclear(replace(found.recipe, until=longer), shortly_after)
-        if unclear is None:
-            return found
-        self.doubt = Doubt(Cause.UNCLEAR, unclear)
+        if unclear is not None:
+            self.doubt = Doubt(Cause.UNCLEAR, unclear)
+        try:
+            with_proof = self._enclosed(found)
+        except CheckInterruptedError:
+            if unclear is None:  # two methods agree: that is enough
+                return found
+            raise
+        if with_proof is not None or unclear is None:
+            return with_proof or found
         self.unclear.append(found)
         return None
+
+    def _enclosed(self, found: Counterexample) -> Counterexample | None:
+        """The counterexample with proofs, if there are any."""
+        objective, claim = self.objective, self.objective.claim
+        if not isinstance(claim, Property):
+            return None
+        given = (objective.automaton, claim, found.recipe, found.trace, self.attempt.allowance)
+        proofs = [proof for prove in self.rigorous if (proof := prove(*given)) is not None]
+        if not proofs:
+            return None
+        return replace(found, confirmations=(*found.confirmations, *proofs))
 
     def proved(self, found: Counterexample) -> Counterexample | None:
         """The counterexample with a proof, where its way is not clear and none was tried yet."""
@@ -331,34 +371,29 @@ def _simplified(objective: Objective, recipe: Recipe, deadline: float) -> Iterat
 
 
 def _shown(
-    objective: Objective,
-    recipe: Recipe,
-    confirmations: tuple[Confirmation, ...],
-    rigorous: tuple[Rigorous, ...],
-    allowance: Allowance,
+    objective: Objective, recipe: Recipe, confirmations: tuple[Confirmation, ...]
 ) -> Counterexample:
+    final, trace = _final(objective, replace(recipe, method=Adams(rtol=1e-9, atol=1e-12)))
+    violation = min(c.violation for c in confirmations)
+    time = objective.violation_time(final, trace)
+    return Counterexample(
+        trace, final, trace.end if time is None else time, violation, confirmations
+    )
+
+
+def _final(objective: Objective, recipe: Recipe) -> tuple[Recipe, Trace]:
+    """The recipe of a violating run for a file, and the run: it ends at the violation, if that is
+    one of a property and of this run."""
     claim = objective.claim
     stops = isinstance(claim, Property)
     final = replace(
         recipe,
-        method=Adams(rtol=1e-9, atol=1e-12),
         stop_on_violation=stops,
         claim=claim.name if isinstance(claim, Property) else None,
         formula=None if isinstance(claim, Property) else claim.text,
     )
     trace = objective.run(final, stop=stops)
     if stops and trace.outcome.ending is not Ending.VIOLATION:
-        stops = False
         final = replace(final, stop_on_violation=False)
         trace = objective.run(final)
-    final = final.with_decisions(trace.decisions)
-    if isinstance(claim, Property):
-        for prove in rigorous:
-            proved = prove(objective.automaton, claim, final, trace, allowance)
-            if proved is not None:
-                confirmations = (*confirmations, proved)
-    violation = min(c.violation for c in confirmations if not c.rigorous)
-    time = objective.violation_time(final, trace)
-    return Counterexample(
-        trace, final, trace.end if time is None else time, violation, confirmations
-    )
+    return final.with_decisions(trace.decisions), trace

@@ -17,13 +17,22 @@ from types import TracebackType
 from typing import Any
 
 from workbench.models.automaton import Automaton, Property
+from workbench.models.interruption import CheckInterruptedError, interruptible
+from workbench.models.processes import end_with_parent
+from workbench.models.work import counting, spend, spent
 from workbench.simulate.monitoring.stl import Formula, parse_formula
 from workbench.simulate.policy import Switching
 from workbench.simulate.search.objective import Course, Objective, Score
 from workbench.simulate.search.search_space import Shape
+from workbench.simulate.stepping.externs import are_provided
 
 Job = tuple[Shape, list[float], int]
-Answer = tuple[float, float, bool, float, Course]
+Answer = tuple[tuple[float, float, bool, float, Course], float]
+"""A score as plain data, and the work that it took."""
+
+
+WORTH_WORKERS = 2_000.0
+"""The work of a search after which it is worth starting workers."""
 
 
 class EvaluationPool:
@@ -31,15 +40,9 @@ class EvaluationPool:
 
     def __init__(self, automaton: Automaton, claim: Property | Formula, workers: int = 1):
         self.objective = Objective(automaton, claim)
-        self._workers = workers
+        self._workers = 1 if are_provided() else workers
+        self._worth_workers = spent() + WORTH_WORKERS
         self._executor: ProcessPoolExecutor | None = None
-        if workers > 1:
-            self._executor = ProcessPoolExecutor(
-                workers,
-                mp_context=get_context("spawn"),
-                initializer=_set_up,
-                initargs=_description(automaton, claim),
-            )
 
     def __enter__(self) -> EvaluationPool:
         return self
@@ -55,6 +58,13 @@ class EvaluationPool:
 
     def scores(self, jobs: Sequence[Job], deadline: float = math.inf) -> list[Score]:
         """The scores, in order; those of the first jobs only if the deadline passes."""
+        if self._executor is None and self._workers > 1 and spent() > self._worth_workers:
+            self._executor = ProcessPoolExecutor(
+                self._workers,
+                mp_context=get_context("spawn"),
+                initializer=_set_up,
+                initargs=_description(self.objective.base, self.objective.claim),
+            )
         if self._executor is None or len(jobs) < 2:
             scores: list[Score] = []
             for shape, x, seed in jobs:
@@ -64,10 +74,19 @@ class EvaluationPool:
             return scores
         size = -(-len(jobs) // self._workers)
         chunks = [jobs[i : i + size] for i in range(0, len(jobs), size)]
+        seconds = deadline - time.monotonic()
         waiting: list[Future[list[Answer]]] = [
-            self._executor.submit(_work, [_plain(job) for job in chunk]) for chunk in chunks
+            self._executor.submit(_work, [_plain(job) for job in chunk], seconds)
+            for chunk in chunks
         ]
-        return [Score(*answer) for future in waiting for answer in future.result()]
+        scores = []
+        for chunk, future in zip(chunks, waiting, strict=True):
+            for score, work in future.result():
+                spend(work)
+                scores.append(Score(*score))
+            if len(future.result()) < len(chunk):
+                break
+        return scores
 
 
 def _plain(job: Job) -> tuple[Any, ...]:
@@ -98,6 +117,7 @@ def _set_up(document: str, kind: str, text: str) -> None:
     from workbench.models.interchange.json_model import from_json
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the work
+    end_with_parent()
     automaton = from_json(document)
     claim: Property | Formula
     if kind == "formula":
@@ -107,10 +127,18 @@ def _set_up(document: str, kind: str, text: str) -> None:
     _here[:] = [Objective(automaton, claim)]
 
 
-def _work(jobs: Sequence[tuple[Any, ...]]) -> list[Answer]:
-    answers = []
-    for (until, pieces, switching, start, decisions), rest, x, seed in jobs:
-        shape = Shape(until, pieces, Switching(switching), start, decisions, *rest)
-        score = _here[0].cost(shape, x, seed)
-        answers.append((score.margin, score.time, score.cut, score.end, score.course))
+def _work(jobs: Sequence[tuple[Any, ...]], seconds: float) -> list[Answer]:
+    """The scores of some jobs; of the first ones only if that takes longer than it may."""
+    answers: list[Answer] = []
+    deadline = time.monotonic() + seconds
+    with interruptible(lambda: time.monotonic() >= deadline):
+        for (until, pieces, switching, start, decisions), rest, x, seed in jobs:
+            shape = Shape(until, pieces, Switching(switching), start, decisions, *rest)
+            try:
+                with counting() as meter:
+                    score = _here[0].cost(shape, x, seed)
+            except CheckInterruptedError:
+                break
+            known = (score.margin, score.time, score.cut, score.end, score.course)
+            answers.append((known, meter.spent))
     return answers

@@ -5,8 +5,9 @@ switching, initial set), share a budget: the one with the lowest robustness gets
 turns as long as it improves, the others take turns. Where runs are cut off, because they jump
 more often or take more steps than are followed, a search that follows them further comes in
 next. A violation is shrunk and confirmed before it counts (`simulate.search.counterexample`).
-For a given seed and budget in simulations the search is the same every time, with any number of
-workers.
+What is done next depends on counted work alone: for a given seed and budget the search is the
+same on an idle and on a busy machine and with any number of workers, unless the clock cuts it, and
+then the outcome says so.
 
 It under-approximates: finding nothing proves nothing.
 """
@@ -22,6 +23,8 @@ from itertools import islice, product
 from random import Random
 
 from workbench.models.automaton import Automaton, Property
+from workbench.models.interruption import CheckInterruptedError, interruptible
+from workbench.models.work import spent
 from workbench.simulate.monitoring.stl import Formula
 from workbench.simulate.policy import Switching
 from workbench.simulate.recipe import Recipe
@@ -31,11 +34,13 @@ from workbench.simulate.search.counterexample import (
     Attempt,
     Counterexample,
     Rigorous,
+    Suspect,
     counterexample,
     enclosed,
     enclosed_at_length,
+    suspected,
 )
-from workbench.simulate.search.doubt import Doubt
+from workbench.simulate.search.doubt import Doubt, in_words
 from workbench.simulate.search.evaluation_pool import EvaluationPool
 from workbench.simulate.search.objective import FAR, Course, Objective, Score
 from workbench.simulate.search.search_space import SearchSpace, Shape, with_seed
@@ -69,10 +74,12 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class Budget:
-    """When to stop: after so many simulations, or at a moment (`time.monotonic`)."""
+    """When to stop: after so many simulations, or so much work (`models.work`). At a moment
+    (`time.monotonic`) the search is cut."""
 
     simulations: int = 2000
     deadline: float = math.inf
+    work: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -91,19 +98,21 @@ class Options:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is."""
+    """How far a search is; whether it is about to confirm that a run violates the claim."""
 
     simulations: int
     robustness: float
     shape: Shape | None
+    confirming: bool = False
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found: a confirmed counterexample, or the closest run. `doubts` are about
-    runs that seemed to violate the claim, one for each run; `cut` runs were not followed to their
+    """What a search found: a confirmed counterexample, or the closest run; if that violates the
+    claim in simulation, it is the `suspect`. `doubts` are about runs that seemed to violate the
+    claim, one for each run; `cut` runs were not followed to their
     end, and by no later search of their kind. The search is `exhausted` if it has nothing left to
-    try."""
+    try, and `late` if the clock cut it."""
 
     found: Counterexample | None
     robustness: float
@@ -114,6 +123,21 @@ class Outcome:
     interrupted: bool = False
     cut: int = 0
     exhausted: bool = False
+    late: bool = False
+    suspect: Suspect | None = None
+    place: str = ""
+    """When and where the closest run came closest, in words."""
+
+    @property
+    def suspicion(self) -> str | None:
+        """That a run violates the claim in simulation, and why it does not count, in words."""
+        if self.suspect is None:
+            return None
+        margin = self.suspect.margin
+        by = f" by {-margin:.4g}" if math.isfinite(margin) else ""
+        cut = "interrupted" if self.interrupted else "there was no time left for it"
+        why = "; ".join(in_words(self.doubts) or [cut])
+        return f"violated in simulation{by} at t = {self.suspect.time:.6g}, not confirmed: {why}"
 
     @property
     def shortened(self) -> list[str]:
@@ -176,6 +200,7 @@ class _Search:
     best_recipe: Recipe | None = None
     doubts: list[Doubt] = field(default_factory=list)
     found: Counterexample | None = None
+    suspect: Suspect | None = None
     further: deque[Shape] = field(default_factory=deque)
     exhausted: bool = False
 
@@ -190,15 +215,21 @@ def falsify(
     """Search for a run that violates the claim."""
     budget, options = budget or Budget(), options or Options()
     begun = time.monotonic()
-    interrupted = False
+    interrupted = late = False
+    place = ""
+    end = spent() + budget.work
     with EvaluationPool(automaton, claim, options.workers) as pool:
         steps = math.inf if enclosed_at_length in options.rigorous else STEPS
         allowance = Allowance(steps, budget.deadline + GRACE)
         search = _Search(pool.objective, options, allowance)
         try:
-            _run(search, pool, budget, progress)
+            with interruptible(lambda: time.monotonic() >= budget.deadline + GRACE):
+                _run(search, pool, replace(budget, work=end), progress)
+                place = _place_of_closest(search)
         except KeyboardInterrupt:
             interrupted = True
+        except CheckInterruptedError:
+            late = True
     return Outcome(
         search.found,
         search.best if search.best < FAR else math.inf,
@@ -209,7 +240,24 @@ def falsify(
         interrupted,
         sum(arm.cut for arm in search.arms if not arm.followed_further),
         search.exhausted,
+        search.found is None and (late or time.monotonic() >= budget.deadline),
+        search.suspect if search.found is None else None,
+        place,
     )
+
+
+def _place_of_closest(search: _Search) -> str:
+    """When and where the closest run came closest to violating a property."""
+    recipe, objective = search.best_recipe, search.objective
+    if search.found is not None or recipe is None or not informative(search.best):
+        return ""
+    if not isinstance(objective.claim, Property):
+        return ""
+    trace = objective.run(recipe)
+    if not trace.segments:
+        return ""
+    at = objective.closest(recipe, trace).time
+    return f"at t = {at:.4g} in `{trace.segment_at(at).location}`"
 
 
 def _run(
@@ -218,9 +266,13 @@ def _run(
     budget: Budget,
     progress: Callable[[Progress], None],
 ) -> None:
+    """Search until a counterexample is found or the budget is used up; its work is a mark of the
+    meter."""
     chooser = Random(f"{search.options.seed}/turns")
     fresh = shapes(search.objective, search.options)
-    while search.simulations < budget.simulations and time.monotonic() < budget.deadline:
+    while search.simulations < budget.simulations and spent() < budget.work:
+        if time.monotonic() >= budget.deadline or len(search.doubts) >= MAX_CONFIRMATIONS:
+            return
         arm = _next_arm(search, fresh, chooser)
         if arm is None:
             search.exhausted = True
@@ -229,15 +281,17 @@ def _run(
         if not points:
             continue
         points = points[: budget.simulations - search.simulations]
-        begun = time.monotonic()
+        before = spent()
         scores = _evaluate(search, pool, arm, points, budget.deadline)
-        seconds = (time.monotonic() - begun) / len(scores)
-        _judge(search, arm, points, scores, budget.deadline)
+        work = (spent() - before) / max(len(scores), 1)
+        if any(score.margin < 0.0 for score in scores):
+            progress(Progress(search.simulations, search.best, arm.shape, confirming=True))
+            _judge(search, arm, points, scores, budget.deadline)
         if len(scores) < len(arm.searcher.ask()):
             arm.cut += sum(score.cut for score in scores)
             return
         arm.tell(scores)
-        _follow_further(search, arm, seconds, budget.deadline)
+        _follow_further(search, arm, budget.work - spent(), work)
         progress(Progress(search.simulations, search.best, arm.shape))
         if search.found is not None:
             return
@@ -262,10 +316,8 @@ def _judge(
     scores: list[Score],
     deadline: float,
 ) -> None:
-    """Try to confirm the worst of some runs, if it violates the claim."""
+    """Try to confirm the worst of some runs, which violates the claim."""
     worst = min(range(len(scores)), key=lambda i: scores[i].margin)
-    if not scores[worst].margin < 0.0 or len(search.doubts) >= MAX_CONFIRMATIONS:
-        return
     hasty = len(search.doubts) >= PATIENT_CONFIRMATIONS
     attempt = Attempt(
         deadline,
@@ -275,7 +327,12 @@ def _judge(
         lambda: _beside(search, arm, points[worst]) if not hasty else (),
     )
     recipe = _recipe(search, arm, points[worst], scores[worst])
+    if search.suspect is None or scores[worst].margin < search.suspect.margin:
+        search.suspect = suspected(search.objective, recipe, scores[worst].margin)
+    told = len(search.doubts)
     search.found = counterexample(search.objective, recipe, search.options.rigorous, attempt)
+    if search.found is not None:
+        del search.doubts[told:]
 
 
 def _beside(search: _Search, arm: _Arm, x: list[float]) -> Iterator[Recipe]:
@@ -296,14 +353,13 @@ def _recipe(search: _Search, arm: _Arm, x: list[float], score: Score) -> Recipe:
     return replace(recipe, until=score.end) if score.cut else recipe
 
 
-def _follow_further(search: _Search, arm: _Arm, seconds: float, deadline: float) -> None:
-    """Have runs that were cut off, and took so many seconds, followed further by a new search,
-    unless there is no time for it."""
+def _follow_further(search: _Search, arm: _Arm, left: float, work: float) -> None:
+    """Have runs that were cut off, and took so much work, followed further by a new search,
+    unless that is more than is left."""
     further = arm.shape.further
     if not arm.cut or arm.followed_further or further is None:
         return
-    expected = seconds * further.jumps / arm.shape.jumps
-    if time.monotonic() + expected < deadline:
+    if work * further.jumps / arm.shape.jumps < left:
         arm.followed_further = True
         search.further.append(further)
 

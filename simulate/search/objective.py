@@ -12,6 +12,7 @@ from workbench.models.automaton import TIME, Automaton, HybridAutomaton, Propert
 from workbench.models.expressions.expression import TRUE
 from workbench.models.record import record
 from workbench.models.trace import Ending, EventType, Trace
+from workbench.simulate.effort import spend_on_measuring
 from workbench.simulate.inputs.signals import Lines
 from workbench.simulate.monitoring.clear_runs import ClearRuns
 from workbench.simulate.monitoring.monitor import Monitor
@@ -123,6 +124,7 @@ class Objective:
 
     def score(self, recipe: Recipe, trace: Trace) -> Score:
         """How far a run stays from a violation."""
+        spend_on_measuring(trace)
         margin, time = self._least(recipe, trace)
         return Score(margin, time, trace.outcome.ending in CUT, trace.end, _course(trace))
 

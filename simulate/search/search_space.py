@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from workbench.models.automaton import Initial
 from workbench.models.record import record
+from workbench.simulate.effort import step_cost
 from workbench.simulate.inputs.signals import Lines, Signal, Steps, line_at
 from workbench.simulate.place import Prepared, inclusion_share
 from workbench.simulate.policy import Level, Policy, Switching
@@ -28,6 +29,10 @@ cuts runs off. (What jumps without end is ended by the simulator, `simulate.pili
 
 MAX_STEPS, STEPS_PER_JUMP = 50_000, 10
 """So many steps of a run are followed, or so many for each jump if that is more."""
+
+MOST_WORK, FEWEST_STEPS = 10_000.0, 1000
+"""Of one run: the work that its steps may be (`simulate.effort`), and steps that it may always
+have."""
 
 
 @record
@@ -60,6 +65,7 @@ class SearchSpace:
         self.parameters = [c for p in prepared.view.parameters if (c := of_range(p)) is not None]
         self.initial = InitialSpace(prepared, self.start)
         self.inputs = [c for i in prepared.inputs if (c := of_range(i)) is not None]
+        self._steps_at_most = _affordable_steps(prepared, self.start.location)
         self.inclusions = [Coordinate(inclusion_share(n), 0.0, 1.0) for n in prepared.loose]
 
     @property
@@ -67,6 +73,12 @@ class SearchSpace:
         """How many numbers a point has."""
         fixed = len(self.parameters) + self.initial.dimension
         return fixed + self.signal_points + self.shape.decisions
+
+    @property
+    def _max_steps(self) -> int:
+        """So many steps of a run are followed."""
+        wanted = max(MAX_STEPS, STEPS_PER_JUMP * self.shape.jumps)
+        return min(wanted, self._steps_at_most)
 
     @property
     def is_decisions_only(self) -> bool:
@@ -97,7 +109,7 @@ class SearchSpace:
             inputs[c.name] = self._signal(c, take(self.shape.pieces + int(self.shape.linear)))
         for c in self.inclusions:
             inputs[c.name] = self._steps(c, take(self.shape.pieces))
-        script = tuple(min(max(v, 0.0), 0.999999) for v in take(self.shape.decisions))
+        script = tuple(min(max(v, 0.0), 1.0) for v in take(self.shape.decisions))
         until = self.shape.until
         policy = Policy(
             self.shape.switching, Level.RANDOM, wait=0.1 * until, dwell=1e9 * until, script=script
@@ -110,7 +122,7 @@ class SearchSpace:
             inputs=inputs,
             policy=policy,
             seed=self.seed,
-            method=Adams(max_steps=max(MAX_STEPS, STEPS_PER_JUMP * self.shape.jumps)),
+            method=Adams(max_steps=self._max_steps),
             stop_on_violation=False,
             sliding=False,
         )
@@ -149,6 +161,12 @@ class SearchSpace:
     def _steps(self, c: Coordinate, x: Sequence[float]) -> Steps:
         times = [self.shape.until * i / len(x) for i in range(len(x))]
         return Steps(tuple(times), tuple(c.at(v) for v in x))
+
+
+def _affordable_steps(prepared: Prepared, location: str) -> int:
+    """How many steps of a run are worth their work, going by the size of the model."""
+    flow = prepared.place(location).program.flow
+    return max(FEWEST_STEPS, int(MOST_WORK / step_cost(len(flow), len(prepared.names))))
 
 
 def with_seed(recipe: Recipe, seed: int) -> Recipe:

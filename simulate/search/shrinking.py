@@ -161,7 +161,7 @@ class Shrinker:
         if not policy.script:
             return
         for digits in (1, 2, 3):
-            script = tuple(min(round(v, digits), 0.999) for v in policy.script)
+            script = tuple(round(v, digits) for v in policy.script)
             simple = replace(policy, script=script)
             if self.accepts(replace(self.recipe, policy=simple)):
                 return

@@ -19,6 +19,7 @@ from workbench.models.expressions.traversal import free_variables, postorder
 from workbench.models.record import record
 from workbench.models.source import Diagnostic, ModelError
 from workbench.simulate.stepping.condition import ConditionBuilder
+from workbench.simulate.stepping.externs import known
 from workbench.simulate.stepping.tape import Code, FloatTable, Instruction, Tape, TapeBuilder
 
 KINDS: Mapping[EventKind, int] = {
@@ -171,7 +172,7 @@ def compile_program(
     sampled = frozenset(
         k
         for k, atom in enumerate(conditions.atoms)
-        if not atom.frozen and _calls_unknown(atom.g, conditions.moving, externals or {})
+        if not atom.frozen and _calls_unknown(atom.g, conditions.moving, known(externals))
     )
     made = _program(builder, flowing, held, flow, guard, atoms, tuple(formulas), externals)
     return replace(made, sampled=sampled) if sampled else made
@@ -224,14 +225,14 @@ def _program(
     registers = [0.0] * builder.count
     for register, value in builder.constants.items():
         registers[register] = value
-    given = externals or {}
+    given = known(externals) if builder.externals else {}
     missing = [name for name in builder.externals if name not in given]
     if missing:
         raise ModelError(
             Diagnostic(
                 "missing-extern",
                 f"the model calls `{missing[0]}`, but no such function was given",
-                hint="pass externs={...} to the API",
+                hint="give it: --extern FILE.py, or externs={...} in Python",
             )
         )
     return Program(

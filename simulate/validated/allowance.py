@@ -5,6 +5,12 @@ from __future__ import annotations
 import math
 import time
 
+from workbench.models.interruption import go_on
+from workbench.models.work import spend
+
+STEP = 2.0
+"""What a step of enclosures costs, in units of work."""
+
 
 class Allowance:
     """So many steps of enclosures, and a moment (`time.monotonic`) at which they end; shared by
@@ -25,3 +31,5 @@ class Allowance:
         if self.is_spent:
             raise GaveUp("the enclosures take more work than they are given")
         self.steps -= steps
+        spend(STEP * steps)
+        go_on()

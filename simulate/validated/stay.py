@@ -205,7 +205,8 @@ class Stay:
             if given.exact is not None:
                 found[c.variable] = given.exact
             elif given.low is None or given.high is None:
-                found[c.variable] = given.low or given.high or ZERO
+                bounds = (b for b in (given.low, given.high) if b is not None)
+                found[c.variable] = next(bounds, ZERO)
             else:
                 level = self._choices.levels.get(inclusion_share(c.variable), 0.5)
                 share = min(max(decimal(level), Fraction(0)), Fraction(1))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from workbench.abstraction.advice import MORE_TIME, after_all
+from workbench.abstraction.advice import MORE_TIME, PREDICATES, after_all
+from workbench.abstraction.lanes import Lane
 from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.verification import deadline, verify
-from workbench.models.automaton import Automaton
+from workbench.models.automaton import Automaton, HybridAutomaton
 from workbench.models.load import load
 from workbench.models.verdict import Effort, Unknown
 
@@ -58,9 +62,14 @@ def test_more_time_is_advised_only_where_it_ran_out(touched: Automaton, method: 
 
 def test_doubts_about_runs_are_a_reason(touched: Automaton) -> None:
     verdict = unknown(touched, "simulation", deadline(3600.0))
-    assert verdict.reason.startswith("no confirmed violation in ")
+    assert verdict.reason.startswith("violated in simulation by ")
     assert "`hit` at t = 1 may only touch its guard" in verdict.reason
     assert "falsify --enclose" in verdict.advice
+
+
+def came_to(*undecided: Unknown, hurried: Collection[str] = ()) -> list[Lane]:
+    found = {verdict.method: verdict for verdict in undecided}
+    return [Lane("proofs", undecided=found, hurried=set(hurried))]
 
 
 def test_auto_advises_no_method_that_it_tried(touched: Automaton) -> None:
@@ -70,13 +79,31 @@ def test_auto_advises_no_method_that_it_tried(touched: Automaton) -> None:
         Unknown(claim.name, name, "no proof", "try another --method", Effort())
         for name in ("template", "abstraction")
     ]
-    assert after_all(task, tried[:1], ()) == "simplify the model or the property"
-    assert after_all(task, tried, ()) == "give predicates (--predicate)"
-    assert after_all(task, tried, {"template"}) == f"{MORE_TIME}, or give predicates (--predicate)"
+    assert after_all(task, came_to(tried[0])) == "simplify the model or the property"
+    assert after_all(task, came_to(*tried)) == PREDICATES
+    hurried = came_to(*tried, hurried={"template"})
+    assert after_all(task, hurried) == f"{MORE_TIME}, or {PREDICATES}"
 
 
 def test_auto_advises_a_bound_where_runs_are_followed_for_ever(touched: Automaton) -> None:
     claim = touched.properties[0]
-    tried = [Unknown(claim.name, "flowpipe", "no end", "bound the time", Effort())]
+    tried = came_to(Unknown(claim.name, "flowpipe", "no end", "bound the time", Effort()))
     bounded = Task(touched, claim, deadline(3600.0), options={"horizon": Fraction(6)})
-    assert "--horizon" not in after_all(bounded, tried, ())
+    assert "--horizon" not in after_all(bounded, tried)
+    assert "--horizon" in after_all(replace(bounded, automaton=endless(touched), options={}), tried)
+
+
+def endless(automaton: Automaton) -> Automaton:
+    return replace(cast("HybridAutomaton", automaton), horizon=None)
+
+
+def test_what_a_model_leaves_open_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "open.charon"
+    path.write_text("""
+        mode Go() { read analog real u; write analog real x; diff { d(x) == u - x; } }
+        agent A() { read analog real u; private analog real x; init { x = 0; } mode top = Go();
+                    assert "low" { x <= 1 } }
+    """)
+    automaton = load(path).automaton
+    task = Task(automaton, automaton.properties[0], deadline(3600.0))
+    assert "bound the input `u`" in after_all(task, [])

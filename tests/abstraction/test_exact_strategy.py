@@ -101,7 +101,7 @@ def test_an_invariant_that_ends_before_the_violation(tmp_path: Path) -> None:
 
 
 def test_other_models_are_refused_with_the_reason() -> None:
-    for name, word in (("platoon", "derivative"), ("bouncing_ball", "edges leave")):
+    for name, word in (("platoon_paper", "derivative"), ("bouncing_ball", "edges leave")):
         automaton = load(name).automaton
         found = verify(Task(automaton, automaton.properties[0], deadline(20)), "exact")
         assert isinstance(found, Unknown)

@@ -22,6 +22,7 @@ def test_a_check_that_takes_too_long_decides_nothing(monkeypatch: pytest.MonkeyP
     found = search_flowpipe(linear_problem(automaton, claim), Fraction(1), FlowpipeMethod())
     assert isinstance(found, Found)
     late = Task(automaton, claim, deadline=time.monotonic() - 1)
+    monkeypatch.setattr(certified, "GRACE", 1000.0)
     assert isinstance(certified.certify(late, "flowpipe", found.proof, Effort()), Verified)
     monkeypatch.setattr(certified, "GRACE", 0.0)
     verdict = certified.certify(late, "flowpipe", found.proof, Effort())

@@ -165,7 +165,7 @@ def test_whole_cells_of_the_published_run(tmp_path: Path, front: str, slices: fl
     """The listed predicates with those of guards and invariants, nothing learned: as many
     abstract states as published, but two of them are close: a cell such as 2 <= dist <= 10
     holds states that collide, whatever the front car does. Slices cannot exclude that."""
-    source = Path(__file__).parents[2] / "models" / "library" / "platoon.charon"
+    source = Path(__file__).parents[2] / "models" / "library" / "platoon_paper.charon"
     given = tuple(
         parse_expression(text) for text in ("dist <= 0", "dist >= 2", "dist >= 10", "dist >= 20")
     )

@@ -220,7 +220,7 @@ def test_speeds_of_a_decaying_interval() -> None:
 
 def platoon(metres: int) -> Automaton:
     """The platoon with initial distances from so many metres."""
-    return load("platoon", parameters={"nearest": Fraction(metres)}).automaton
+    return load("platoon_paper", parameters={"nearest": Fraction(metres)}).automaton
 
 
 @pytest.mark.slow

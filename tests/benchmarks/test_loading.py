@@ -24,7 +24,7 @@ def seconds(reference: str | Path, **parameters: int) -> float:
     return time.process_time() - begun
 
 
-@pytest.mark.parametrize(("name", "limit"), [("platoon", 1), ("navigation", 2)])
+@pytest.mark.parametrize(("name", "limit"), [("platoon_paper", 1), ("navigation", 2)])
 def test_a_library_model(name: str, limit: float) -> None:
     took = seconds(name)
     print(f"\n{name:<40} {took:8.3f} s")

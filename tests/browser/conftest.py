@@ -1,10 +1,8 @@
-"""A headless Chromium for the tests of this folder (without one they are skipped), and reports."""
+"""Reports to open in a browser."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +13,6 @@ from workbench.models.model import Model
 from workbench.reports.analysis import analyse
 from workbench.reports.data.report import report_data
 from workbench.reports.pages.report import diagram, render
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-def chromium() -> str | None:
-    """The browser's program, from CHROMIUM or the usual names."""
-    given = os.environ.get("CHROMIUM")
-    return given or next(filter(None, map(shutil.which, NAMES)), None)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip(
-        "playwright.sync_api",
-        reason="tests in a browser need Playwright: pip install -e '.[browser]'",
-    )
-    program = chromium()
-    if program is None:
-        pytest.skip("tests in a browser need Chromium: apt install chromium, or set CHROMIUM")
-    with api.sync_playwright() as playwright:
-        try:
-            launched = playwright.chromium.launch(
-                executable_path=program, args=["--no-sandbox", "--disable-gpu"]
-            )
-        except api.Error as error:
-            pytest.skip(f"Chromium does not start: {str(error).splitlines()[0]}")
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="session")

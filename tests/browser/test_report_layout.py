@@ -87,7 +87,7 @@ def test_a_table_says_that_there_are_more_rows(browser: Any, written: Callable[.
         table = page.locator("#crosscheck .scroll")
         assert "more" in table.get_attribute("class")
         table.evaluate("e => e.scrollTo(0, e.scrollHeight)")
-        page.wait_for_function("!document.querySelector('#crosscheck .scroll.more')")
+        page.locator("#crosscheck .scroll:not(.more)").wait_for(state="attached")
 
 
 def test_plots_are_drawn_for_paper_and_back(browser: Any, written: Callable[..., Path]) -> None:

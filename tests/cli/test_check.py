@@ -52,11 +52,11 @@ def test_an_unknown_parameter_is_rejected(workbench: Run, ball: Path) -> None:
 
 
 def test_a_library_model_and_one_of_its_agents(workbench: Run) -> None:
-    assert workbench("check", "platoon").code == 0
-    result = workbench("check", "platoon:Distance", "--json")
+    assert workbench("check", "platoon_paper").code == 0
+    result = workbench("check", "platoon_paper:Distance", "--json")
     assert result.code == 0
     assert result.data["inputs"] == ["velFirst", "velOther"]
-    assert workbench("check", "platoon:Nobody").code == 3
+    assert workbench("check", "platoon_paper:Nobody").code == 3
 
 
 def test_mistakes_are_shown_with_place_line_and_caret(workbench: Run, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_one_agent_written_as_source_loads_to_an_equal_automaton(
     assert new.horizon == old.horizon
 
 
-@pytest.mark.parametrize("name", ["platoon", "leaky_tank", "simplex_pendulum"])
+@pytest.mark.parametrize("name", ["platoon_paper", "leaky_tank", "simplex_pendulum"])
 def test_a_product_written_as_source_has_the_same_locations(
     workbench: Run, tmp_path: Path, name: str
 ) -> None:

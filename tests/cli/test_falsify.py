@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def test_counterexample_is_found_saved_and_replayed(workbench: Callable, tmp_pat
 
 
 def test_nothing_found_is_unknown(workbench: Callable) -> None:
-    result = workbench("falsify", "platoon", "--budget", 40)
+    result = workbench("falsify", "platoon_paper", "--budget", 40)
     assert result.code == 5
     assert "no violation found (40 simulations" in result.out
     assert "best robustness" in result.out and "start: " in result.out
@@ -47,12 +48,16 @@ def test_json(workbench: Callable) -> None:
 
 def test_formula(workbench: Callable, tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
-    wrong = workbench("falsify", "platoon", "--formula", "always[0,3](dist > 25)", "--trace", path)
+    wrong = workbench(
+        "falsify", "platoon_paper", "--formula", "always[0,3](dist > 25)", "--trace", path
+    )
     assert wrong.code == 10
     assert json.loads(path.read_text())["recipe"]["stop_on_violation"] is False
-    replay = workbench("simulate", "platoon", "--replay", path)
+    replay = workbench("simulate", "platoon_paper", "--replay", path)
     assert replay.code == 10 and "The formula is violated at t = " in replay.out
-    right = workbench("falsify", "platoon", "--formula", "always[0,3](dist > 1)", "--budget", 30)
+    right = workbench(
+        "falsify", "platoon_paper", "--formula", "always[0,3](dist > 1)", "--budget", 30
+    )
     assert right.code == 5
 
 
@@ -92,7 +97,7 @@ def test_a_broken_formula_is_dated_where_it_is_decided(workbench: Callable, tmp_
 def test_mistakes_get_a_message(
     workbench: Callable, options: list[str], code: int, says: str
 ) -> None:
-    result = workbench("falsify", "platoon", *options)
+    result = workbench("falsify", "platoon_paper", *options)
     assert result.code == code
     assert says in result.err
 
@@ -109,7 +114,7 @@ def test_verify_falsifies_first(workbench: Callable, tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     result = workbench("verify", "platoon_saturated", "--trace", path)
     assert result.code == 10
-    assert "FALSIFIED" in result.out and f"written to {path}" in result.out
+    assert "FALSIFIED" in result.out and f"wrote {path}" in result.err
     assert workbench("simulate", "platoon_saturated", "--replay", path).code == 10
     only = workbench("verify", "infusion_pump", "--method", "simulation", "--time-limit", 1)
     assert only.code == 5
@@ -195,7 +200,7 @@ def test_mistakes_in_formulas_are_underlined(workbench: Callable) -> None:
         ("always[0 3](dist > 25)", "always[0 3](dist > 25)\n    |       ^"),
         ("always[0,3](dist > 25", "always[0,3](dist > 25\n    |            ^"),
     ):
-        result = workbench("falsify", "platoon", "--formula", formula)
+        result = workbench("falsify", "platoon_paper", "--formula", formula)
         assert result.code == 2 and mark in result.err
 
 
@@ -258,3 +263,50 @@ def test_an_equality_without_a_margin_is_named(workbench: Callable, choices: Pat
     result = workbench("falsify", choices, "-p", "not five", "--budget", 400)
     assert result.code == 5
     assert "violated the claim by an equality of numbers that has no margin" in result.out
+
+
+TOUCH = """
+mode Here() { write analog real x, y; diff { d(x) == y; d(y) == -1; } }
+mode There() { write analog real x, y; diff { d(x) == 10; d(y) == 0; } }
+mode Top() {
+  write analog real x, y;
+  mode here = Here();
+  mode there = There();
+  trans from init to here;
+  trans from here to there when x >= 2;
+}
+agent A() { private analog real x = 0, y in [1, 2]; mode top = Top(); assert "low" { x <= 5 } }
+"""
+
+
+def test_a_violation_that_is_not_confirmed_is_told_and_saved(
+    workbench: Callable, tmp_path: Path
+) -> None:
+    """The guard is only touched, from one end of a range: nobody can tell by computing."""
+    model, file = tmp_path / "touch.charon", tmp_path / "run.json"
+    model.write_text(TOUCH)
+    found = workbench("falsify", model, "--budget", 12, "--trace", file)
+    assert found.code == 5
+    assert "'low': violated in simulation by " in found.out and "not confirmed" in found.out
+    assert "may only touch its guard" in found.out
+    assert "no violation found" not in found.out
+    assert workbench("simulate", model, "--replay", file).code == 10
+    data = workbench("falsify", model, "--budget", 12, "--trace", file, "--json").data
+    assert data["outcome"] == "unknown" and data["suspect"]["path"] == str(file)
+    assert "may only touch its guard" in data["suspect"]["reason"]
+
+
+def test_verify_saves_a_run_that_is_not_confirmed(workbench: Callable, tmp_path: Path) -> None:
+    model, file = tmp_path / "touch.charon", tmp_path / "run.json"
+    model.write_text(TOUCH)
+    found = workbench("verify", model, "--method", "simulation", "--trace", file)
+    assert found.code == 5
+    assert "violated in simulation by " in found.out
+    assert workbench("simulate", model, "--replay", file).code == 10
+
+
+def test_the_limit_is_one_of_the_whole_command(workbench: Callable) -> None:
+    begun = time.monotonic()
+    found = workbench("falsify", "platoon_convoy", "--budget", 100_000, "--time-limit", 1)
+    assert time.monotonic() - begun <= 1.05 + 1.0
+    assert "no violation found within the time limit" in found.out

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from workbench.files import write_whole
+from workbench.cli.files import write_whole
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(

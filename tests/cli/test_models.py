@@ -29,7 +29,7 @@ def test_words_narrow_the_list(workbench: Run) -> None:
 def test_as_json(workbench: Run) -> None:
     data = workbench("models", "--json").data
     assert data["schema"] == "workbench.models/1"
-    (platoon,) = [m for m in data["models"] if m["name"] == "platoon"]
+    (platoon,) = [m for m in data["models"] if m["name"] == "platoon_paper"]
     assert platoon["expectations"] == [
         {"property": "no collision", "verdict": "safe", "scope": "for all time"}
     ]

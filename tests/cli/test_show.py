@@ -49,11 +49,11 @@ def test_replicated_agents_are_shown_once_unless_all_are_wanted(workbench: Run) 
 
 
 def test_flat_locations_are_listed_up_to_the_limit(workbench: Run) -> None:
-    everything = workbench("show", "platoon", "--locations")
+    everything = workbench("show", "platoon_paper", "--locations")
     assert everything.code == 0
     names = [line for line in everything.out.splitlines() if not line.startswith(" ")]
     assert names == ["optimal", "previous"]
-    cut = workbench("show", "platoon", "--locations", "--limit", "1")
+    cut = workbench("show", "platoon_paper", "--locations", "--limit", "1")
     assert [line for line in cut.out.splitlines() if not line.startswith(" ")] == ["optimal"]
     assert "--limit 1" in cut.err
 
@@ -81,7 +81,7 @@ def test_a_spaceex_model(workbench: Run, spaceex_ball: Path) -> None:
 
 def test_the_picture_is_well_formed_and_complete(workbench: Run, tmp_path: Path) -> None:
     picture = tmp_path / "platoon.svg"
-    result = workbench("show", "platoon", "--svg", picture)
+    result = workbench("show", "platoon_paper", "--svg", picture)
     assert (result.code, result.out) == (0, "")
     assert str(picture) in result.err
     texts = _texts(picture.read_text())
@@ -97,11 +97,11 @@ def test_the_picture_may_go_to_standard_output(workbench: Run, ball: Path) -> No
 
 def test_pictures_are_the_same_every_time(process: Run) -> None:
     seeds = [{"PYTHONHASHSEED": seed} for seed in ("1", "2")]
-    first, second = (process("show", "platoon", "--svg", "-", env=env).out for env in seeds)
+    first, second = (process("show", "platoon_paper", "--svg", "-", env=env).out for env in seeds)
     assert first == second != ""
 
 
-@pytest.mark.parametrize("name", ["platoon", "leaky_tank", "simplex_pendulum", "fischer"])
+@pytest.mark.parametrize("name", ["platoon_paper", "leaky_tank", "simplex_pendulum", "fischer"])
 def test_trees_match_the_golden_files(workbench: Run, name: str) -> None:
     """The models are copies, so that the library may change."""
     shown = workbench("show", GOLDEN / f"{name}.charon").out

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -115,7 +116,7 @@ def test_a_trace_replays(workbench: Callable, tmp_path: Path, method: str) -> No
     path, second = tmp_path / "run.json", tmp_path / "again.json"
     made = workbench(
         "simulate",
-        "platoon",
+        "platoon_paper",
         "--until",
         8,
         "--policy",
@@ -130,7 +131,7 @@ def test_a_trace_replays(workbench: Callable, tmp_path: Path, method: str) -> No
         path,
     )
     assert made.code == 0
-    again = workbench("simulate", "platoon", "--replay", path, "--trace", second)
+    again = workbench("simulate", "platoon_paper", "--replay", path, "--trace", second)
     assert again.out == made.out
     first, copy = json.loads(path.read_text()), json.loads(second.read_text())
     assert first["segments"] == copy["segments"] and first["events"] == copy["events"]
@@ -144,8 +145,8 @@ def test_a_run_of_another_model_is_not_replayed(
     result = workbench("simulate", ball, "-P", "drop=5", "--replay", path)
     assert result.code == 2 and not result.out
     assert "is no run of" in result.err and "other parameters have other runs" in result.err
-    other = workbench("simulate", "platoon", "--replay", path)
-    assert other.code == 2 and "is no run of platoon" in other.err
+    other = workbench("simulate", "platoon_paper", "--replay", path)
+    assert other.code == 2 and "is no run of platoon_paper" in other.err
     assert workbench("simulate", ball, "--replay", path).code == 0
     path.write_text('{"schema": "something else"}')
     assert workbench("simulate", ball, "--replay", path).code == 3
@@ -171,6 +172,21 @@ def test_plots_are_complete_documents(
     assert text.count("http://") == 1 and "https://" not in text  # the name of SVG itself
 
 
+@pytest.mark.parametrize(("suffix", "magic"), [(".png", b"\x89PNG"), (".pdf", b"%PDF")])
+def test_plots_for_papers(
+    workbench: Callable, ball: Path, tmp_path: Path, suffix: str, magic: bytes
+) -> None:
+    path = tmp_path / f"run{suffix}"
+    result = workbench(
+        "simulate", ball, "--until", 4, "--plot", path, "--plot-vars", "height+speed,height:speed"
+    )
+    if find_spec("matplotlib") is None:
+        assert result.code == 2 and "pip install matplotlib" in result.err
+    else:
+        assert result.code == 0 and f"wrote {path}" in result.err
+        assert path.read_bytes().startswith(magic)
+
+
 def test_plot_escapes_what_the_user_wrote(workbench: Callable, ball: Path, tmp_path: Path) -> None:
     odd = tmp_path / "<b>&.charon"
     odd.write_text(ball.read_text())
@@ -192,7 +208,8 @@ def test_plot_escapes_what_the_user_wrote(workbench: Callable, ball: Path, tmp_p
         (["--input", "wind"], "should read name=signal"),
         (["--policy", "script"], "need each other"),
         (["--policy", "script", "--script", "0.5,2"], "numbers in [0, 1)"),
-        (["--plot", "run.png"], ".svg or .html"),
+        (["--plot", "run.gif"], ".svg, .html, .png or .pdf"),
+        (["--plot", "run.svg", "--plot-vars", "height:speed+height"], "x+y in one panel"),
         (["--plot", "run.svg", "--plot-vars", "depth"], "no variable 'depth'"),
         (["--until", "-1"], "--until"),
         (["--until", "nan"], "--until"),
@@ -245,7 +262,7 @@ def test_formula_is_monitored(workbench: Callable, ball: Path) -> None:
 def test_a_script_decides(workbench: Callable) -> None:
     def final(script: str) -> float:
         options = ["--until", 5, "--policy", "script", "--script", script, "--json"]
-        return workbench("simulate", "platoon", *options).data["runs"][0]["final"]["dist"]
+        return workbench("simulate", "platoon_paper", *options).data["runs"][0]["final"]["dist"]
 
     assert final("0.1,0.2,0.3") == final("0.1,0.2,0.3") != final("0.9,0.2,0.3")
 
@@ -314,7 +331,7 @@ def test_a_run_is_compared_with_a_file(
 def test_workers_change_nothing(workbench: Callable[..., Any]) -> None:
     def rows(workers: int) -> list[dict[str, Any]]:
         options = ("--runs", 12, "--until", 3, "--json", "--workers", workers)
-        return workbench("simulate", "platoon", *options).data["runs"]
+        return workbench("simulate", "platoon_paper", *options).data["runs"]
 
     assert rows(2) == rows(1)
 
@@ -506,3 +523,37 @@ def test_numbers_too_large_for_runs_are_refused(
     path.write_text(HUGE.format(**given))
     found = workbench("simulate", path, "--until", 3)
     assert found.code == 3 and "too large for floating point" in found.err
+
+
+COUNTER = """
+mode Run() {{ write analog real x; diff {{ d(x) == 1; }} }}
+mode Top() {{
+  write analog real x; write discrete real y;
+  mode run = Run();
+  trans from init to run;
+  {edge}
+}}
+agent A() {{ private analog real x = 0; private discrete real y = 0; mode top = Top();
+  assert "p" {{ {claim} }} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("edge", "claim", "code"),
+    [
+        ("trans from run to run when x >= 1 do { y in [y, y + 1]; x = 0; }", "y <= 2.5", 10),
+        ("urgent trans from run to run when x >= 1 do { x = 0; }", "x < 1", 0),
+    ],
+)
+def test_exact_counterexamples_are_replayed(
+    workbench: Callable, tmp_path: Path, edge: str, claim: str, code: int
+) -> None:
+    """The second has its urgent edge and its bad states meet in one state: rounding misses it."""
+    path, file = tmp_path / "model.charon", tmp_path / "bad.json"
+    path.write_text(COUNTER.format(edge=edge, claim=claim))
+    found = workbench("verify", path, "--method", "rectangular", "--trace", file)
+    assert found.code == 10, found
+    again = workbench("simulate", path, "--replay", file)
+    assert again.code == code, again
+    assert ("`p` is violated" in again.out) == (code == 10)
+    assert ("the recorded run violates 'p'" in again.err) == (code == 0)

@@ -157,6 +157,46 @@ def test_mistakes_with_indices(old: str, new: str, code: str) -> None:
     assert code in codes(PLATOON.replace(old, new))
 
 
+RING = """
+const int n = 4;
+mode Warm() {
+  write analog real mine;
+  read analog real before, after;
+  diff { d(mine) == before - 2*mine + after; }
+}
+agent Cell(real start) {
+  write analog real mine;
+  read analog real before, after;
+  init { mine = start; }
+  mode top = Warm();
+}
+agent Ring() {
+  private analog real T[1..n];
+  agent cell[i in 1..n] = Cell(i)
+    [ mine, before, after := T[i], T[i > 1 ? i - 1 : n], T[i < n ? i + 1 : 1] ];
+  assert "falling" { forall i in 1..n : T[i == n ? 1 : i + 1] <= 10 }
+}
+"""
+
+
+def test_indices_by_condition_close_a_ring() -> None:
+    automaton = automaton_of(RING)
+    flows = {
+        flow.variable: flow.range.exact
+        for component in automaton.components
+        for flow in component.locations[0].flows
+    }
+    assert flows["T[1]"] == parse_expression("T[4] - 2*T[1] + T[2]")
+    assert flows["T[4]"] == parse_expression("T[3] - 2*T[4] + T[1]")
+    assert codes(RING.replace("i > 1 ? i - 1 : n", "i > 1")) == ["not-constant"]
+    assert codes(RING.replace("i > 1 ? i - 1 : n", "mine > 1 ? 1 : n")) == ["unknown-name"]
+
+
+def test_an_index_out_of_range_is_one_mistake() -> None:
+    assert codes(RING.replace("i > 1 ? i - 1 : n", "i - 1")) == ["index-out-of-range"]
+    assert codes(RING.replace("i > 1 ? i - 1 : n", "i - 4")) == ["index-out-of-range"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [

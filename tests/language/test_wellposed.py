@@ -243,7 +243,8 @@ def test_an_empty_initial_set_is_refused_with_the_contradiction() -> None:
 def test_a_start_outside_the_invariant_is_shown() -> None:
     text = atomic("init { x = 5; }", mode_items="inv { x <= 3 }")
     assert codes(text) == ["starts-outside-invariant"]
-    assert codes(atomic("init { x in [2, 5]; }", mode_items="inv { x <= 3 }")) == []
+    some = atomic("init { x in [2, 5]; }", mode_items="inv { x <= 3 }")
+    assert codes(some) == ["dead-end"]
 
 
 def test_transitions_that_can_never_be_taken_are_shown() -> None:
@@ -254,10 +255,72 @@ def test_transitions_that_can_never_be_taken_are_shown() -> None:
       trans from init to up trans from up to down when x >= 5 trans from down to up when x <= 1 }
     agent Main() { write analog real x = 0; mode top = Top(); }
     """
-    (found,) = diagnostics(text)
+    consequence, found = diagnostics(text)
+    assert consequence.code == "dead-end"
     assert found.code == "impossible-transition"
     assert "invariant of `down`" in found.message
     assert codes(text.replace("when x >= 5", "when x >= 5 do { x = 0; }")) == []
+
+
+def ending(
+    flow: str = "d(x) == 1;", inv: str = "x <= limit", trans: str = "", others: str = ""
+) -> str:
+    return f"""
+    const real limit in [4, 5];
+    mode Rise() {{ write analog real x; diff {{ {flow} }} inv {{ {inv} }} }}
+    mode Rest() {{ write analog real x; diff {{ d(x) == 0; }} }}
+    mode Top() {{ write analog real x; mode up = Rise(); mode rest = Rest();
+      trans from init to up trans from init to rest when x >= 1 {trans} }}
+    agent Main() {{ write analog real x; init {{ x in [0, 2]; }} mode top = Top(); }}
+    {others}
+    """
+
+
+def test_modes_that_every_run_ends_in_are_shown() -> None:
+    (found,) = diagnostics(ending())
+    assert found.code == "dead-end"
+    assert "every run that comes to `up` ends there" in found.message
+    assert "x <= limit" in found.message
+    slow = ending("d(x) in [0.01, 3];", "x >= -7 && 2*x <= limit + 1")
+    assert codes(slow) == ["dead-end"]
+    falls = ending("d(x) <= -1;", "x >= -1", "trans from up to up when x <= -2 do { x = 5; }")
+    assert codes(falls) == ["dead-end", "impossible-transition"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ending(trans="trans from up to rest when x >= 4.5"),
+        ending(trans="trans from up to up when x >= 4 do { x = 0; }"),
+        ending(trans="trans from up to rest"),
+        ending("d(x) in [0, 3];"),
+        ending("d(x) == limit - x;"),
+        ending("d(x) <= 3;"),
+        ending("d(x) == -1;"),
+        ending(inv="x <= limit || x >= 7"),
+    ],
+)
+def test_modes_that_may_be_left_or_last_are_not(text: str) -> None:
+    assert "dead-end" not in codes(text)
+
+
+def test_others_may_help_a_run_on() -> None:
+    shared = """
+    mode Go() { write analog real c; read discrete int turn; diff { d(c) == 1; }
+      inv { c <= 3 + turn } }
+    mode GoTop() { write analog real c; read discrete int turn; mode go = Go();
+      trans from init to go; }
+    agent Goer() { private analog real c = 0; read discrete int turn; mode top = GoTop(); }
+    mode Leaf() { }
+    mode Count() { write discrete int turn; mode a = Leaf(); trans from init to a;
+      trans from a to a do { turn = turn + 1; } }
+    agent Counter() { write discrete int turn; init { turn = 0; } mode top = Count(); }
+    agent Both() { private discrete int turn; agent a = Goer(); agent b = Counter(); }
+    system Both();
+    """
+    assert "dead-end" not in codes(shared)
+    alone = shared.replace("do { turn = turn + 1; }", "")
+    assert "dead-end" in codes(alone)
 
 
 def test_submodes_nobody_enters_are_shown() -> None:
@@ -311,8 +374,8 @@ def test_a_submode_entered_by_default_says_where_it_starts() -> None:
         ("", "mode a = Leaf(); trans from init to a do { x = 0; }", []),
         ("", "mode a = Leaf(); trans from init to a do { x in [0, 1]; }", []),
         ("", "alge { x == 3; }", []),
-        ("init { x = 0; }", "private discrete int n; inv { n >= x }", ["no-first-value"]),
-        ("init { x = 0; }", "private discrete int n = 9; inv { n >= x }", []),
+        ("init { x = 0; }", "private discrete int n; inv { n <= x }", ["no-first-value"]),
+        ("init { x = 0; }", "private discrete int n = 0; inv { n <= x }", []),
     ],
 )
 def test_variables_have_a_first_value(

@@ -104,7 +104,7 @@ def test_file_is_formatted(entry: Entry) -> None:
 @pytest.mark.parametrize(
     ("name", "count"),
     [
-        ("platoon", 2),
+        ("platoon_paper", 2),
         ("platoon_saturated", 4),
         ("leaky_tank", 2),
         ("thermostat_timer", 3),
@@ -122,7 +122,7 @@ def test_number_of_locations(name: str, count: int) -> None:
 
 def test_platoon_laws_are_those_of_the_paper() -> None:
     """Equations (11) and (12) at d = 40, vp = 16, v = 21, a = -2, worked out by hand."""
-    model = automaton("platoon")
+    model = automaton("platoon_paper")
     state = {"dist": 40, "velFirst": 16, "velOther": 21, "follower.acc": -2}
     # u1 = 40/8 + 3/4*16 - 7/8*21 + 3/2*2 - 10/8; u2 = 40 + 3*16 - 4*21 + 3*2 - 10
     assert derivatives(model, "optimal", state) == {

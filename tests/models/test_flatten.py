@@ -377,7 +377,7 @@ def test_initial_steps_that_depend_on_each_other_are_refused() -> None:
 
 
 def test_the_platoon() -> None:
-    automaton = load("platoon").automaton
+    automaton = load("platoon_paper").automaton
     assert isinstance(automaton, Product)
     assert [c.name for c in automaton.components] == [
         "front",

@@ -60,6 +60,29 @@ def test_an_unread_choice_disappears_only_if_its_range_cannot_be_empty() -> None
     assert apply(kept, {"x": Fraction(0), "y": Fraction(-1)}, lambda n, low, high: low) is None
 
 
+def test_a_whole_number_that_lives_on_elsewhere_is_written_with_floor() -> None:
+    doubled = simultaneous(actions(("k", "[1, 6]"), ("k", "2*k")), whole={"k"})
+    assert text(doubled) == [
+        ("k@chosen1", "1", "6"),
+        ("k", "2*floor(`k@chosen1'`)", "2*floor(`k@chosen1'`)"),
+    ]
+    handed_on = simultaneous(actions(("k", "[x, 6]"), ("x", "k"), ("k", "0")), whole={"k"})
+    assert text(handed_on) == [
+        ("k@chosen1", "-floor(-x)", "6"),
+        ("k", "0", "0"),
+        ("x", "floor(`k@chosen1'`)", "floor(`k@chosen1'`)"),
+    ]
+    assert text(simultaneous(actions(("k", "[1, 6]"), ("x", "k")), whole={"k"})) == [
+        ("k", "1", "6"),
+        ("x", "k'", "k'"),
+    ]
+
+
+def test_no_whole_number_lies_in_a_short_range() -> None:
+    kept = simultaneous(actions(("k", "[1/4, 3/4]"), ("k", "7")), whole={"k"})
+    assert text(kept) == [("k@chosen1", "1", "0"), ("k", "7", "7")]
+
+
 def test_two_variables_may_share_one_choice() -> None:
     assert text(simultaneous(actions(("x", "[0, 1]"), ("y", "x")))) == [
         ("x", "0", "1"),

@@ -22,7 +22,14 @@ from workbench.models.automaton import (
     ValueType,
     Variable,
 )
-from workbench.models.expressions.expression import Expression, constant, equal, variable
+from workbench.models.expressions.expression import (
+    Expression,
+    constant,
+    equal,
+    function,
+    variable,
+)
+from workbench.models.expressions.operators import Op
 from workbench.models.load import load
 from workbench.models.proof.certificate import Certificate, PolyhedralProof
 from workbench.models.proof.checker import Rejected, check
@@ -110,6 +117,48 @@ FAULTY = {
     "fractions for a whole number": product(
         component("A", Variable("x"), Variable("k", INT, Kind.DISCRETE), resets=(exactly("k", X),))
     ),
+    "the time for a whole number": product(
+        component(
+            "A",
+            Variable("x"),
+            Variable("k", INT, Kind.DISCRETE),
+            resets=(exactly("k", variable("time")),),
+        )
+    ),
+    "fractions for a whole number through a name": product(
+        component(
+            "A",
+            Variable("x"),
+            Variable("k", INT, Kind.DISCRETE),
+            resets=(exactly("h", X / 2), exactly("k", variable("h'"))),
+        )
+    ),
+    "a chosen number for a whole number through a name": product(
+        component(
+            "A",
+            Variable("x"),
+            Variable("k", INT, Kind.DISCRETE),
+            resets=(
+                Constraint("h", Range(constant(0), constant(1))),
+                exactly("k", variable("h'") * 2),
+            ),
+        )
+    ),
+    "fractions for a whole number at the start": product(
+        HybridAutomaton(
+            "A",
+            (Variable("x"), Variable("k", INT, Kind.DISCRETE)),
+            (Location("here"),),
+            initial=(
+                Initial(
+                    "here", equal(X, 1), (exactly("h", X / 2), exactly("k", variable("h'") + 1))
+                ),
+            ),
+        )
+    ),
+    "fractions by an equation": product(
+        component("A", Variable("x"), Variable("k", INT), equations=(exactly("k", X / 2),))
+    ),
 }
 
 
@@ -124,11 +173,19 @@ def test_what_could_be_misread_is_refused(what: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [constant(2), variable("k") + 1, variable("k") * 3, variable("m'") - variable("k")]
+    "value",
+    [
+        constant(2),
+        variable("k") + 1,
+        variable("k") * 3,
+        variable("m'") - variable("k"),
+        variable("h'") + variable("k"),
+    ],
 )
 def test_whole_numbers_may_be_computed(value: Expression) -> None:
     whole = [Variable(n, INT, Kind.DISCRETE) for n in ("k", "m")]
-    resets = (exactly("m", 2), exactly("k", value))
+    halved = function(Op.FLOOR, X / 2)
+    resets = (exactly("m", 2), exactly("h", halved), exactly("k", value))
     part = component("A", Variable("x"), *whole, flows=(exactly("x", 1),), resets=resets)
     assert fault_of(product(part)) is None
 

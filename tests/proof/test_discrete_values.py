@@ -73,6 +73,9 @@ atoms = st.sampled_from(
         equal(variable("a"), variable("b")),
         variable("x") <= 1,
         variable("x") > 2,
+        variable("x") >= 1,
+        constant(3) - 2 * variable("x") > 1,
+        3 * variable("x") <= 6,
     ]
 )
 
@@ -97,6 +100,22 @@ def test_translated_conditions_hold_in_the_same_states(condition: Expression) ->
         numbers["x"] = Fraction(x)
         expected = evaluate(condition, {**state, "x": Fraction(x)})
         assert any(satisfied(rows, numbers) for rows in cases) == expected
+
+
+def test_cases_that_contradict_themselves_are_left_out() -> None:
+    """x <= 1 and one of x > 2, -x < -1, 2 x = 2; or what the rows say already."""
+    x = variable("x")
+    either = disjunction(x > 2, -x < -1, equal(2 * x, 2))
+    assert [len(rows) for rows in alternatives(conjunction(x <= 1, either))] == [2]
+    assert alternatives(conjunction(x <= 1, negation(x <= 1))) == ()
+    ((row,),) = alternatives(conjunction(x <= 1, 2 * x <= 5))
+    assert row.form.constant == -1
+
+
+def test_many_comparisons_of_few_sums_are_few_cases() -> None:
+    x = variable("x")
+    goals = [disjunction(x < 2 * k, x > 2 * k + 1) for k in range(40)]
+    assert len(alternatives(conjunction(*goals))) == 41
 
 
 def test_symbols_of_different_enumerations_are_not_compared_by_number() -> None:

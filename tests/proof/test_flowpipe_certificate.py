@@ -28,6 +28,7 @@ from workbench.models.automaton import (
     Variable,
 )
 from workbench.models.expressions.expression import Expression, conjunction, constant, variable
+from workbench.models.interruption import CheckInterruptedError
 from workbench.models.proof.adjoint import Stage
 from workbench.models.proof.affine_flow import AffineFlow, affine_flow
 from workbench.models.proof.certificate import (
@@ -39,7 +40,6 @@ from workbench.models.proof.certificate import (
 from workbench.models.proof.checker import Accepted, Rejected, check
 from workbench.models.proof.exponential import Balanced, exponential, growth
 from workbench.models.proof.flowpipe import Direction, Node, Step, steps
-from workbench.models.proof.interruption import CheckInterruptedError
 from workbench.models.proof.linear import Form
 from workbench.models.proof.packed_rows import PackedRows
 from workbench.models.proof.problem import linear_problem

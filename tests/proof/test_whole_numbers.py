@@ -109,3 +109,15 @@ def test_a_run_with_half_a_number_is_no_counterexample(
 
 def test_whole_values_that_break_a_claim_are_found(decide: Callable[[str, str], Verdict]) -> None:
     assert isinstance(decide("eyes != 3", "auto"), Falsified)
+
+
+@pytest.mark.parametrize("method", ["rectangular", "simulation", "auto"])
+def test_a_whole_number_that_is_overwritten_was_a_whole_number(tmp_path: Path, method: str) -> None:
+    text = DIE.format(claim="eyes != 3 && eyes != 7")
+    text = text.replace("init { eyes in [1, 6]; }", "init { eyes = 2; }")
+    assert "eyes in [1, 6]; }" in text
+    path = tmp_path / "doubled.charon"
+    path.write_text(text.replace("eyes in [1, 6]; }", "eyes in [1, 6]; eyes = 2*eyes; }"))
+    automaton = load(path).automaton
+    verdict = verify(Task(automaton, automaton.properties[0], deadline(5)), method)
+    assert not isinstance(verdict, Falsified), "an even number is neither 3 nor 7"

@@ -336,7 +336,7 @@ def test_the_command_prints_evaluates_and_refuses(tmp_path_factory: pytest.TempP
     assert good.stdout.rstrip().endswith("reached")
     missing = run("--target", "d <= 0", *_at(d=1))
     assert missing.returncode == 2
-    assert "needs values for" in missing.stderr
+    assert "--at: values are needed for" in missing.stderr
     picture = file.with_suffix(".svg")
     drawn = run("--plot-region", "d=0:4,v=-3:3", "--plot", str(picture), *_at(vp=0, ap=0))
     assert drawn.returncode == 0, drawn.stderr

@@ -38,7 +38,7 @@ CHANGES = {
 
 @pytest.fixture(scope="module")
 def platoon() -> str:
-    entry = find("platoon")
+    entry = find("platoon_paper")
     assert entry is not None
     return entry.path.read_text(encoding="utf-8")
 
@@ -62,7 +62,7 @@ def simulations(proof: Proof) -> list[str]:
 
 @pytest.mark.parametrize("what", sorted(CHANGES))
 def test_a_changed_component_is_proved_alone(what: str, platoon: str, tmp_path: Path) -> None:
-    abstract = written(tmp_path, "platoon", platoon)
+    abstract = written(tmp_path, "platoon_paper", platoon)
     detailed = written(tmp_path, "changed", changed_text(platoon, *CHANGES[what]))
     proof = prove_refinement(detailed, abstract, Settings())
     assert proof.holds

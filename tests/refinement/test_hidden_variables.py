@@ -52,4 +52,4 @@ def test_names_that_the_systems_do_not_have(
         ("--witness", "x = x"),
     ):
         assert run(["refine", detailed, "--against", simple, option, value]) == 2
-        assert f"{option} {value.split()[0]}:" in capsys.readouterr().err
+        assert f"{option}: {value.split()[0]}:" in capsys.readouterr().err

@@ -226,10 +226,10 @@ def test_refuted_pairs_are_not_proved_and_the_other_way_round() -> None:
 
     random = Random(17)
     refuted = 0
-    for _ in range(12):
+    for _ in range(6):
         detailed, simple = random_pair(random)
         outcome = refine(detailed, simple, ("x",), Settings(refute=False))
         found = find_unmatched_run(detailed, simple, ("x",), [], 3)
         assert found is None or not isinstance(outcome, Refines)
         refuted += found is not None
-    assert refuted >= 2
+    assert refuted >= 1

@@ -167,3 +167,15 @@ def test_a_platoon_of_any_length(capsys: pytest.CaptureFixture[str]) -> None:
     assert "any number of steps" in shown
     assert "'no collision': VERIFIED" in shown
     assert run(["refine", contract, "--against", contract, "--inductive"]) == 3
+
+
+def test_a_platoon_of_any_length_by_the_papers_law(capsys: pytest.CaptureFixture[str]) -> None:
+    """With gains that let nothing grow it is proved; with the printed ones nothing is."""
+    step, contract = "platoon_endless:Step", "platoon_endless:Vehicle"
+    asked = ["--against", contract, "--inductive", "--time-limit", "120"]
+    assert run(["refine", step, *asked]) == 0
+    shown = capsys.readouterr().out
+    assert "'no collision': VERIFIED" in shown and "'keeps the promise': VERIFIED" in shown
+    printed = ["-P", "k2=3", "-P", "k3=3", "--time-limit", "20"]
+    assert run(["refine", step, "--against", contract, "--inductive", *printed]) != 0
+    assert "NOT PROVED" in (shown := capsys.readouterr().out) or "REFUTED" in shown

@@ -105,9 +105,9 @@ def test_what_keeps_its_value_is_not_written_on_arrows() -> None:
 
 
 def test_arrows_show_who_writes_for_whom() -> None:
-    model = load("platoon")
+    model = load("platoon_paper")
     assert model.agent is not None
-    svg = draw_agent(model.agent, title="platoon")
+    svg = draw_agent(model.agent, title="platoon_paper")
     for label in ("velFirst → velFront", "velOther", "dist", "acc", "vel"):
         assert f">{label}</text>" in svg
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.report_models import EVIL, evil, heater, report_settings
-from workbench.models.load import load
+from workbench.models.load import load, load_text
 from workbench.models.model import Model
 from workbench.models.trace_files import from_json
 from workbench.models.verdict import Falsified
@@ -136,6 +136,26 @@ def test_names_cannot_become_markup(hostile: Findings) -> None:
     for attributes, block in reader.scripts:
         if attributes.get("type") == "application/json":
             assert not set("<>&\u2028\u2029") & set(block)
+
+
+TURNED = """
+mode Rise() { write analog real x; diff { d(x) == 1; } inv { x <= 5 } }  // \u2066a comment
+mode Top() { write analog real x; mode rise = Rise(); trans from init to rise; }
+agent Main() {
+  private analog real x = 0;
+  mode top = Top();
+  assert "stays \u202ewol" { x <= 3 }
+}
+"""
+
+
+def test_what_turns_the_direction_of_writing_is_written_out() -> None:
+    text = page(findings(load_text(TURNED, "turned.charon"), method="simulation"))
+    assert not {"\u202e", "\u2066"} & set(text)
+    assert "stays \\u202ewol" in text
+    blocks = {a["id"]: json.loads(data) for a, data in read(text).scripts if "id" in a}
+    (claim,) = blocks["report-data"]["properties"]
+    assert claim["name"] in blocks["recordings"]
 
 
 def test_the_index_escapes_too(hostile: Findings) -> None:

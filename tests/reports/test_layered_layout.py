@@ -137,6 +137,74 @@ def test_a_cycle_keeps_the_first_node_on_top() -> None:
     assert [y for _, y in drawn.corners] == sorted(y for _, y in drawn.corners)
 
 
+@st.composite
+def kept_graphs(
+    draw: st.DrawFn,
+) -> tuple[list[Size], list[Link], list[tuple[float, float] | None]]:
+    """Graphs with places of their nodes in some earlier drawing, whatever that was."""
+    nodes, links = draw(graphs())
+    place = st.tuples(st.floats(0, 900), st.sampled_from([0.0, 20.0, 150.0, 151.0, 600.0]))
+    centres = draw(st.lists(st.one_of(st.none(), place), min_size=len(nodes), max_size=len(nodes)))
+    return nodes, links, centres
+
+
+@settings(max_examples=150)
+@given(kept_graphs(), st.booleans())
+def test_kept_drawings_are_as_sound_as_new_ones(
+    graph: tuple[list[Size], list[Link], list[tuple[float, float] | None]], across: bool
+) -> None:
+    nodes, links, centres = graph
+    drawn = arrange(nodes, links, across=across, earlier=centres)
+    found = boxes(nodes, links, drawn)
+    for a, b in combinations(found, 2):
+        assert not overlap(a, b)
+    for left, top, right, bottom in found:
+        assert left >= -1e-6 and top >= -1e-6
+        assert right <= drawn.size.width + 1e-6 and bottom <= drawn.size.height + 1e-6
+    for link, route in zip(links, drawn.routes, strict=True):
+        for node, (x, y) in ((link.source, route.start), (link.target, route.curves[-1][2])):
+            left, top = drawn.corners[node]
+            width, height = nodes[node].width, nodes[node].height
+            assert left - 1e-6 <= x <= left + width + 1e-6
+            assert top - 1e-6 <= y <= top + height + 1e-6
+
+
+def middles(nodes: list[Size], drawn: Arrangement) -> list[tuple[float, float]]:
+    return [
+        (x + size.width / 2, y + size.height / 2)
+        for (x, y), size in zip(drawn.corners, nodes, strict=True)
+    ]
+
+
+@settings(max_examples=100)
+@given(graphs(), st.booleans())
+def test_the_same_graph_stays_where_it_was(
+    graph: tuple[list[Size], list[Link]], across: bool
+) -> None:
+    nodes, links = graph
+    before = middles(nodes, arrange(nodes, links, across=across))
+    after = middles(nodes, arrange(nodes, links, across=across, earlier=before))
+    assert after == [pytest.approx(place, abs=0.5) for place in before]
+
+
+@settings(max_examples=100)
+@given(graphs(), st.booleans(), st.data())
+def test_a_new_node_moves_the_others_only_along_the_layers(
+    graph: tuple[list[Size], list[Link]], across: bool, data: st.DataObject
+) -> None:
+    """What was there keeps its place beside the others; layers may move apart for a label."""
+    nodes, links = graph
+    before = middles(nodes, arrange(nodes, links, across=across))
+    other = data.draw(st.integers(0, len(nodes) - 1))
+    fresh = [*links, Link(other, len(nodes), Size(60, 20))]
+    more = [*nodes, Size(80, 30)]
+    after = middles(more, arrange(more, fresh, across=across, earlier=[*before, None]))
+    for old, new in zip(before, after, strict=False):
+        beside, along = (1, 0) if across else (0, 1)
+        assert new[beside] == pytest.approx(old[beside], abs=0.5)
+        assert new[along] >= old[along] - 0.5
+
+
 def test_nothing_at_all() -> None:
     assert arrange([], []).size == Size(0, 0)
 

@@ -41,7 +41,7 @@ def test_straight_lines_need_two_points_and_gaps_all() -> None:
 
 
 def test_a_library_run_is_drawn_with_fewer_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    automaton = load("platoon").automaton
+    automaton = load("platoon_paper").automaton
     trace = simulate(automaton, until=20.0)
     shown = Shown({v.name: v for v in automaton.variables})
 

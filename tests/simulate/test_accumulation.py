@@ -145,6 +145,7 @@ def test_stays_that_stop_shrinking_do_not_accumulate(
     assert len(trace.jumps) == pytest.approx(expected, abs=1.01)
 
 
+@pytest.mark.slow
 def test_stays_that_become_nothing_use_up_the_jumps(tmp_path: Path) -> None:
     """Stays halve while they are longer than 1e-5, and then take no time: 2 - 2^-17 is where.
     The jumps are counted, so that no state comes back: it is not known that they never end."""

@@ -256,7 +256,7 @@ class TestSpirals:
 
 class TestGroups:
     def test_coupled_components_share_a_clock(self):
-        product = load("platoon").automaton
+        product = load("platoon_paper").automaton
         grouping = group_components(product)
         assert len(grouping.groups) == 1
         assert grouping.encounters == ()
@@ -279,7 +279,7 @@ class TestGroups:
         assert len(grouping.groups) == 1
 
     def test_result_of_one_group_is_that_of_a_plain_run(self):
-        automaton = load("platoon").automaton
+        automaton = load("platoon_paper").automaton
         plain = simulate(automaton, until=10.0)
         grouped = simulate_agents(automaton, until=10.0)
         (trace,) = grouped.traces.values()

@@ -160,7 +160,7 @@ def check(model: HybridAutomaton, trace: Trace, method: Method) -> None:
                 assert within or exactly, (segment.location, t)
 
 
-@settings(max_examples=max(150, settings.default.max_examples))
+@settings(max_examples=max(80, settings.default.max_examples))
 @given(
     automata(),
     st.sampled_from(METHODS),

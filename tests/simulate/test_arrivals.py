@@ -37,6 +37,8 @@ NEVER = {
     "below": ("d(x) == -sqrt(x); d(y) == 0;", 1, 0, "x < 0"),
     "after the violation": ("d(x) == -sqrt(x); d(y) == 1;", 1, 0, "x <= 0 && y < 2"),
 }
+LONG = ("below", "after the violation", "fades in the limit")
+"""The enclosures of these take many small steps."""
 
 
 def model(folder: Path, flow: str, x: float, y: float, guard: str) -> Path:
@@ -77,7 +79,9 @@ def test_arrivals_are_proved_at_the_right_time(name: str, tmp_path: Path) -> Non
     assert float(low) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", NEVER)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in NEVER]
+)
 def test_what_is_never_reached_is_never_proved(name: str, tmp_path: Path) -> None:
     automaton = load(model(tmp_path, *NEVER[name])).automaton  # type: ignore[arg-type]
     run = validated_run(automaton, Recipe(30.0), automaton.properties[0])

@@ -146,7 +146,7 @@ def test_touching_the_boundary_is_not_confirmed() -> None:
 
 
 def test_confirmation_refuses_a_run_that_only_a_coarse_method_makes() -> None:
-    automaton, claim = claim_of("platoon")
+    automaton, claim = claim_of("platoon_paper")
     objective = Objective(automaton, claim)  # type: ignore[arg-type]
     space = SearchSpace(objective.prepared(), Shape(10.0))
     assert confirm(objective, space.recipe([0.0] * space.dimension)) == ()
@@ -170,7 +170,7 @@ def test_shrinking_keeps_a_violation() -> None:
 
 
 def test_temporal_formulas_are_falsified() -> None:
-    automaton = load("platoon").automaton
+    automaton = load("platoon_paper").automaton
     wrong = parse_formula("always[0,10](dist > 30 || eventually[0,1] velOther < 5)")
     outcome = falsify(automaton, wrong, Budget(300), PLAIN)
     assert outcome.found is not None and outcome.found.violation > 0
@@ -181,7 +181,7 @@ def test_temporal_formulas_are_falsified() -> None:
 
 
 def test_points_outside_the_initial_set_are_moved_into_it() -> None:
-    automaton, claim = claim_of("platoon")
+    automaton, claim = claim_of("platoon_paper")
     objective = Objective(automaton, claim)  # type: ignore[arg-type]
     for start in (0, 1):
         space = objective.space(Shape(1.0, start=start))
@@ -198,7 +198,13 @@ def test_points_outside_the_initial_set_are_moved_into_it() -> None:
 
 
 def test_library_runs_pass_the_check() -> None:
-    for name in ("platoon", "fischer", "thermostat_timer", "simplex_pendulum", "battery_charger"):
+    for name in (
+        "platoon_paper",
+        "fischer",
+        "thermostat_timer",
+        "simplex_pendulum",
+        "battery_charger",
+    ):
         prepared = prepare(load(name).automaton)
         check = RunCheck(prepared)
         for switching in Switching:
@@ -278,7 +284,7 @@ def test_searcher_reaches_a_corner_and_repeats_itself() -> None:
 
 
 def test_recipe_survives_the_file() -> None:
-    automaton = load("platoon").automaton
+    automaton = load("platoon_paper").automaton
     recipe = Recipe(
         until=2.0,
         initial={"dist": 50.0},

@@ -24,9 +24,8 @@ from workbench.simulate.stepping.methods import Adams, Method, Taylor
 from workbench.simulate.validated.validated_run import validated_run
 
 BOTH = pytest.mark.parametrize("method", [Adams(), Taylor()], ids=["adams", "taylor"])
-KINDS = pytest.mark.parametrize(
-    "kind", [EventKind.UNILATERAL, EventKind.BILATERAL, EventKind.CROSSING]
-)
+KINDS = (EventKind.UNILATERAL, EventKind.BILATERAL, EventKind.CROSSING)
+EACH_KIND = pytest.mark.parametrize("kind", KINDS)
 
 
 def location(name: str, x: str, y: str, invariant: str) -> Location:
@@ -61,9 +60,16 @@ def run(model: HybridAutomaton, method: Method) -> Trace:
 INVARIANTS = ("x <= 0", "x == 0", "x <= 0 && x >= 0", "x < 0.5 && 3*x <= 0", "abs(x) <= 0")
 
 
+GLIDING = ("x == 0", "-x", EventKind.CROSSING)
+"""Its state goes on moving along the boundary, in a million small steps."""
+BOUNDED = product(INVARIANTS, ("0", "0*x", "-x"), KINDS)
+
+
 @BOTH
-@KINDS
-@pytest.mark.parametrize(("target", "x"), list(product(INVARIANTS, ("0", "0*x", "-x"))))
+@pytest.mark.parametrize(
+    ("target", "x", "kind"),
+    [pytest.param(*case, marks=[pytest.mark.slow] if case == GLIDING else []) for case in BOUNDED],
+)
 def test_a_mode_bounded_by_the_guard(target: str, x: str, kind: EventKind, method: Method) -> None:
     """The state was at x = 5e-16, and the run blocked."""
     for source in ("x >= 0", "true"):

@@ -74,7 +74,7 @@ def constant_of(value: float) -> Expression:
     [Adams(rtol=1e-9, atol=1e-10), Taylor(rtol=1e-10, atol=1e-11, order=16)],
     ids=["adams", "taylor"],
 )
-@settings(max_examples=max(40, settings.default.max_examples // 2))
+@settings(max_examples=max(20, settings.default.max_examples // 5))
 @given(problems())
 def test_first_event(
     method: Method, problem: tuple[np.ndarray, np.ndarray, np.ndarray, float]

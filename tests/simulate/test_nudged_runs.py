@@ -53,7 +53,7 @@ def test_only_what_the_model_does_is_confirmed(
 
 
 def test_a_nudged_run_takes_the_same_decisions() -> None:
-    prepared = prepare(load("platoon").automaton)
+    prepared = prepare(load("platoon_paper").automaton)
     recipe = Recipe(until=8.0, seed=3)
 
     def last(trace: Trace) -> dict[str, float]:

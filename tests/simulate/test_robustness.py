@@ -168,7 +168,7 @@ def test_margin_of_min_and_max_is_pulled_out() -> None:
 
 
 def test_property_margin_of_a_run_is_its_closest_approach() -> None:
-    automaton = load("platoon").automaton
+    automaton = load("platoon_paper").automaton
     prepared = prepare(automaton)
     engine = Robustness.of_property(automaton, automaton.properties[0], prepared.symbols)
     for seed in range(3):

@@ -516,7 +516,7 @@ def test_a_boundary_that_the_flow_leaves_to_the_inside_is_no_exit() -> None:
     assert ends == [pytest.approx(16.53224, abs=1e-4)] * 2
 
 
-@pytest.mark.parametrize("name", ["platoon", "thermostat_timer", "bouncing_ball", "fischer"])
+@pytest.mark.parametrize("name", ["platoon_paper", "thermostat_timer", "bouncing_ball", "fischer"])
 def test_whole_runs_equal_the_reference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fallback without the extension makes the same run, bit for bit."""
     model = load(name).automaton
@@ -528,7 +528,7 @@ def test_whole_runs_equal_the_reference(name: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_prepared_models_are_reused() -> None:
-    prepared, generator = prepare(load("platoon").automaton), Random(4)
+    prepared, generator = prepare(load("platoon_paper").automaton), Random(4)
     traces = [
         simulate(prepared, until=20.0, policy=Policy.random(), generator=generator, dense=False)
         for _ in range(30)

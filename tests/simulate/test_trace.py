@@ -9,7 +9,7 @@ from array import array
 
 import pytest
 
-from workbench.models.load import load
+from workbench.models.load import load, load_text
 from workbench.models.source import ModelError
 from workbench.models.trace import Ending, EventType, Outcome, Segment, Trace
 from workbench.models.trace_comparison import compare_traces
@@ -53,6 +53,37 @@ def test_equations_define_values(platoon: Trace) -> None:
 def test_json_reads_back_equal(platoon: Trace, ball: Trace) -> None:
     for trace in (platoon, ball):
         assert from_json(to_json(trace)) == trace
+
+
+LAMP = """
+table bent(real v) linear { 0: 1, 1/3: 2 }
+mode On() {
+  write analog real x, w; write discrete enum { red, green } lamp;
+  diff { d(x) == 1; }
+  alge { w == (lamp == red ? bent(x) : x); }
+}
+mode Top() {
+  write analog real x, w; write discrete enum { red, green } lamp;
+  mode on = On();
+  trans from init to on;
+  trans #change from on to on when x >= 1 && lamp == red do { lamp = green; }
+}
+agent Lamp() {
+  private analog real x = 0, w; private discrete enum { red, green } lamp = red;
+  mode top = Top();
+}
+"""
+
+
+def test_equations_with_tables_and_symbols_read_back_equal() -> None:
+    trace = simulate(load_text(LAMP, "lamp.charon").automaton, until=3.0)
+    again = from_json(to_json(trace))
+    assert again == trace
+    assert [again.at(t)["w"] for t in (0.25, 2.0)] == pytest.approx([1.75, 2.0])
+    document = json.loads(to_json(trace))
+    document["segments"][0]["tables"]["bent"]["axes"] = [["0", "1/0"]]
+    with pytest.raises(ModelError):
+        from_json(json.dumps(document))
 
 
 @pytest.mark.parametrize(

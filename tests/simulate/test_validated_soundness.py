@@ -437,7 +437,7 @@ class TestViolations:
 
 LIBRARY = [
     "adaptive_cruise", "battery_charger", "bouncing_ball", "chasing_cars", "fischer",
-    "infusion_pump", "leaky_tank", "luminous_cell", "navigation", "platoon", "platoon_mild",
+    "infusion_pump", "leaky_tank", "luminous_cell", "navigation", "platoon_paper", "platoon_mild",
     "powertrain", "simplex_pendulum", "thermostat_timer",
 ]  # fmt: skip
 

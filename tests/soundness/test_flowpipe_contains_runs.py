@@ -66,13 +66,13 @@ def contained(seed: int, runs: int, *, slant: bool = False) -> int:
 
 
 def test_simulated_runs_stay_inside() -> None:
-    counts = [contained(seed, 4) for seed in range(14)]
-    assert sum(1 for count in counts if count) >= 10, "most flowpipes must be found"
+    counts = [contained(seed, 3) for seed in range(6)]
+    assert sum(1 for count in counts if count) >= 4, "most flowpipes must be found"
 
 
 def test_runs_from_slabs_and_planes_stay_inside() -> None:
-    counts = [contained(seed, 4, slant=True) for seed in range(40, 54)]
-    assert sum(1 for count in counts if count) >= 10
+    counts = [contained(seed, 3, slant=True) for seed in range(40, 46)]
+    assert sum(1 for count in counts if count) >= 4
 
 
 def test_curves_moved_by_the_series(monkeypatch: pytest.MonkeyPatch) -> None:

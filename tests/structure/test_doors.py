@@ -46,7 +46,9 @@ PLAIN_VALUES = {
     "workbench.models.expressions.ranges",
     "workbench.models.automaton_view",
     "workbench.models.dynamics",
+    "workbench.models.interruption",
     "workbench.models.unfolding",
+    "workbench.models.work",
     "workbench.models.well_formed",
 }
 """What the checker trusts besides itself; these import nothing but each other."""

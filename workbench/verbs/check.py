@@ -2,79 +2,80 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
-from workbench.arguments import Chosen, model_argument, output_options
-from workbench.console import Console, diagnostics_data
-from workbench.models.counting import counted
-
-if TYPE_CHECKING:
-    from workbench.models.automaton import Automaton
+from workbench.cli.arguments import output_options
+from workbench.cli.console import Console, diagnostics_data
+from workbench.cli.exit_codes import ExitCode
+from workbench.cli.limits import end_in_time, time_limit_option
+from workbench.cli.project import Entry, models_argument
+from workbench.cli.watching import watchable
+from workbench.models.source import ModelError
 
 
 @click.command("check")
-@model_argument
+@watchable
+@models_argument
+@time_limit_option(60.0, "For each model.")
 @output_options
 @click.pass_obj
-def command(console: Console, chosen: Chosen) -> None:
-    """Parse, type-check and examine a model.
+def command(console: Console, entries: Sequence[Entry], options: dict[str, Any]) -> ExitCode:
+    """Parse, type-check and examine models.
 
     Reports every mistake with its place: unknown names, two writers of one variable,
     guards that leave a state without a way on, algebraic loops, and more. Warnings do not
-    reject a model.
+    reject a model. Without a model, those of the project are checked (workbench.toml, here or
+    above).
 
     \b
     Example:
       workbench check platoon
       workbench check platoon -P amin=-8
     """
-    model = chosen.load()
-    facts = summary(model.automaton)
+    if len(entries) == 1:
+        _check(console, entries[0])
+        return ExitCode.OK
+    worst = ExitCode.OK
+    accepted: list[dict[str, Any]] = []
+    for entry in entries:
+        try:
+            accepted.append(_check(console, entry, is_alone=False))
+        except ModelError as error:
+            worst = ExitCode.MODEL_REJECTED
+            found = diagnostics_data(error.diagnostics)
+            accepted.append(
+                {"outcome": "rejected", "model": entry.chosen.label, "diagnostics": found}
+            )
+            if not console.as_json:
+                console.rejection(error)
     if console.as_json:
-        console.data(
-            outcome="accepted",
-            model=chosen.label,
-            name=model.name,
-            model_sha256=model.automaton.sha256,
-            **facts,
-            diagnostics=diagnostics_data(model.warnings),
-        )
-        return
-    console.warnings(model.warnings, model.sources)
-    if not console.quiet:
-        console.result(f"{chosen.label}: ok ({in_words(facts)})")
+        console.data(models=accepted)
+    return worst
 
 
-def summary(automaton: Automaton) -> dict[str, Any]:
-    """The size of a model, read off its components without building their product."""
-    return {
-        "components": [
-            {"name": c.name, "locations": len(c.locations), "edges": len(c.edges)}
-            for c in automaton.components
-        ],
-        "variables": [v.name for v in automaton.variables],
-        "inputs": [i.name for i in automaton.inputs],
-        "parameters": [p.name for p in automaton.parameters],
-        "properties": [p.name for p in automaton.properties],
-        "horizon": None if automaton.horizon is None else str(automaton.horizon),
+def _check(console: Console, entry: Entry, is_alone: bool = True) -> dict[str, Any]:
+    """Say what there is to say about one model; with others, its data are printed later."""
+    chosen = entry.chosen
+    begun = console.begun if is_alone else time.monotonic()
+    end_in_time(console, chosen.label, begun, entry.options["time_limit"])
+    model = chosen.open()
+    found = model.check()
+    data = {
+        "outcome": "accepted",
+        "model": chosen.label,
+        "name": model.name,
+        "model_sha256": model.sha256,
+        **found.facts,
+        "diagnostics": diagnostics_data(model.warnings),
     }
-
-
-def in_words(facts: dict[str, Any]) -> str:
-    """The summary as a phrase."""
-    locations = [c["locations"] for c in facts["components"]]
-    parts = [counted(len(locations), "component")]
-    parts.append(counted(sum(locations), "location"))
-    parts += [
-        counted(len(facts[plural]), singular)
-        for plural, singular in (
-            ("variables", "variable"),
-            ("inputs", "input"),
-            ("parameters", "uncertain parameter"),
-            ("properties", "property"),
-        )
-        if facts[plural] or plural in ("variables", "properties")
-    ]
-    return ", ".join(parts)
+    if not console.as_json:
+        console.warnings(model.warnings, model.sources)
+        if not console.quiet:
+            console.result(f"{chosen.label}: ok ({found.size})")
+    elif is_alone:
+        console.data(**data)
+    return data

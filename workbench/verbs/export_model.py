@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.arguments import Chosen, model_argument, output_options
-from workbench.console import Console
-from workbench.files import refuse_same_file, write_whole
-from workbench.option_types import OutputFile
+from workbench.cli.arguments import Chosen, model_argument, output_options
+from workbench.cli.console import Console
+from workbench.cli.files import refuse_same_file, write_whole
+from workbench.cli.option_types import OutputFile
 
 if TYPE_CHECKING:
-    from workbench.models.automaton import Automaton
+    from workbench.api.model import Model
 
 
 @click.command("export")
@@ -45,8 +45,8 @@ def command(console: Console, chosen: Chosen, target: str, output: Path | None) 
       workbench export bouncing_ball --to spaceex -o ball.xml
       workbench export platoon --to json
     """
-    automaton = chosen.load().automaton
-    documents = _documents(automaton, target)
+    model = chosen.open()
+    documents = _documents(model, target)
     if output is None:
         if console.as_json:
             console.data(model=chosen.label, format=target, documents=documents)
@@ -62,25 +62,13 @@ def command(console: Console, chosen: Chosen, target: str, output: Path | None) 
         write_whole(path, documents[part])
     names = [str(path) for path in written.values()]
     if console.as_json:
-        sha = automaton.sha256
+        sha = model.sha256
         console.data(model=chosen.label, format=target, model_sha256=sha, output=names)
-    else:
-        console.note(f"wrote {' and '.join(names)}")
 
 
-def _documents(automaton: Automaton, target: str) -> dict[str, str]:
+def _documents(model: Model, target: str) -> dict[str, str]:
     """The texts of the export by role: the model and, for SpaceEx, its configuration."""
     if target == "spaceex":
-        from workbench.models.interchange.spaceex_export import write_spaceex
-
-        xml, configuration = write_spaceex(automaton)
+        xml, configuration = model.to_spaceex()
         return {"model": xml, "configuration": configuration}
-    if target == "json":
-        import json
-
-        from workbench.models.interchange.json_model import to_json
-
-        return {"model": json.dumps(to_json(automaton), indent=1) + "\n"}
-    from workbench.models.language.unparse import unparse
-
-    return {"model": unparse(automaton)}
+    return {"model": model.to_json() if target == "json" else model.to_charon()}

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.arguments import Chosen, model_argument, output_options
-from workbench.claims import chosen_claims, property_option
-from workbench.console import Console
-from workbench.exit_codes import ExitCode
-from workbench.files import write_whole
-from workbench.models.counting import counted
-from workbench.option_types import Number, OutputFile
-from workbench.progress import Progress
+from workbench.cli.arguments import Chosen, model_argument, output_options, property_option
+from workbench.cli.console import Console
+from workbench.cli.exit_codes import ExitCode
+from workbench.cli.files import write_whole
+from workbench.cli.limits import end_in_time, time_limit_option
+from workbench.cli.option_types import Number, OutputFile
+from workbench.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from workbench.models.automaton import Automaton, Property
-    from workbench.simulate.monitoring.stl import Formula
-    from workbench.simulate.recipe import Recipe
-    from workbench.simulate.search.falsification import Outcome
+    from workbench.api.model import Model
+    from workbench.api.verdicts import Verdict
+
+LEAST = 1e-3
+"""Seconds that a search has at least."""
 
 
 @click.command("falsify")
@@ -39,12 +42,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Simulations for each property.",
 )
-@click.option(
-    "--time-limit",
-    type=Number(0, 1e6, min_open=True),
-    metavar="SECONDS",
-    help="For each property.",
-)
+@time_limit_option(60.0)
 @click.option(
     "--until",
     type=Number(0, 1e9, min_open=True),
@@ -84,7 +82,8 @@ if TYPE_CHECKING:
     "trace_file",
     type=OutputFile(),
     metavar="FILE",
-    help="Where to write the counterexample; `simulate --replay` repeats it.",
+    help="Where to write the counterexample, or a violating run that could not be confirmed;"
+    " `simulate --replay` repeats it.",
 )
 @output_options
 @click.pass_obj
@@ -105,144 +104,75 @@ def command(
       workbench simulate platoon_saturated --replay bad.json
       workbench falsify powertrain_revving --formula "always[0,20](speed < 30)"
     """
-    from workbench.falsification_words import in_words, label
+    from workbench.api.search import Interrupted
 
-    model = chosen.load()
-    claims = _claims(model.automaton, names, options["formula"])
-    if options["trace_file"] is not None and len(claims) != 1:
+    begun = console.begun
+    end_in_time(console, chosen.label, begun, options["time_limit"])
+    model = chosen.open()
+    formula, trace_file = options["formula"], options.pop("trace_file")
+    if formula is not None and names:
+        raise click.UsageError("give either a property or a --formula")
+    claims: tuple[str, ...] = (formula,) if formula is not None else model.claims(*names)
+    if trace_file is not None and len(claims) != 1:
         raise click.UsageError("--trace needs one property: name it with -p")
     console.warnings(model.warnings, model.sources)
+    if formula is not None:
+        _say_longer(console, model, formula, options["until"])
+    found: list[Verdict] = []
+    is_interrupted = False
     for claim in claims:
-        _say_longer(console, claim, options["until"])
-    outcomes: list[tuple[Property | Formula, Outcome]] = []
-    for claim in claims:
-        outcome = _search(console, chosen, model.automaton, claim, options)
-        outcomes.append((claim, outcome))
+        end_in_time(console, f"{chosen.label}: {claim!r}", begun, options["time_limit"])
+        spent = time.monotonic() - begun  # loading counts
+        limit = max(options["time_limit"] - spent, LEAST)
+        asked = () if formula is not None else (claim,)
+        try:
+            with Progress(console.quiet or console.as_json) as progress:
+                (verdict,) = model.falsify(
+                    *asked, **(options | {"time_limit": limit}), progress=progress
+                )
+        except Interrupted as ending:
+            verdict, is_interrupted = ending.verdict, True
+        begun = time.monotonic()
+        found.append(verdict)
+        run = verdict.counterexample
+        text = verdict.suspect if run is None else run.recording
+        if trace_file is not None and text is not None:
+            write_whole(trace_file, text)
         if not console.as_json:
-            file = options["trace_file"]
-            console.result(in_words(chosen.label, model.automaton, claim, outcome, file))
-        if outcome.interrupted:
+            console.result(verdict.in_words(chosen.label))
+        if is_interrupted:
             break
     if console.as_json:
-        _print_data(console, chosen.label, model.automaton, outcomes, options)
-    if outcomes[-1][1].interrupted:
-        if left := ", ".join(repr(label(claim)) for claim in claims[len(outcomes) :]):
+        _print_data(console, chosen.label, model.sha256, found, options, trace_file)
+    if is_interrupted:
+        if left := ", ".join(map(repr, claims[len(found) :])):
             console.note(f"interrupted: nothing is known about {left}")
         return ExitCode.INTERRUPTED
-    return ExitCode.FALSIFIED if any(o.found for _, o in outcomes) else ExitCode.UNKNOWN
+    return ExitCode.FALSIFIED if any(v.is_falsified for v in found) else ExitCode.UNKNOWN
 
 
-def _say_longer(console: Console, claim: Property | Formula, until: float | None) -> None:
+def _say_longer(console: Console, model: Model, formula: str, until: float | None) -> None:
     """Say so where runs must be longer than asked for to decide a formula."""
-    from workbench.models.automaton import Property
-
-    if until is None or isinstance(claim, Property):
-        return
-    if until < claim.horizon < float("inf"):
+    looks = model.looks_ahead(formula)
+    if until is not None and until < looks < math.inf:
         console.note(
-            f"note: the formula looks ahead as far as t = {claim.horizon:g}, so runs are that "
-            f"long, not {until:g}; a counterexample ends soon after the formula is broken"
+            f"note: the formula looks as far as t = {looks:g}, so runs are that long and do not end"
+            f" at --until {until:g}; a counterexample ends soon after the formula is broken"
         )
-
-
-def _claims(
-    automaton: Automaton, names: tuple[str, ...], formula: str | None
-) -> tuple[Property | Formula, ...]:
-    if formula is None:
-        return (*chosen_claims(automaton, names),)
-    if names:
-        raise click.UsageError("give either a property or a --formula")
-    from workbench.formulas import read_formula
-
-    return (read_formula(automaton, formula),)
-
-
-def _search(
-    console: Console,
-    chosen: Chosen,
-    automaton: Automaton,
-    claim: Property | Formula,
-    options: dict[str, Any],
-) -> Outcome:
-    import time
-    from dataclasses import replace
-
-    from workbench.falsification_words import label
-    from workbench.models.automaton import Property
-    from workbench.simulate.search.falsification import Budget, Options, falsify
-    from workbench.simulate.search.falsification import Progress as Step
-
-    limit = options["time_limit"]
-    deadline = float("inf") if limit is None else time.monotonic() + limit
-    points = options["control_points"]
-    settings = Options(
-        seed=options["seed"],
-        workers=options["workers"],
-        until=options["until"],
-        linear=options["linear"],
-    )
-    looks = 0.0 if isinstance(claim, Property) else claim.horizon
-    if options["until"] is not None and options["until"] < looks < float("inf"):
-        console.note(
-            f"note: the formula looks up to t = {looks:g}, so runs are that long and do not end"
-            f" at --until {options['until']:g}"
-        )
-    if options["abstraction"] and isinstance(claim, Property):
-        seeds = _abstract_seeds(automaton, claim, options["abstraction"], options["seed"])
-        settings = replace(settings, seeds=seeds)
-    if options["enclose"]:
-        from workbench.simulate.search.counterexample import enclosed_at_length
-
-        settings = replace(settings, rigorous=(enclosed_at_length,))
-    if points is not None:
-        settings = replace(settings, control_points=(points,))
-    with Progress(console.quiet or console.as_json) as progress:
-
-        def show(step: Step) -> None:
-            progress(
-                f"{label(claim)!r}: {step.simulations} of "
-                f"{counted(options['budget'], 'simulation')}, best robustness {step.robustness:.6g}"
-            )
-
-        outcome = falsify(automaton, claim, Budget(options["budget"], deadline), settings, show)
-    if outcome.found is not None and options["trace_file"] is not None:
-        from workbench.simulate.recipe import recorded
-
-        recipe = replace(outcome.found.recipe, model_parameters=chosen.parameters)
-        text = recorded(outcome.found.trace, recipe, automaton.sha256)
-        write_whole(options["trace_file"], text)
-    return outcome
-
-
-def _abstract_seeds(
-    automaton: Automaton, claim: Property, seconds: float, seed: int
-) -> tuple[Recipe, ...]:
-    """Starts of the abstract counterexamples that are found in the time given."""
-    from workbench.abstraction.predicates.refinement_history import RefinementRound
-    from workbench.abstraction.predicates.seeds import seeds_of
-    from workbench.abstraction.strategies.strategy import HISTORY_READER, Task
-    from workbench.abstraction.verification import deadline, verify
-
-    rounds: list[RefinementRound] = []
-    options: dict[str, object] = {HISTORY_READER: rounds.extend}
-    verify(Task(automaton, claim, deadline(seconds), seed, options=options), "abstraction")
-    return seeds_of(automaton, rounds)
 
 
 def _print_data(
     console: Console,
     model: str,
-    automaton: Automaton,
-    outcomes: list[tuple[Property | Formula, Outcome]],
+    sha256: str,
+    found: list[Verdict],
     options: dict[str, Any],
+    trace_file: Path | None,
 ) -> None:
-    from workbench.falsification_words import as_data
-
-    file = options["trace_file"]
-    results = [as_data(automaton, claim, outcome, file) for claim, outcome in outcomes]
+    results = [_data(verdict, trace_file) for verdict in found]
     shared = {
         "model": model,
-        "model_sha256": automaton.sha256,
+        "model_sha256": sha256,
         "seed": options["seed"],
         "workers": options["workers"],
         "command": shlex.join(["workbench", *sys.argv[1:]]),
@@ -251,3 +181,13 @@ def _print_data(
         console.data(**shared, **results[0])
     else:
         console.data(**shared, results=results)
+
+
+def _data(verdict: Verdict, trace_file: Path | None) -> dict[str, Any]:
+    """What a search found as plain data, with the file that it was written to."""
+    assert verdict.search is not None
+    data = verdict.search.data
+    for run in ("counterexample", "suspect"):
+        if run in data and trace_file is not None:
+            data[run] |= {"path": str(trace_file)}
+    return data

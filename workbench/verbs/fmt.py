@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.arguments import output_options
-from workbench.console import Console, diagnostics_data
-from workbench.exit_codes import ExitCode
-from workbench.files import write_whole
+from workbench.cli.arguments import output_options
+from workbench.cli.console import Console, diagnostics_data
+from workbench.cli.exit_codes import ExitCode
+from workbench.cli.files import write_whole
 
 if TYPE_CHECKING:
     from workbench.models.source import ModelError
@@ -51,11 +51,12 @@ def command(console: Console, files: tuple[str, ...], check: bool, to_stdout: bo
 
 def _format_one(console: Console, name: str, check: bool, to_stdout: bool) -> dict[str, object]:
     """Format one file; returns what became of it."""
+    from workbench.api.texts import formatted
     from workbench.models.source import ModelError
 
     try:
         before = _read(name)
-        after = _formatted(before, name)
+        after = formatted(before, "<stdin>" if name == "-" else name)
     except ModelError as error:
         return _rejected(console, name, error)
     if to_stdout or (name == "-" and not check):
@@ -67,9 +68,7 @@ def _format_one(console: Console, name: str, check: bool, to_stdout: bool) -> di
         if not console.as_json:
             console.result(f"{name}: would be formatted")
         return {"file": name, "outcome": "unformatted"}
-    write_whole(Path(name), after)
-    if not console.as_json:
-        console.note(f"formatted {name}")
+    write_whole(Path(name), after, done="formatted")
     return {"file": name, "outcome": "formatted"}
 
 
@@ -78,12 +77,6 @@ def _rejected(console: Console, name: str, error: ModelError) -> dict[str, objec
         console.error(error.render())
     diagnostics = diagnostics_data(error.diagnostics)
     return {"file": name, "outcome": "rejected", "diagnostics": diagnostics}
-
-
-def _formatted(text: str, name: str) -> str:
-    from workbench.models.language.format import format_source
-
-    return format_source(text, "<stdin>" if name == "-" else name)
 
 
 def _read(name: str) -> str:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.arguments import output_options
-from workbench.console import Console
-from workbench.files import refuse_same_file, write_whole
-from workbench.option_types import OutputFile
+from workbench.cli.arguments import Chosen, output_options
+from workbench.cli.console import Console
+from workbench.cli.files import refuse_same_file, write_whole
+from workbench.cli.option_types import OutputFile
 
 if TYPE_CHECKING:
-    from workbench.models.automaton import Automaton
+    from workbench.api.model import Model
 
 
 @click.command("import")
@@ -47,11 +47,12 @@ def command(console: Console, source: Path, config: Path | None, output: Path | 
         for given in (source, config):
             if given is not None:
                 refuse_same_file(given, output)
-    automaton = _read(console, source, config)
-    text = _text(automaton, output)
+    model = _read(console, source, config)
+    as_json = output is not None and output.suffix.lower() == ".json"
+    text = model.to_json() if as_json else model.to_charon()
     if output is None:
         if console.as_json:
-            console.data(source=str(source), name=automaton.name, text=text)
+            console.data(source=str(source), name=model.automaton.name, text=text)
         else:
             console.raw(text)
         return
@@ -59,44 +60,19 @@ def command(console: Console, source: Path, config: Path | None, output: Path | 
     if console.as_json:
         console.data(
             source=str(source),
-            name=automaton.name,
-            model_sha256=automaton.sha256,
+            name=model.automaton.name,
+            model_sha256=model.sha256,
             output=str(output),
         )
-    else:
-        console.note(f"wrote {output}")
 
 
-def _text(automaton: Automaton, output: Path | None) -> str:
-    if output is not None and output.suffix.lower() == ".json":
-        import json
-
-        from workbench.models.interchange.json_model import to_json
-
-        return json.dumps(to_json(automaton), indent=1) + "\n"
-    from workbench.models.language.unparse import unparse
-
-    return unparse(automaton)
-
-
-def _read(console: Console, source: Path, config: Path | None) -> Automaton:
+def _read(console: Console, source: Path, config: Path | None) -> Model:
     """Read the model and tell its warnings; without `config` the rules for a MODEL apply."""
+    from workbench.api.loading import from_spaceex, opened
+
     if config is None:
-        from workbench.arguments import Chosen
-
-        model = Chosen(str(source)).load()
-        console.warnings(model.warnings, model.sources)
-        return model.automaton
-    from workbench.models.interchange.spaceex_import import import_spaceex
-    from workbench.models.source import Diagnostic, ModelError
-
-    try:
-        xml = source.read_bytes()
-        text = config.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        message = f"cannot read {getattr(error, 'filename', None) or str(config)!r}: {reason}"
-        raise ModelError(Diagnostic("unreadable-file", message)) from error
-    imported = import_spaceex(xml, text, str(source), str(config))
-    console.warnings(imported.warnings, {str(config): text})
-    return imported.automaton
+        model = Chosen(str(source)).open()
+    else:
+        model = opened(from_spaceex(source, config), None, None, {})
+    console.warnings(model.warnings, model.sources)
+    return model

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.arguments import output_options
-from workbench.console import Console
-from workbench.exit_codes import ExitCode
+from workbench.cli.arguments import output_options
+from workbench.cli.console import Console
+from workbench.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from workbench.models.catalogue import Entry
+    from workbench.api.texts import Entry
 
 
 @click.command("models")
@@ -29,9 +29,9 @@ def command(console: Console, words: tuple[str, ...]) -> int:
       workbench models
       workbench models platoon
     """
-    from workbench.models.catalogue import entries
+    from workbench.api.texts import library
 
-    found = [entry for entry in entries() if _mentions(entry, words)]
+    found = library(*words)
     if console.as_json:
         console.data(models=[_data(entry) for entry in found])
         return ExitCode.OK
@@ -45,11 +45,6 @@ def command(console: Console, words: tuple[str, ...]) -> int:
     if not found:
         console.note(f"no model mentions {' and '.join(words)}")
     return ExitCode.OK
-
-
-def _mentions(entry: Entry, words: tuple[str, ...]) -> bool:
-    text = f"{entry.name} {entry.title} {entry.source}".lower()
-    return all(word.lower() in text for word in words)
 
 
 def _data(entry: Entry) -> dict[str, Any]:

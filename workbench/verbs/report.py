@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
 import sys
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from textwrap import indent
@@ -16,22 +13,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from workbench.arguments import Chosen, output_options, parameter_option, split_reference
-from workbench.claims import chosen_claims
-from workbench.console import Console
-from workbench.exit_codes import ExitCode
-from workbench.files import refuse_same_file, refuse_unwritable, write_whole
+from workbench.cli.arguments import Chosen, asking, output_options
+from workbench.cli.console import Console
+from workbench.cli.decided import code_of
+from workbench.cli.exit_codes import ExitCode
+from workbench.cli.files import refuse_same_file, refuse_unwritable, write_whole
+from workbench.cli.limits import end_in_time
+from workbench.cli.option_types import Number
+from workbench.cli.progress import Progress
+from workbench.cli.project import Entry, models_argument
+from workbench.cli.verification_options import Wanted, verification_options
+from workbench.cli.watching import watchable
 from workbench.models.counting import counted
-from workbench.option_types import Number
-from workbench.progress import Progress
-from workbench.verification_options import Wanted, verification_options
+from workbench.models.source import ModelError
 
 if TYPE_CHECKING:
-    from workbench.models.automaton import Property
-    from workbench.models.model import Model
-    from workbench.reports.analysis import Settings
+    from workbench.api.model import Model
+    from workbench.api.reports import Failing, Report, Reports
 
-_PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
 _OUTPUT = click.Path(path_type=Path)
 _FAILINGS = {
     "internal": ExitCode.INTERNAL_ERROR,
@@ -44,16 +43,16 @@ T = TypeVar("T")
 
 
 @click.command("report")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL[:AGENT]...")
-@parameter_option
+@watchable
+@models_argument
 @verification_options
 @click.option(
     "-o",
     "--output",
     type=_OUTPUT,
-    required=True,
     metavar="PATH",
-    help="The HTML file; with several models a folder, which gets an index.html.",
+    help="The HTML file; with several models a folder, which gets an index.html.  [required, "
+    "unless the project names it]",
 )
 @click.option("--runs", type=click.IntRange(0, 500), default=24, show_default=True)
 @click.option(
@@ -67,139 +66,144 @@ T = TypeVar("T")
 @click.option("--arch-csv", type=_OUTPUT, metavar="FILE", help="Also write an ARCH table.")
 @output_options
 @click.pass_obj
-def command(
-    console: Console,
-    models: tuple[str, ...],
-    param: dict[str, Fraction],
-    wanted: Wanted,
-    output: Path,
-    runs: int,
-    until: float | None,
-    junit: Path | None,
-    sarif: Path | None,
-    arch_csv: Path | None,
-) -> ExitCode:
+def command(console: Console, entries: Sequence[Entry], options: dict[str, Any]) -> ExitCode:
     """Verify, simulate, cross-check; write HTML reports.
 
     A page is a single file that needs no network: verdicts, diagram, plots, certificate,
     replay and data. The exit code is that of the worst verdict; 6 if two engines contradict
     each other. Of several models those that are rejected (3), or have no such property (2), are
-    named in the index, and the others are reported on.
+    named in the index, and the others are reported on. Without a model, the report is about the
+    project (workbench.toml, here or above).
 
     \b
     Example:
       workbench report platoon -o report.html
-      workbench report platoon platoon_saturated -o out/reports --junit out/junit.xml
+      workbench report platoon platoon_weak -o out/reports --junit out/junit.xml
     """
-    chosen = [Chosen(*split_reference(text), param) for text in models]
-    pages = _pages(output, chosen)
-    for one, path in zip(chosen, pages, strict=True):
-        refuse_same_file(Path(one.reference), path)
-    for target in (*pages, junit, sarif, arch_csv):
+    output: Path | None = options["output"]
+    if output is None:
+        raise click.UsageError("say where to write the report: -o FILE.html, or -o FOLDER")
+    pages = _pages(output, [entry.chosen.label for entry in entries])
+    formats = [options[name] for name in ("junit", "sarif", "arch_csv")]
+    for entry, path in zip(entries, pages, strict=True):
+        refuse_same_file(Path(entry.chosen.reference), path)
+    for target in (*pages, *formats):
         if target is not None:
             refuse_unwritable(target)
-    batch = _Batch(console, wanted, runs, until, is_alone=len(chosen) == 1)
-    found = batch.work(list(zip(chosen, pages, strict=True)))
-    if not batch.is_alone:
-        _write_index(output, found)
-    _write_formats([data for _, data in found], junit, sarif, arch_csv)
-    code = _conclude(console, output, found)
+    batch = _Batch(console, options["runs"], options["until"], is_alone=len(entries) == 1)
+    found = batch.work(list(zip(entries, pages, strict=True)))
+    if batch.interrupted:
+        console.error("no index and no table is written: they would be about a part of the models")
+    else:
+        if not batch.is_alone:
+            write_whole(output / "index.html", found.index_page)
+        _write_formats(found, *formats)
+    code = _conclude(console, output, list(zip(entries, pages, found, strict=False)))
     return ExitCode.INTERRUPTED if batch.interrupted else code
-
-
-@dataclass(frozen=True)
-class _Ready:
-    """A model that was read, and what a report of it is about."""
-
-    label: str
-    model: Model
-    claims: tuple[Property, ...]
-    settings: Settings
 
 
 class _Batch:
     """Makes the reports of models one after another. A model that cannot be reported on gets an
     entry that says why, and the others go on; where there is no other, it ends the command."""
 
-    def __init__(
-        self, console: Console, wanted: Wanted, runs: int, until: float | None, is_alone: bool
-    ):
-        self.console, self.wanted, self.runs, self.until = console, wanted, runs, until
+    def __init__(self, console: Console, runs: int, until: float | None, is_alone: bool):
+        self.console, self.runs, self.until = console, runs, until
         self.is_alone, self.interrupted = is_alone, False
 
-    def work(self, wanted: list[tuple[Chosen, Path]]) -> list[tuple[Path, dict[str, Any]]]:
-        """The data of all reports; all models are read before the first is worked on."""
-        loaded = [(one, path, self.attempt(one, partial(self.load, one))) for one, path in wanted]
-        found: list[tuple[Path, dict[str, Any]]] = []
-        for one, path, ready in loaded:
+    def work(self, wanted: list[tuple[Entry, Path]]) -> Reports:
+        """All reports; all models are read before the first is worked on."""
+        from workbench.api.reports import Report, Reports
+
+        opened: list[Model | Report] = []
+        for one, _ in wanted:
+            limit = Wanted.of(one.options).time_limit
+            end_in_time(self.console, one.chosen.label, self._begun(), limit)
+            opened.append(self.attempt(one.chosen, one.chosen.open))
+        found: list[Report] = []
+        for (one, path), model in zip(wanted, opened, strict=True):
             try:
-                found.append((path, self.report(one, path, ready)))
+                if isinstance(model, Report):
+                    found.append(model)
+                else:
+                    make = partial(self.report, one, path, model)
+                    found.append(self.attempt(one.chosen, make))
             except KeyboardInterrupt:
                 if self.is_alone:
                     raise
                 self.interrupted = True
                 done = counted(len(found), "report")
-                self.console.error(f"interrupted at {one.label}, after {done}")
+                self.console.error(f"interrupted at {one.chosen.label}, after {done}")
                 break
+        return Reports(tuple(found))
+
+    def _begun(self) -> float:
+        """When the work was begun for which there is a limit; of several models, now."""
+        return self.console.begun if self.is_alone else time.monotonic()
+
+    def report(self, one: Entry, path: Path, model: Model) -> Report:
+        """The report of a model, written."""
+        console, label, wanted = self.console, one.chosen.label, Wanted.of(one.options)
+        limit = wanted.time_limit * max(1, len(model.claims(*wanted.names)))
+        end_in_time(console, label, self._begun(), limit)
+        console.warnings(model.warnings, model.sources)
+        with Progress(console.quiet or console.as_json) as progress:
+            found = model.report(
+                None,
+                *wanted.names,
+                **wanted.settings,
+                runs=self.runs,
+                until=self.until,
+                label=label,
+                command=shlex.join(["workbench", *sys.argv[1:]]),
+                progress=progress,
+            )
+        write_whole(path, found.html)
+        if not console.as_json:
+            for claim in found.data["properties"]:
+                console.result(
+                    f"{label}: {claim['name']!r}: {_in_words(claim, one.options['details'])}"
+                )
         return found
 
-    def load(self, one: Chosen) -> _Ready:
-        from workbench.reports.analysis import Settings
-
-        model = one.load()
-        claims = chosen_claims(model.automaton, self.wanted.names)
-        settings = Settings(self.wanted.settings(model.automaton), self.runs, self.until)
-        return _Ready(one.label, model, claims, settings)
-
-    def report(self, one: Chosen, path: Path, ready: _Ready | dict[str, Any]) -> dict[str, Any]:
-        if isinstance(ready, dict):
-            return ready
-        self.console.warnings(ready.model.warnings, ready.model.sources)
-        return self.attempt(one, lambda: _one_report(self.console, ready, path))
-
-    def attempt(self, one: Chosen, make: Callable[[], T]) -> T | dict[str, Any]:
+    def attempt(self, one: Chosen, make: Callable[[], T]) -> T | Report:
         """What `make` makes; if it fails and there are other models, what was wrong."""
-        from workbench.models.source import ModelError
-        from workbench.reports.pages.failed_report import Failing, failed_data
+        from workbench.api.reports import failed
 
+        why: Failing
         try:
-            return make()
+            with asking():
+                return make()
         except (ModelError, click.UsageError) as error:
             if self.is_alone:
                 raise
             if isinstance(error, ModelError):
-                why, message = Failing.REJECTED, error.render()
+                why, message = "rejected", error.render()
             else:
-                why, message = Failing.UNUSABLE, error.format_message()
+                why, message = "unusable", error.format_message()
             self.console.error(f"{one.label}: no report\n{indent(message, '  ')}")
         except Exception as error:
             if self.is_alone or isinstance(error, OSError):
                 raise
-            from workbench.crash import report_crash
+            from workbench.cli.crash import report_crash
 
-            why, message = Failing.INTERNAL, f"internal error: {type(error).__name__}: {error}"
+            why, message = "internal", f"internal error: {type(error).__name__}: {error}"
             self.console.error(f"{one.label}: no report")
             report_crash(self.console, error, sys.argv[1:], says_data=False)
-        return failed_data(one.label, why, message)
+        return failed(one.label, why, message)
 
 
-def _pages(output: Path, chosen: Sequence[Chosen]) -> list[Path]:
+def _pages(output: Path, labels: Sequence[str]) -> list[Path]:
     """Where each page goes: the file itself, or files of a folder named after the models."""
-    if len(chosen) == 1:
+    from workbench.api.reports import page_names
+
+    if len(labels) == 1:
         page = output / "index.html" if output.is_dir() else output
         _make_folder(page.parent)
         return [page]
     if output.suffix in (".html", ".htm"):
         raise click.UsageError("several models need a folder: -o FOLDER")
     _make_folder(output)
-    pages: list[Path] = []
-    for one in chosen:
-        stem = _PLAIN.sub("-", Path(one.label).name.removesuffix(".charon")).strip("-.") or "model"
-        name, number = f"{stem}.html", 2
-        while name == "index.html" or output / name in pages:
-            name, number = f"{stem}-{number}.html", number + 1
-        pages.append(output / name)
-    return pages
+    return [output / name for name in page_names(labels)]
 
 
 def _make_folder(folder: Path) -> None:
@@ -210,28 +214,7 @@ def _make_folder(folder: Path) -> None:
         raise click.UsageError(f"cannot make the folder {str(folder)!r}: {reason}") from error
 
 
-def _one_report(console: Console, ready: _Ready, path: Path) -> dict[str, Any]:
-    from workbench.reports.analysis import analyse
-    from workbench.reports.data.report import report_data
-    from workbench.reports.pages.report import diagram, render
-
-    command_line = shlex.join(["workbench", *sys.argv[1:]])
-    with Progress(console.quiet or console.as_json) as progress:
-        findings = analyse(
-            ready.model, ready.label, ready.claims, ready.settings, progress, command_line
-        )
-        progress("drawing")
-        data = report_data(findings)
-        texts = {name: checked.text for name, checked in findings.certificates.items()}
-        write_whole(path, render(data, diagram(findings), texts, findings.recordings))
-    if not console.as_json:
-        for claim in data["properties"]:
-            console.result(f"{ready.label}: {claim['name']!r}: {_in_words(claim)}")
-        console.note(f"wrote {path}")
-    return data
-
-
-def _in_words(claim: dict[str, Any]) -> str:
+def _in_words(claim: dict[str, Any], details: bool) -> str:
     verdict = claim["verdict"]
     if verdict["outcome"] == "verified":
         scope = verdict["scope"]
@@ -241,64 +224,54 @@ def _in_words(claim: dict[str, Any]) -> str:
         )
     if verdict["outcome"] == "falsified":
         return f"FALSIFIED at time {verdict['counterexample']['time']:.6g} ({verdict['method']})"
-    return "UNKNOWN\n" + indent(f"{verdict['reason']}\nhint: {verdict['advice']}", "  ")
-
-
-def _write_index(folder: Path, found: list[tuple[Path, dict[str, Any]]]) -> None:
-    from workbench.reports.pages.index import index_page
-
-    entries = [(path.name, data) for path, data in found]
-    write_whole(folder / "index.html", index_page(entries))
+    lines = [verdict["reason"], *(f"known: {line}" for line in verdict["known"])]
+    lines += verdict["details"] if details else []
+    return "UNKNOWN\n" + indent("\n".join([*lines, f"hint: {verdict['advice']}"]), "  ")
 
 
 def _write_formats(
-    data: list[dict[str, Any]], junit: Path | None, sarif: Path | None, arch_csv: Path | None
+    found: Reports, junit: Path | None, sarif: Path | None, arch_csv: Path | None
 ) -> None:
-    from workbench.reports import result_formats
-
     if junit is not None:
-        write_whole(junit, result_formats.junit(data))
+        write_whole(junit, found.junit())
     if sarif is not None:
-        write_whole(sarif, json.dumps(result_formats.sarif(data), indent=2) + "\n")
+        write_whole(sarif, found.sarif())
     if arch_csv is not None:
-        write_whole(arch_csv, result_formats.arch_csv(data))
+        write_whole(arch_csv, found.arch_csv())
 
 
-def _conclude(console: Console, output: Path, found: list[tuple[Path, dict[str, Any]]]) -> ExitCode:
-    from workbench.reports.data.report import overall
-
-    worst = [overall(data) for _, data in found]
+def _conclude(
+    console: Console, output: Path, found: Sequence[tuple[Entry, Path, Report]]
+) -> ExitCode:
+    """The worst of all; the last of the models may be missing, if it was interrupted."""
     if console.as_json:
-        console.data(output=str(output), reports=[_summary(path, data) for path, data in found])
-    if "contradiction" in worst:
-        for _, data in found:
-            for one in data["crosscheck"]["contradictions"][:20]:
-                console.error(f"error: engines contradict each other: {one['sentence']}")
+        listed = [_summary(path, report) for _, path, report in found]
+        console.data(output=str(output), reports=listed)
+    if any(report.outcome == "contradiction" for _, _, report in found):
+        for _, _, report in found:
+            for sentence in report.contradictions[:20]:
+                console.error(f"error: engines contradict each other: {sentence}")
         console.error("error: engines contradict each other: no verdict above can be trusted")
         return ExitCode.INTERNAL_ERROR
-    failings = {data["error"]["kind"] for _, data in found if data.get("error")}
+    failings = {report.failing for _, _, report in found}
     for why, code in _FAILINGS.items():
         if why in failings:
             return code
-    if "falsified" in worst:
-        return ExitCode.FALSIFIED
-    return ExitCode.UNKNOWN if "unknown" in worst else ExitCode.OK
+    codes = {
+        code_of(verdict.outcome, entry.expects(verdict.name))
+        for entry, _, report in found
+        for verdict in report.verdicts
+    }
+    return next((c for c in (ExitCode.FALSIFIED, ExitCode.UNKNOWN) if c in codes), ExitCode.OK)
 
 
-def _summary(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    from workbench.reports.data.report import overall
-
-    if data.get("error"):
-        return {
-            "page": None,
-            "model": data["model"]["label"],
-            "outcome": overall(data),
-            "error": data["error"],
-        }
+def _summary(path: Path, report: Report) -> dict[str, Any]:
+    told = {"model": report.model, "outcome": report.outcome}
+    if report.failing is not None:
+        return {"page": None, **told, "error": report.data["error"]}
     return {
         "page": str(path),
-        "model": data["model"]["label"],
-        "outcome": overall(data),
-        "contradictions": [c["sentence"] for c in data["crosscheck"]["contradictions"]],
-        "properties": [p["verdict"] for p in data["properties"]],
+        **told,
+        "contradictions": list(report.contradictions),
+        "properties": [p["verdict"] for p in report.data["properties"]],
     }

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.arguments import Chosen, model_argument, output_options
-from workbench.console import Console
-from workbench.exit_codes import ExitCode
-from workbench.files import write_whole
+from workbench.api.comparison import Comparison, compared, read_other
+from workbench.api.run_pictures import PICTURES, known_to, panels, picture, shown_of
+from workbench.api.run_words import details, row, table
+from workbench.api.work import Cancelled
+from workbench.cli.arguments import Chosen, model_argument, output_options, spoken
+from workbench.cli.console import Console
+from workbench.cli.exit_codes import ExitCode
+from workbench.cli.files import write_whole
+from workbench.cli.limits import alarm, end_in_time, time_limit_option
+from workbench.cli.option_types import Number, OutputFile
+from workbench.cli.progress import Progress
 from workbench.models.counting import counted
-from workbench.option_types import Number, OutputFile
-from workbench.progress import Progress
-from workbench.run_summary import compared, details, in_words, row, table
+from workbench.models.processes import processors
 
 if TYPE_CHECKING:
-    from workbench.models.automaton import Automaton
-    from workbench.models.trace import Trace
-    from workbench.models.trace_boxes import Box
-    from workbench.models.trace_comparison import Difference
-    from workbench.simulate.many_runs import RunMaker, Summary
-    from workbench.simulate.monitoring.stl import Formula
-    from workbench.simulate.recipe import Recipe
+    from workbench.api.model import Model
+    from workbench.api.runs import Moment
+    from workbench.api.simulation import Simulation, Summary, Trace
+    from workbench.api.validation import Validated
 
 METHODS = ("adams", "taylor", "multirate", "endpoint", "interpolation")
 POLICIES = ("earliest", "latest", "random", "script")
@@ -76,6 +79,7 @@ WORTH_WORKERS = 1.5
 )
 @click.option(
     "--policy",
+    "switching",
     type=click.Choice(POLICIES),
     help="When an edge that may be taken is taken.  [default: earliest; random for many runs]",
 )
@@ -123,11 +127,23 @@ WORTH_WORKERS = 1.5
     metavar="FILE",
     help="Say how the run differs from a trace: a JSON file of --trace, or a table of --csv.",
 )
-@click.option("--plot", type=OutputFile(), metavar="FILE", help="Draw the runs: .svg or .html.")
+@click.option(
+    "--plot",
+    type=OutputFile(),
+    metavar="FILE",
+    help="Draw the runs and the bounds of properties: .svg, .html, .png or .pdf.",
+)
 @click.option(
     "--validated",
     is_flag=True,
     help="Follow the first run (or the first that violates a property) by rigorous enclosures.",
+)
+@click.option(
+    "--why",
+    type=Number(0, 1e9),
+    metavar="T",
+    help="Say why the first run (or the first that violates a property) jumps at this time, or "
+    "does not: what every guard lacks.",
 )
 @click.option(
     "--sliding/--no-sliding",
@@ -135,7 +151,17 @@ WORTH_WORKERS = 1.5
     help="Slide along switching surfaces that attract from both sides.  [default: where the "
     "model says `sliding trans`]",
 )
-@click.option("--plot-vars", metavar="NAMES", help="What to draw: x,y,z; x:y is a phase plot.")
+@click.option(
+    "--plot-vars",
+    metavar="NAMES",
+    help="What to draw: x,y,z; x+y are in one panel, x:y is a phase plot.",
+)
+@click.option(
+    "--partial",
+    is_flag=True,
+    help="Write files also where the work was interrupted or took too long.",
+)
+@time_limit_option(None, "Give up after that, with the runs that there are; by default never.")
 @output_options
 @click.pass_obj
 def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
@@ -150,40 +176,114 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
       workbench simulate bouncing_ball --until 6 --init "height=10"
       workbench simulate thermostat_timer --runs 50 --seed 7 --csv runs.csv
       workbench simulate thermostat_timer --plot run.svg --plot-vars temp,timer
+      workbench simulate thermostat_timer --why 0.5
       workbench falsify platoon_saturated --trace bad.json
       workbench simulate platoon_saturated --replay bad.json
     """
-    from workbench.simulation_options import (
-        note_unfed,
-        plotted,
-        read_other,
-        read_recipe,
-        replayed_recipe,
+    plot: Path | None = options["plot"]
+    if plot is not None and plot.suffix not in PICTURES:
+        wanted = f"{', '.join(PICTURES[:-1])} or {PICTURES[-1]}"
+        raise click.UsageError(f"--plot writes {wanted}, not {plot.suffix or str(plot)!r}")
+    _check_outputs(options)
+    if options["time_limit"] is not None:
+        end_in_time(console, chosen.label, console.begun, options["time_limit"])
+    model = chosen.open()
+    console.warnings(model.warnings, model.sources)
+    how = _chosen_run(model, options) if options["replay"] is not None else _new(model, options)
+    for note in how.notes:
+        console.note(f"note: {note}")
+    session = _Session(console, chosen.label, how, options)
+    if plot is not None:
+        session.drawn = _panels(model, options["plot_vars"])
+    if options["compare"] is not None:
+        session.other, lacking = read_other(model.automaton, options["compare"])
+        if lacking:
+            console.note(f"note: {lacking}")
+    return session.work()
+
+
+def _new(model: Model, options: dict[str, Any]) -> Simulation:
+    """How the runs are made that the options describe."""
+    initial = _pairs("--init", _items(options["initial"]), "name=value")
+    inputs = _pairs("--input", options["inputs"], "name=signal")
+    is_scripted = options["switching"] == "script"
+    if is_scripted != (options["script"] is not None):
+        raise click.UsageError("--policy script and --script NUMBERS need each other")
+    if options["validated"] and (options["own_clocks"] or options["synchronous"]):
+        raise click.UsageError("--validated follows one clock, not --own-clocks or --synchronous")
+    return model.simulation(
+        options["runs"],
+        until=options["until"],
+        seed=options["seed"],
+        initial=initial,
+        location=options["location"],
+        inputs=inputs,
+        switching="random" if is_scripted else options["switching"],
+        level=options["level"],
+        script=_numbers(options["script"]),
+        method=options["method"],
+        rtol=options["rtol"],
+        atol=options["atol"],
+        formula=options["formula"],
+        sliding=options["sliding"],
+        own_clocks=False if options["validated"] else options["own_clocks"] or None,
+        synchronous=options["synchronous"],
     )
 
-    plot: Path | None = options["plot"]
-    if plot is not None and plot.suffix not in (".svg", ".html"):
-        raise click.UsageError(f"--plot writes .svg or .html, not {plot.suffix or str(plot)!r}")
-    _check_outputs(options)
-    model = chosen.load()
-    console.warnings(model.warnings, model.sources)
-    if options["replay"] is not None:
-        recipe = replayed_recipe(chosen, model.automaton, options)
-    else:
-        recipe = read_recipe(model.automaton, chosen.parameters, options)
-    note_unfed(console, model.automaton, recipe)
-    runs = options["runs"] if options["replay"] is None else 1
-    automaton = model.automaton
-    if recipe.claim is not None:  # a counterexample ends where this property fails
-        from workbench.simulate.search.objective import focused
 
-        claim = next((p for p in automaton.properties if p.name == recipe.claim), None)
-        automaton = focused(automaton, claim) if claim is not None else automaton
-    drawn = plotted(model.automaton, options["plot_vars"]) if plot is not None else []
-    session = _Session(console, chosen, model.automaton, recipe, runs, options)
-    session.drawn = drawn
-    session.other = read_other(console, options["compare"], model.automaton)
-    return session.work(automaton)
+def _chosen_run(model: Model, options: dict[str, Any]) -> Simulation:
+    """How the run of a file is made again; options that are given besides it win."""
+    for name in ("runs", "seed", "initial", "location", "inputs", "switching", "level", "script"):
+        if _given(name):
+            raise click.UsageError(
+                f"{spoken(name)} and --replay: the file says how the run is made"
+            )
+    stepping: dict[str, Any] = {}
+    if any(map(_given, ("method", "rtol", "atol"))):
+        stepping = {name: options[name] for name in ("method", "rtol", "atol")}
+    return model.recorded(
+        options["replay"], until=options["until"], sliding=options["sliding"], **stepping
+    )
+
+
+def _given(name: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not click.core.ParameterSource.DEFAULT
+
+
+def _pairs(option: str, given: Sequence[str], form: str) -> dict[str, str]:
+    """What reads `name=value`, by name."""
+    found: dict[str, str] = {}
+    for item in given:
+        name, separator, value = (part.strip() for part in item.partition("="))
+        if not (separator and name and value):
+            raise click.UsageError(f"{option}: {item.strip()[:80]!r} should read {form}")
+        if name in found:
+            raise click.UsageError(f"{option}: {name!r} is given twice")
+        found[name] = value[:200] if option == "--init" else value
+    return found
+
+
+def _items(text: str | None) -> list[str]:
+    return [item for item in (text or "").split(",") if item.strip()]
+
+
+def _numbers(text: str | None) -> tuple[float, ...]:
+    try:
+        return tuple(float(item) for item in _items(text))
+    except ValueError as error:
+        raise click.UsageError(f"--script: {error}") from error
+
+
+def _panels(model: Model, text: str | None) -> list[str]:
+    """What a plot shows; of two names that stand for themselves also the pair."""
+    if text is None:
+        return shown_of(model.automaton)
+    found = panels(_items(text), known_to(model.automaton))
+    if len(found) == 2 and not any(":" in panel or "+" in panel for panel in found):
+        found.append(":".join(found))
+    return found
 
 
 def _check_outputs(options: dict[str, Any]) -> None:
@@ -198,112 +298,108 @@ def _check_outputs(options: dict[str, Any]) -> None:
 class _Session:
     """Makes the runs, says how they went, and writes what was asked for."""
 
-    def __init__(
-        self,
-        console: Console,
-        chosen: Chosen,
-        automaton: Automaton,
-        recipe: Recipe,
-        runs: int,
-        options: dict[str, Any],
-    ):
-        self.console, self.chosen, self.automaton = console, chosen, automaton
-        self.recipe, self.runs, self.options = recipe, runs, options
+    def __init__(self, console: Console, label: str, how: Simulation, options: dict[str, Any]):
+        self.console, self.label, self.how, self.options = console, label, how, options
+        self.runs = how.runs
         self.kept: list[tuple[int, Trace]] = []
         self.rows: list[dict[str, Any]] = []
         self.bad: int | None = None  # the seed of the first run that violates something
         self.endings: dict[str, int] = {}
         self.room = MAX_KEPT
-        self.interrupted = False
-        self.proof: dict[str, Any] | None = None
-        self.proved = ""
-        self.is_proved_bad = self.is_unproved = False
-        self.followed: int | None = None  # the seed of the run that was followed by enclosures
-        self.boxes: Sequence[Box] | None = None  # the enclosures, if they were asked for
+        self.interrupted = self.is_late = False
+        self.gave_up = False  # whether a run could not be followed to its end
+        self.proof: Validated | None = None  # the enclosures, if they were asked for
+        self.followed: int | None = None  # the seed of the run that was followed by them
         self.drawn: list[str] = []  # what the plot shows
         self.other: Trace | None = None  # the trace to compare with
-        self.difference: Difference | None = None
-        self.maker: RunMaker
+        self.comparison: Comparison | None = None
+        self.moment: Moment | None = None  # what was asked about
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the work may still take."""
+        limit: float | None = self.options["time_limit"]
+        return inf if limit is None else max(limit + self.console.begun - monotonic(), 1e-3)
 
     @property
     def keeps_all(self) -> bool:
         """Whether whole runs are needed at the end."""
         return self.options["csv_file"] is not None or self.options["plot"] is not None
 
-    def work(self, automaton: Automaton) -> ExitCode:
+    def work(self) -> ExitCode:
         try:
-            self.make_runs(automaton)
-        except KeyboardInterrupt:
+            with alarm(self.seconds_left):
+                self.make_runs()
+                if self.options["validated"]:
+                    self.validate()
+        except (KeyboardInterrupt, Cancelled) as error:
             self.interrupted = True
+            self.is_late = not isinstance(error, KeyboardInterrupt)
             done = sum(self.endings.values())
-            self.console.error(f"interrupted after {done} of {counted(self.runs, 'run')}")
-        if self.options["validated"] and not self.interrupted:
-            self.validate(automaton)
+            why = "the time limit (--time-limit) ended it" if self.is_late else "interrupted"
+            self.console.error(f"{why} after {done} of {counted(self.runs, 'run')}")
+        self.note_unrepeated()
         if self.other is not None and not self.interrupted:
-            self.compare(self.other)
+            self.comparison = compared(self.chosen_run()[1], self.other)
+        if self.options["why"] is not None and not self.interrupted:
+            self.explain(self.options["why"])
         self.write()
         self.report()
         if self.interrupted:
-            return ExitCode.INTERRUPTED
+            return ExitCode.UNKNOWN if self.is_late else ExitCode.INTERRUPTED
         if self.endings.get("empty-initial") == self.runs:
-            chosen = self.recipe.initial or self.recipe.location
+            chosen = self.options["initial"] or self.options["location"]
             return ExitCode.USAGE if chosen else ExitCode.MODEL_REJECTED
         return {"falsified": ExitCode.FALSIFIED, "ok": ExitCode.OK}.get(
             self.outcome, ExitCode.UNKNOWN
         )
 
+    def note_unrepeated(self) -> None:
+        """Say so where a counterexample that was found by exact arithmetic does not violate its
+        claim when it is repeated in floating point."""
+        replayed = self.options["replay"] is not None and not self.interrupted
+        whole = self.options["until"] is None
+        ends = self.endings.get("blocked")  # what breaks the claim that runs never block
+        if replayed and whole and self.how.claim is not None and self.bad is None and not ends:
+            self.console.note(
+                f"note: the recorded run violates {self.how.claim!r}; repeated in floating"
+                " point it does not, for it meets the bad states only within rounding"
+            )
+
     @property
     def outcome(self) -> str:
         """The runs in one word; `incomplete` where one could not be followed to its end, by
         steps or, if these were asked for, by enclosures."""
-        from workbench.models.trace import Ending
-
-        if self.bad is not None or self.is_proved_bad:
+        if self.bad is not None or (self.proof is not None and self.proof.is_bad):
             return "falsified"
-        stuck = self.is_unproved or any(Ending(e).gave_up for e in self.endings)
-        return "incomplete" if stuck else "ok"
+        stuck = self.proof is not None and not self.proof.is_complete
+        return "incomplete" if stuck or self.gave_up else "ok"
 
-    def make_runs(self, automaton: Automaton) -> None:
-        from workbench.simulate.many_runs import RunMaker
-        from workbench.simulation_options import read_formula
-
-        text = self.recipe.formula
-        formula = None if text is None else read_formula(self.automaton, text)
-        if formula is not None and self.recipe.until < formula.horizon < float("inf"):
-            self.console.note(
-                f"note: the formula looks up to t = {formula.horizon:g}, the runs end at"
-                f" t = {self.recipe.until:g}: what comes later counts as satisfied"
-                f" (--until {formula.horizon:g} decides it)"
-            )
-        self.maker = RunMaker(automaton, self.recipe, formula)
-        seeds = range(self.recipe.seed, self.recipe.seed + self.runs)
+    def make_runs(self) -> None:
         with Progress(self.console.quiet or self.console.as_json) as progress:
-            for i, summary in enumerate(self.summaries(automaton, formula, seeds), start=1):
+            for i, summary in enumerate(self.summaries(), start=1):
                 if self.runs > 1:
                     progress(f"{_bar(i, self.runs)} {i} of {self.runs} runs")
                 self.endings[summary.ending] = self.endings.get(summary.ending, 0) + 1
+                self.gave_up = self.gave_up or summary.ending.gave_up
                 if summary.is_bad and self.bad is None:
                     self.bad = summary.seed
                 if i <= (LISTED_RUNS if self.console.as_json else SHOWN_RUNS):
                     self.rows.append(row(summary))
 
-    def summaries(
-        self, automaton: Automaton, formula: Formula | None, seeds: range
-    ) -> Iterator[Summary]:
+    def summaries(self) -> Iterator[Summary]:
         """The runs one after another; many of them in worker processes."""
-        from workbench.simulate.many_runs import in_workers
-
-        begun, workers = monotonic(), self.options["workers"]
+        begun, workers, seeds = monotonic(), self.options["workers"], self.how.seeds
         for done, seed in enumerate(seeds):
             if not self.keeps_all and done >= (0 if workers else SHOWN_RUNS):
                 rest = (len(seeds) - done) * (monotonic() - begun) / max(done, 1)
                 count = workers or (processors() if rest > WORTH_WORKERS else 1)
                 if count > 1 and len(seeds) - done > 1:
-                    yield from in_workers(automaton, self.recipe, formula, seeds[done:], count)
+                    yield from self.how.summaries(seeds[done:], count)
                     return
             if self.keeps_all:
-                self.keep(seed, self.maker.trace(seed))
-            yield self.maker.summary(seed, self.kept[-1][1] if self.keeps_all else None)
+                self.keep(seed, self.how.trace(seed))
+            yield self.how.summary(seed, self.kept[-1][1] if self.keeps_all else None)
 
     def keep(self, seed: int, trace: Trace) -> None:
         """Keep a whole run, as long as all of them fit into memory."""
@@ -317,109 +413,76 @@ class _Session:
 
     def chosen_run(self) -> tuple[int, Trace]:
         """The first run that violates something, or the first of all."""
-        seed = self.recipe.seed if self.bad is None else self.bad
+        seed = self.how.seeds[0] if self.bad is None else self.bad
         known = next((trace for s, trace in self.kept if s == seed), None)
-        return seed, known or self.maker.trace(seed)
+        return seed, known or self.how.trace(seed)
 
-    def validate(self, automaton: Automaton) -> None:
+    def validate(self) -> None:
         """Prove the run by enclosures, as far as that goes."""
-        from dataclasses import replace
+        self.followed, trace = self.chosen_run()
+        self.proof = self.how.validated(self.followed, trace)
 
-        from workbench.simulate.validated.validated_run import (
-            as_data,
-            boxes,
-            describe,
-            validated_run,
-        )
-
-        seed, trace = self.chosen_run()
-        recipe = replace(self.recipe, seed=seed).with_decisions(trace.decisions)
-        run = validated_run(automaton, recipe)
-        self.is_proved_bad = run is not None and run.violation is not None
-        self.is_unproved = run is not None and not run.complete
-        self.followed, self.boxes = seed, () if run is None else boxes(run)
-        self.proof = None if run is None else as_data(run)
-        self.proved = "there is no run to validate." if run is None else describe(run)
-
-    def compare(self, other: Trace) -> None:
-        """Measure how far the run is from another one."""
-        from workbench.models.trace_comparison import compare_traces
-
-        _, trace = self.chosen_run()
-        share = max(trace.start, other.start) <= min(trace.end, other.end)
-        if trace.segments and other.segments and share:
-            self.difference = compare_traces(trace, other)
+    def explain(self, time: float) -> None:
+        """Ask of a time of the run what keeps it from jumping."""
+        seed, _ = self.chosen_run()
+        try:
+            self.moment = self.how.run(seed).why(time, before=True)
+        except ValueError as error:
+            raise click.UsageError(f"--why: {error}") from error
 
     def report(self) -> None:
-        console = self.console
+        console, options, found = self.console, self.options, self.comparison
         if console.as_json:
             console.data(
-                model=self.chosen.label,
-                model_sha256=self.automaton.sha256,
-                until=self.recipe.until,
+                model=self.label,
+                model_sha256=self.how.automaton.sha256,
+                until=self.how.until,
                 outcome=self.outcome,
                 interrupted=self.interrupted,
                 endings=self.endings,
                 runs=self.rows,
-                **({"validated": self.proof} if self.options["validated"] else {}),
-                **({"comparison": compared(self.difference)} if self.other else {}),
+                **({"validated": self.proof and self.proof.data} if options["validated"] else {}),
+                **({"comparison": found and found.data} if self.other else {}),
+                **({"why": self.moment.data} if self.moment else {}),
             )
             return
         for shown in self.rows:
-            console.result(f"{self.chosen.label}: {shown['sentence']}{details(shown)}")
-        if self.proved:
-            console.result(f"{self.chosen.label}: {self.proved}")
-        if self.other is not None:
-            console.result(f"{self.chosen.label}: {in_words(self.difference)}")
+            console.result(f"{self.label}: {shown['sentence']}{details(shown)}")
+        for more in (self.proof, found):
+            if more is not None:
+                console.result(f"{self.label}: {more}")
+        if self.moment is not None:
+            console.result(str(self.moment))
         hidden = sum(self.endings.values()) - len(self.rows)
         if hidden > 0:
             console.result(f"... and {counted(hidden, 'more run')}")
         if self.runs > 1:
             counts = ", ".join(f"{n} {ending}" for ending, n in sorted(self.endings.items()))
-            console.result(
-                f"{self.chosen.label}: {counted(sum(self.endings.values()), 'run')}: {counts}"
-            )
+            console.result(f"{self.label}: {counted(sum(self.endings.values()), 'run')}: {counts}")
 
     def write(self) -> None:
+        """Write what is asked for; a part does not replace what is there, unless that is asked."""
         if not self.endings:
             return
-        options, traces = self.options, [trace for _, trace in self.kept]
+        if self.interrupted and not self.options["partial"]:
+            targets = (self.options[name] for name in ("trace_file", "csv_file", "plot"))
+            for target in filter(None, targets):
+                self.console.error(f"{target} is not written: there is only a part (--partial)")
+            return
+        options, boxes = self.options, None if self.proof is None else self.proof.boxes
         if options["trace_file"] is not None:
-            from dataclasses import replace
-
-            from workbench.simulate.recipe import recorded
-
-            seed, trace = self.chosen_run()
-            recipe = replace(self.recipe, seed=seed)
-            text = recorded(trace, recipe, self.automaton.sha256)
-            write_whole(options["trace_file"], text)
+            write_whole(options["trace_file"], self.how.recording(*self.chosen_run()))
         if options["csv_file"] is not None:
-            write_whole(options["csv_file"], table(self.kept, self.followed, self.boxes))
-        if options["plot"] is not None:
-            self.draw(options["plot"], traces)
-
-    def draw(self, path: Path, traces: Sequence[Trace]) -> None:
-        from workbench.reports.pictures.trace_plot import page, plot
-
-        title = f"{self.chosen.label} until {self.recipe.until:g}"
-        try:
-            drawn = [t for t in traces if t.segments]
-            svg = plot(drawn, self.drawn, title, self.boxes or ())
-        except ValueError as error:
-            raise click.UsageError(f"--plot: {error}") from error
-        write_whole(path, page(svg, title) if path.suffix == ".html" else svg)
+            write_whole(options["csv_file"], table(self.kept, self.followed, boxes))
+        path: Path | None = options["plot"]
+        if path is not None:
+            title = f"{self.label} until {self.how.until:g}"
+            traces = [trace for _, trace in self.kept]
+            model = self.how.automaton
+            drawn = picture(traces, self.drawn, title, path.suffix, model, boxes or ())
+            write_whole(path, drawn)
 
 
 def _bar(done: int, total: int, width: int = 24) -> str:
     filled = done * width // total
     return "[" + "#" * filled + "-" * (width - filled) + "]"
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    import os
-
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1

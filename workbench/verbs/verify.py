@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.arguments import Chosen, model_argument, output_options
-from workbench.claims import chosen_claims
-from workbench.console import Console
-from workbench.exit_codes import ExitCode
-from workbench.files import write_whole
-from workbench.models.counting import counted
-from workbench.option_types import OutputFile
-from workbench.progress import Progress
-from workbench.verification_options import Wanted, verification_options
+from workbench.cli.arguments import asking, output_options
+from workbench.cli.console import Console
+from workbench.cli.decided import Decided, conclusion, failed, summary_table
+from workbench.cli.exit_codes import ExitCode
+from workbench.cli.files import write_whole
+from workbench.cli.option_types import OutputFile
+from workbench.cli.progress import Progress
+from workbench.cli.project import Entry, models_argument
+from workbench.cli.supervision import allow
+from workbench.cli.verification_options import Wanted, verification_options
+from workbench.cli.watching import watchable
+from workbench.models.source import ModelError
 
 if TYPE_CHECKING:
-    from workbench.models.model import Model
-    from workbench.models.verdict import Effort, Verdict
-    from workbench.reports.data.verdict import Provenance
-
-TOLD = 0.05
-"""Seconds that are worth telling."""
+    from workbench.api.verdicts import Verdict
 
 
 @click.command("verify")
-@model_argument
+@watchable
+@models_argument
 @verification_options
 @click.option(
     "--graph",
@@ -50,137 +51,138 @@ TOLD = 0.05
     "trace_file",
     type=OutputFile(),
     metavar="FILE",
-    help="Where to write the counterexample of a falsified property (one property only).",
+    help="Where to write the counterexample of a falsified property, or a violating run that could"
+    " not be confirmed (one property only).",
+)
+@click.option(
+    "--never-blocks",
+    is_flag=True,
+    help="Decide whether runs can always go on; other properties only if they are named.",
 )
 @output_options
 @click.pass_obj
-def command(
-    console: Console,
-    chosen: Chosen,
-    wanted: Wanted,
-    graph_file: Path | None,
-    certificate: Path | None,
-    trace_file: Path | None,
-) -> ExitCode:
-    """Prove or refute the properties of a model.
+def command(console: Console, entries: Sequence[Entry], options: dict[str, Any]) -> ExitCode:
+    """Prove or refute the properties of models.
 
     VERIFIED comes with a certificate that the trusted checker has accepted; FALSIFIED with a
-    trace that replays; UNKNOWN with a reason.
+    trace that replays; UNKNOWN with a reason. Of several models a table is printed at the end.
+    Without a model, those of the project are decided (workbench.toml, here or above): what its
+    entries expect counts as success.
 
     \b
     Example:
       workbench verify platoon
       workbench verify platoon -p "no collision" --certificate proof.json
       workbench recheck platoon proof.json
+      workbench verify platoon platoon_saturated
+      workbench verify platoon --never-blocks
     """
-    from workbench.abstraction.verification import verify
+    decided: list[Decided] = []
+    is_alone = len(entries) == 1
+    begun = console.begun
+    for entry in entries:
+        try:
+            with asking():
+                decided.append(_decide(console, entry, begun, decided, is_alone))
+        except (ModelError, click.UsageError) as error:
+            if is_alone:
+                raise
+            decided.append(failed(console, entry.label, error))
+        if decided[-1].interrupted is not None:
+            break
+        begun = time.monotonic()
+    if console.as_json:
+        console.raw(_as_json(console, decided))
+    elif not is_alone:
+        console.result("\n" + summary_table(decided))
+    return conclusion(decided)
 
-    model = chosen.load()
-    claims = chosen_claims(model.automaton, wanted.names)
-    for option, path in (("--certificate", certificate), ("--trace", trace_file)):
-        if path is not None and len(claims) != 1:
-            raise click.UsageError(f"{option} needs one property: name it with -p")
+
+def _decide(
+    console: Console, entry: Entry, begun: float, before: Sequence[Decided], is_alone: bool
+) -> Decided:
+    """Decide the properties of one model, telling each verdict; the time of the first runs from
+    when the work on the model was begun."""
+    options, wanted, label = entry.options, Wanted.of(entry.options), entry.label
+    files = {name: options[name] for name in ("certificate", "trace_file", "graph_file")}
+    decided = Decided(label)
+    _allow(console, begun, wanted.time_limit, [*before, decided], "the model")
+    model = entry.chosen.open()
+    named = wanted.names
+    names = model.claims(*named, *(["never blocks"] if options["never_blocks"] else []))
+    _refuse_files(files, wanted.method, is_alone and len(names) == 1)
     console.warnings(model.warnings, model.sources)
-    verdicts: list[tuple[Verdict, Provenance]] = []
-    interrupted: str | None = None
-    settings = wanted.settings(model.automaton)
-    readers = _graph_reader(graph_file, settings.method, len(claims))
-    for claim in claims:
+    for name in names:
+        _allow(console, begun, wanted.time_limit, [*before, decided], repr(name))
         try:
             with Progress(console.quiet or console.as_json) as progress:
-                task = settings.task(model.automaton, claim, progress, readers)
-                verdict = verify(task, settings.method)
+                verdict = model.verify(name, **wanted.settings, begun=begun, progress=progress)[0]
         except KeyboardInterrupt:
-            interrupted = claim.name
-            console.error(_broken_off(interrupted, progress, len(verdicts), len(claims)))
+            decided.interrupted = name
+            console.error(_broken_off(name, progress, len(decided.verdicts), len(names)))
             break
-        verdicts.append((verdict, _recorded(verdict, certificate, trace_file, settings.seed)))
+        begun = time.monotonic()
+        _write(verdict, files)
+        data = _data(verdict, label, files)
+        decided.verdicts.append((verdict, data, entry.expects(name)))
         if not console.as_json:
-            console.result(_in_words(chosen.label, model, *verdicts[-1], brief=console.quiet))
+            console.result(verdict.in_words(label, console.quiet, options["details"]))
+    return decided
+
+
+def _allow(
+    console: Console, begun: float, seconds: float, decided: Sequence[Decided], what: str
+) -> None:
+    """Have the work end in time, even where it does not notice by itself."""
+    why = f"{what} is not decided: it took more than {seconds:g} s (--time-limit)"
+    words = f"{decided[-1].label}: UNKNOWN\n  {why}\n"
     if console.as_json:
-        _print_data(console, model, chosen.label, verdicts, interrupted)
-    if interrupted is not None:
-        return ExitCode.INTERRUPTED
-    return _worst(verdict for verdict, _ in verdicts)
+        last = replace(decided[-1], failing=ExitCode.UNKNOWN, message=why)
+        words = _as_json(console, [*decided[:-1], last])
+    allow(begun, seconds, words)
 
 
-def _graph_reader(graph_file: Path | None, method: str, claims: int) -> dict[str, object]:
-    """Who wants the abstract states, as an option of tasks."""
-    if graph_file is None:
-        return {}
-    if method != "abstraction" or claims != 1:
+def _refuse_files(files: dict[str, Path | None], method: str, is_one: bool) -> None:
+    """Refuse, before any work, files that cannot be written."""
+    from workbench.api.verdicts import GRAPHS
+
+    for option, name in (("--certificate", "certificate"), ("--trace", "trace_file")):
+        if files[name] is not None and not is_one:
+            raise click.UsageError(f"{option} needs one property: name it with -p")
+    graph = files["graph_file"]
+    if graph is None:
+        return
+    if method != "abstraction" or not is_one:
         raise click.UsageError("--graph needs --method abstraction and one property (-p)")
-    from workbench.abstraction.strategies.strategy import GRAPH_READER
-    from workbench.reports.pictures.abstract_graph import WRITERS
-
-    write = WRITERS.get(graph_file.suffix.lower())
-    if write is None:
-        raise click.UsageError(f"--graph: the file must end in {', '.join(sorted(WRITERS))}")
-    return {GRAPH_READER: lambda graph: write_whole(graph_file, write(graph))}
+    if graph.suffix.lower() not in GRAPHS:
+        raise click.UsageError(f"--graph: the file must end in {', '.join(GRAPHS)}")
 
 
-def _recorded(
-    verdict: Verdict, path: Path | None, trace_file: Path | None, seed: int
-) -> Provenance:
-    """Write the certificate or the trace, if asked to, and note how the verdict came about."""
-    from workbench.models.proof.certificate import encode
-    from workbench.models.trace_files import to_json
-    from workbench.models.verdict import Falsified, Verified
-    from workbench.reports.data.verdict import Provenance
-
-    command_line = shlex.join(["workbench", *sys.argv[1:]])
-    if trace_file is not None and isinstance(verdict, Falsified):
-        write_whole(trace_file, verdict.recording or to_json(verdict.trace))
-        return Provenance(command_line, seed, trace_path=str(trace_file))
-    if path is None or not isinstance(verdict, Verified):
-        return Provenance(command_line, seed)
-    text = encode(verdict.certificate)
-    write_whole(path, text)
-    return Provenance(command_line, seed, str(path), len(text))
+def _write(verdict: Verdict, files: dict[str, Path | None]) -> None:
+    """Write the evidence, as far as it is asked for and there is some."""
+    found = verdict.counterexample
+    content = {
+        "certificate": verdict.certificate,
+        "trace_file": verdict.suspect if found is None else found.recording,
+    }
+    for name, text in content.items():
+        path = files[name]
+        if path is not None and text is not None:
+            write_whole(path, text)
+    graph = files["graph_file"]
+    if graph is not None and verdict.abstract_states is not None:
+        write_whole(graph, verdict.abstract_states.text(graph.suffix))
 
 
-def _in_words(
-    label: str, model: Model, verdict: Verdict, provenance: Provenance, *, brief: bool = False
-) -> str:
-    from workbench.models.verdict import Falsified, Verified
-    from workbench.reports.words.invariant_text import invariant_lines
-
-    head = f"{label}: {verdict.claim!r}"
-    seconds = sum(verdict.effort.seconds.values())
-    if isinstance(verdict, Verified):
-        scope = "for all time" if verdict.horizon is None else f"up to time {verdict.horizon}"
-        lines = [
-            f"{head}: VERIFIED {scope} ({verdict.method}, {seconds:.1f} s)",
-            f"  {verdict.certificate.kind} certificate: "
-            f"{counted(verdict.judgement.obligations, 'obligation')}, "
-            "accepted by the trusted checker",
-            *(f"  assuming that {text}" for text in model.closed_by),
-        ]
-        if provenance.certificate_path:
-            lines.append(f"  written to {provenance.certificate_path}")
-        found = [] if brief else invariant_lines(verdict.certificate.proof)
-        lines += ["  every reachable state satisfies (numbers rounded), in"] if found else []
-        lines += [f"    {line}" for line in found]
-        return "\n".join(lines)
-    if isinstance(verdict, Falsified):
-        lines = [f"{head}: FALSIFIED at time {verdict.trace.outcome.time:g} ({verdict.method})"]
-        lines += [f"  confirmed: {c.how}" for c in verdict.confirmations]
-        if provenance.trace_path:
-            lines.append(f"  written to {provenance.trace_path}")
-        return "\n".join(lines)
-    why = indent(verdict.reason, "  ")
-    lines = [f"{head}: UNKNOWN ({seconds:.1f} s)", why, *_time_spent(verdict.effort)]
-    return "\n".join([*lines, f"  hint: {verdict.advice}"])
-
-
-def _time_spent(effort: Effort) -> list[str]:
-    """What took the time: methods, or the phases of one."""
-    total: dict[str, float] = {}
-    for phase, seconds in effort.seconds.items():
-        what = phase.partition(" ")[0]
-        total[what] = total.get(what, 0.0) + seconds
-    found = [f"{what} {seconds:.1f} s" for what, seconds in total.items() if seconds >= TOLD]
-    return [f"  time: {', '.join(found)}"] if found else []
+def _data(verdict: Verdict, label: str, files: dict[str, Path | None]) -> dict[str, Any]:
+    """The verdict as plain data, with what the command line knows of it."""
+    data = verdict.data | {"model": label, "command": shlex.join(["workbench", *sys.argv[1:]])}
+    certificate, trace = files["certificate"], files["trace_file"]
+    if certificate is not None and verdict.certificate is not None:
+        data["certificate"] |= {"path": str(certificate), "size": len(verdict.certificate)}
+    if trace is not None and verdict.is_falsified:
+        data["counterexample"] |= {"path": str(trace)}
+    return data
 
 
 def _broken_off(claim: str, progress: Progress, decided: int, claims: int) -> str:
@@ -190,30 +192,13 @@ def _broken_off(claim: str, progress: Progress, decided: int, claims: int) -> st
     return f"interrupted after {progress.seconds:.1f} s, {claim!r} undecided{doing}{done}"
 
 
-def _print_data(
-    console: Console,
-    model: Model,
-    label: str,
-    verdicts: list[tuple[Verdict, Provenance]],
-    interrupted: str | None,
-) -> None:
-    from workbench.reports.data.verdict import verdict_data
-
-    found: list[dict[str, Any]] = [
-        verdict_data(model, label, verdict, provenance) for verdict, provenance in verdicts
-    ]
-    if interrupted is not None:
-        console.data(results=found, interrupted=interrupted)
-    elif len(found) == 1:
-        console.data(**found[0])
-    else:
-        console.data(results=found)
-
-
-def _worst(verdicts: Any) -> ExitCode:
-    from workbench.models.verdict import Falsified, Unknown
-
-    found = list(verdicts)
-    if any(isinstance(v, Falsified) for v in found):
-        return ExitCode.FALSIFIED
-    return ExitCode.UNKNOWN if any(isinstance(v, Unknown) for v in found) else ExitCode.OK
+def _as_json(console: Console, decided: Sequence[Decided]) -> str:
+    """One verdict by itself, several as a list; of several models all of them."""
+    if len(decided) > 1:
+        return console.as_data(models=[one.data() for one in decided])
+    found = decided[0].data()
+    del found["model"]
+    results = found.pop("results")
+    if len(results) == 1 and not found:
+        return console.as_data(**results[0])
+    return console.as_data(results=results, **found)

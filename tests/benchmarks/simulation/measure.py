@@ -401,12 +401,12 @@ def per_step() -> str:
 def start_up() -> str:
     rows: Rows = []
     program = str(Path(sys.executable).parent / "workbench")
-    for words in (["--help"], ["simulate", "platoon", "--until", "20"]):
+    for words in (["--help"], ["simulate", "platoon_paper", "--until", "20"]):
         took = best(
             lambda w=words: subprocess.run([program, *w], check=True, capture_output=True), 5
         )
         rows.append([f"`workbench {' '.join(words)}`", f"{took:.2f} s"])
-    prepared = prepare(load("platoon").automaton)
+    prepared = prepare(load("platoon_paper").automaton)
     runs = 500
     took = best(
         lambda: [simulate(prepared, until=20.0, seed=i, dense=False) for i in range(runs)], 1

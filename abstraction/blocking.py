@@ -1,0 +1,480 @@
+"""Whether runs can always go on: what a few runs show, and what can be proved.
+
+A run is *blocked* where neither time can pass nor an edge leads on: the invariant ends and no guard
+holds (a timelock), or an urgent edge leads nowhere (a deadlock). Claims hold of such runs for want
+of behaviour, so `look` makes a counted number of runs (corners of what the model leaves open, then
+random ones from a fixed seed) and tells how they end. A run counts as blocked only where also the
+condition of `models.proof.stuck`, which knows nothing of the simulator, holds at its end.
+
+`decide` answers whether runs never block, as a property: FALSIFIED with a run that ends stuck, by
+two methods of integration; else the methods for safety look for a proof that no reachable state is
+stuck, which with a first state of a run is a certificate (`models.proof.progress`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from workbench.abstraction.going_on import inner_first, may_go_on
+from workbench.abstraction.strategies.strategy import FIRST_STATE, Task
+from workbench.models.automaton import (
+    BOOL,
+    INT,
+    REAL,
+    TIME,
+    Automaton,
+    Initial,
+    Input,
+    Kind,
+    Parameter,
+    Property,
+    PropertyKind,
+    ValueType,
+    primed,
+)
+from workbench.models.counting import counted
+from workbench.models.expressions.evaluation import EvaluationError, evaluate
+from workbench.models.expressions.expression import (
+    Expression,
+    compare,
+    conjunction,
+    constant,
+    equal,
+    variable,
+)
+from workbench.models.expressions.literals import COMPARE
+from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.ranges import value_in
+from workbench.models.expressions.traversal import free_variables, substitute
+from workbench.models.proof.linear import affine
+from workbench.models.proof.problem import proved_view
+from workbench.models.proof.progress import FirstState, Value, fault_of_start
+from workbench.models.proof.stuck import fault_of_places
+from workbench.models.source import ModelError
+from workbench.models.trace import Ending, EventType, Scalar, Trace
+from workbench.models.unfolding import case_of
+from workbench.models.verdict import Confirmation, Effort, Falsified, Unknown, Verdict
+from workbench.simulate.place import Prepared
+from workbench.simulate.policy import Level, Policy, Switching
+from workbench.simulate.recipe import Recipe, recorded, repeat
+from workbench.simulate.run import prepare
+from workbench.simulate.stepping.methods import Adams, Taylor
+
+RUNS = 40
+"""So many runs are made at most."""
+REPEATED = 3
+"""So many random runs that end like earlier ones say that there are no others."""
+STEPS = 20_000
+"""The steps of all runs together, weighted by the number of variables beyond ten."""
+MOST_JUMPS = 1000
+DEFAULT_UNTIL = 50.0
+"""How long runs are where neither the model nor the user says."""
+RTOL, ATOL = 1e-9, 1e-12
+NEAR = 1e-6
+"""How far beside a stuck state the end of a run may be, by rounding, relative to its values."""
+SHORTLY, MANY = 1e-3, 4
+"""So many ever shorter times between jumps, the last one below this part of all time, are taken for
+infinitely many."""
+SIMPLE = 1000
+"""The largest denominator of a simple number."""
+SHOWN = 4
+"""So many values of a stuck state are told."""
+
+_CORNERS = tuple(
+    Policy(switching, level)
+    for switching in (Switching.EARLIEST, Switching.LATEST)
+    for level in (Level.MID, Level.LOW, Level.HIGH)
+)
+_PILED = (Ending.ZENO, Ending.LIVELOCK)
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """How some runs end: `blocked` are those that end stuck, each with what repeats it."""
+
+    runs: int
+    blocked: tuple[tuple[Recipe, Trace], ...] = ()
+    piled: tuple[Trace, ...] = ()
+    without_start: str = ""
+    where: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What keeps runs from going on, in words; empty if nothing was seen."""
+        if self.without_start:
+            return self.without_start
+        found = []
+        if self.blocked:
+            latest = max(trace.outcome.time for _, trace in self.blocked)
+            every = len(self.blocked) == self.runs
+            how_many = "every" if every else f"{len(self.blocked)} of {self.runs}"
+            ends = f"{how_many} simulated run{'' if every else 's'} end{'s' if every else ''}"
+            at_most = f" at t <= {latest:.6g}" if every else ""
+            found.append(f"{ends} blocked{at_most}: {self.where}")
+        if self.piled:
+            first = self.piled[0]
+            jumps = [event.time for event in first.events if event.type is EventType.ACCUMULATION]
+            when = min([first.outcome.accumulation or first.outcome.time, *jumps])
+            what = "livelock" if first.outcome.ending is Ending.LIVELOCK else "Zeno"
+            every = len(self.piled) == self.runs
+            who = "every simulated run jumps" if every else f"{len(self.piled)} of {self.runs}"
+            who += "" if every else " simulated runs jump"
+            found.append(f"{who} without end by t = {when:.6g} ({what})")
+        return "; ".join(found)
+
+
+def look(
+    automaton: Automaton, until: float | None = None, deadline: float = float("inf")
+) -> Blocking:
+    """How runs of a model end. Only runs that the deadline cuts make a difference between
+    machines."""
+    horizon = until if until is not None else float(automaton.horizon or DEFAULT_UNTIL)
+    try:
+        prepared = prepare(automaton)
+        made = list(_runs(prepared, automaton, horizon, deadline))
+    except ModelError:
+        return Blocking(0)
+    starts = [(r, t) for r, t in made if t.outcome.ending is not Ending.EMPTY_INITIAL]
+    if made and not starts:
+        return Blocking(len(made), without_start=_no_run(automaton, made[0][1]))
+    stuck = tuple(
+        (recipe, trace)
+        for recipe, trace in starts
+        if trace.outcome.ending is Ending.BLOCKED
+        and not _piles_up(trace)
+        and _ends_stuck(automaton, trace)
+    )
+    piled = tuple(trace for _, trace in starts if _piles_up(trace))
+    where = _stuck_places(automaton, [trace for _, trace in stuck])
+    return Blocking(len(starts), stuck, piled, where=where)
+
+
+def decide(task: Task, method: str) -> Verdict:
+    """Whether runs never block."""
+    from workbench.abstraction.verification import verify
+
+    begun = time.monotonic()
+    horizon = None if task.horizon is None else float(task.horizon)
+    task.progress("do runs block?")
+    seen = look(task.automaton, horizon, task.deadline)
+    effort = Effort({"search": time.monotonic() - begun}, {"simulations": seen.runs})
+    for recipe, trace in seen.blocked:
+        found = _falsified(task, recipe, trace, effort)
+        if found is not None:
+            return found
+    reason = ""
+    if seen.without_start:
+        reason, advice = seen.without_start, "correct the `init` block or the invariant"
+    elif seen.blocked:
+        reason = f"{seen.sentence}, but a second computation does not confirm it"
+        advice = "look at such a run: `workbench simulate`"
+    elif method == "simulation":
+        reason = f"{counted(seen.runs, 'simulated run')} went on"
+        advice = "try --method auto, which also looks for a proof"
+    if reason:
+        return Unknown(task.claim.name, "simulation", reason, advice, effort)
+    if fault := fault_of_places(task.automaton):
+        reason = f"{fault}, so nothing is known of what comes after"
+        advice = "write <= for <, and conditions for what may have no value"
+        return Unknown(task.claim.name, method, reason, advice, effort)
+    start = first_state(task.automaton)
+    if start is None:
+        reason = "no first state of a run was found in exact numbers, which a proof needs"
+        advice = "give variables first values that are numbers"
+        return Unknown(task.claim.name, method, reason, advice, effort)
+    return verify(replace(task, options={**task.options, FIRST_STATE: start}), method)
+
+
+def is_progress(claim: Property) -> bool:
+    """Whether the property is that runs never block."""
+    return claim.kind is PropertyKind.PROGRESS
+
+
+# Runs
+
+
+def _runs(
+    prepared: Prepared, automaton: Automaton, until: float, deadline: float
+) -> Iterator[tuple[Recipe, Trace]]:
+    """Runs, the corners first, as long as they differ and there is work left."""
+    weight = max(1.0, len(automaton.variables) / 10)
+    left = STEPS / weight
+    ends: Counter[object] = Counter()
+    repeated = 0
+    for number in range(RUNS):
+        if left < 1 or repeated == REPEATED or time.monotonic() > deadline:
+            return
+        corner = number < len(_CORNERS)
+        policy = _CORNERS[number] if corner else Policy.random()
+        method = Adams(RTOL, ATOL, max_steps=max(1, int(left)))
+        recipe = Recipe(until, policy=policy, seed=number, method=method, stop_on_violation=False)
+        trace = repeat(prepared, recipe, dense=False, max_jumps=MOST_JUMPS)
+        left -= trace.counts.steps + 1
+        end = (trace.outcome.time, tuple(trace.final().items()) if trace.segments else ())
+        ends[end] += 1
+        repeated = repeated + 1 if ends[end] > 1 and not corner else 0
+        yield recipe, trace
+
+
+def _piles_up(trace: Trace) -> bool:
+    """Whether infinitely many jumps happen in finite time: what comes after them is no part of
+    the run, although the simulator may go on from where they lead. A run that ends blocked after
+    jumps that follow each other ever faster is taken for one."""
+    if trace.outcome.ending in _PILED:
+        return True
+    if any(event.type is EventType.ACCUMULATION for event in trace.events):
+        return True
+    if trace.outcome.ending is not Ending.BLOCKED:
+        return False
+    times = sorted({e.time for e in trace.events if e.type is EventType.JUMP})[-MANY - 1 :]
+    gaps = [after - before for before, after in pairwise(times)]
+    shortly = SHORTLY * max(1.0, trace.outcome.time)
+    faster = all(later < earlier for earlier, later in pairwise(gaps))
+    return len(gaps) == MANY and faster and gaps[-1] <= shortly
+
+
+def _no_run(automaton: Automaton, trace: Trace) -> str:
+    """That there is no run: for sure if the solver says so."""
+    from workbench.models.smt.solver import Unsatisfiable
+
+    answers = [answer for answer, _ in _starts(proved_view(automaton))]
+    if answers and all(isinstance(answer, Unsatisfiable) for answer in answers):
+        return "no run starts: no initial state satisfies the invariant where runs begin"
+    return f"no simulated run starts: {trace.outcome.sentence.removeprefix('There is no run: ')}"
+
+
+def _ends_stuck(automaton: Automaton, trace: Trace, *, surely: bool = False) -> bool:
+    """Whether a run cannot go on from where it ends. Values next to simple numbers are these, so
+    that a flow that only comes ever closer to a boundary is no end; others may be off by rounding,
+    unless it is to be sure. Then at most one surface may be near, on which the run is taken to
+    end: it crosses it."""
+    if not trace.segments:
+        return False
+    view = proved_view(automaton)
+    place = case_of(view, trace.segments[-1].location, trace.final())
+    types = {v.name: v.type for v in view.variables if v.kind is Kind.DISCRETE and v.type != REAL}
+    goes_on = may_go_on(view, place, types)
+    values = {**trace.parameters, **trace.segments[-1].valuation(trace.end), TIME: trace.end}
+    simple = {name: _simple(value) for name, value in values.items()}
+    vague = {name for name, value in simple.items() if isinstance(value, float)}
+    scale = max([1.0, *(abs(float(v)) for v in values.values() if not isinstance(v, str))])
+    measured = _Measured(simple, vague, NEAR * scale, not surely)
+    try:
+        if surely and len(near := measured.near_surfaces(goes_on)) == 1:
+            measured = replace(measured, surface=near.pop())
+        _, is_stuck = _truth(goes_on, measured)
+    except (EvaluationError, LookupError, OverflowError):
+        return False
+    return is_stuck
+
+
+def _simple(value: Scalar) -> Scalar | Fraction:
+    """The simple number next to a value, if there is one; else the value."""
+    if isinstance(value, bool | str) or not math.isfinite(value):
+        return value
+    near = Fraction(value).limit_denominator(SIMPLE)
+    return near if abs(float(near) - value) <= NEAR * 1e-3 * max(1.0, abs(value)) else value
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Values, of which some are vague: comparisons of them that are `near` may or may not hold,
+    except on the surface that is known to be reached."""
+
+    values: Mapping[str, Scalar | Fraction]
+    vague: Set[str]
+    near: float
+    lenient: bool
+    surface: str = ""
+
+    def truth(self, node: Expression) -> tuple[bool, bool]:
+        """Whether a proposition counts as true, and whether as false: if it is lenient both of
+        what is too close to call, else neither."""
+        sides = self._numbers(node)
+        if sides is None:
+            true = bool(evaluate(node, self.values))
+        elif not self._is_vague(node, sides):
+            true = bool(COMPARE[node.op](*sides))
+        elif _surface(node) == self.surface:
+            true = bool(COMPARE[node.op](Fraction(0), Fraction(0)))
+        else:
+            return self.lenient, self.lenient
+        return true, not true
+
+    def near_surfaces(self, condition: Expression) -> set[str]:
+        """The surfaces on which comparisons are too close to call."""
+        return {
+            _surface(node)
+            for node in inner_first(condition)
+            if (sides := self._numbers(node)) is not None and self._is_vague(node, sides)
+        }
+
+    def _numbers(self, node: Expression) -> tuple[Fraction, Fraction] | None:
+        """The sides of a comparison of numbers."""
+        if node.op not in COMPARISONS:
+            return None
+        left, right = (evaluate(side, self.values) for side in node.args)
+        if isinstance(left, bool | str) or isinstance(right, bool | str):
+            return None
+        return Fraction(left), Fraction(right)
+
+    def _is_vague(self, node: Expression, sides: tuple[Fraction, Fraction]) -> bool:
+        is_close = abs(float(sides[0]) - float(sides[1])) <= self.near
+        return is_close and not self.vague.isdisjoint(free_variables(node))
+
+
+def _surface(comparison: Expression) -> str:
+    """Where the sides are equal, in words: alike for multiples of one affine form."""
+    difference = comparison.args[0] - comparison.args[1]
+    form = affine(difference)
+    if form is None or not form.coefficients:
+        return to_text(difference)
+    return str(form.scaled(1 / form.coefficients[min(form.coefficients)]))
+
+
+def _truth(condition: Expression, measured: _Measured) -> tuple[bool, bool]:
+    """Whether a condition counts as true, and whether as false."""
+    known: dict[int, tuple[bool, bool]] = {}
+    for node in inner_first(condition):
+        parts = [known[id(a)] for a in node.args] if node.op in BOOLEAN_OPERATORS else []
+        if node.op is Op.NOT:
+            found = parts[0][1], parts[0][0]
+        elif node.op is Op.AND:
+            found = all(yes for yes, _ in parts), any(no for _, no in parts)
+        elif node.op is Op.OR:
+            found = any(yes for yes, _ in parts), all(no for _, no in parts)
+        else:
+            found = measured.truth(node)
+        known[id(node)] = found
+    return known[id(condition)]
+
+
+def _stuck_places(automaton: Automaton, traces: list[Trace]) -> str:
+    """Where runs are stuck: for each location the values that matter in the first such run."""
+    found: dict[str, str] = {}
+    for trace in traces:
+        name = trace.segments[-1].location
+        if name not in found:
+            found[name] = _told(automaton, name, trace)
+    has_places = any(len(part.locations) > 1 for part in automaton.components)
+    is_single = len(automaton.components) == 1
+    shown = [
+        f"{f'`{name}`' if has_places or is_single else 'the whole'} is stuck{told}"
+        for name, told in found.items()
+    ]
+    more = [] if len(shown) <= 2 else [f"{counted(len(shown) - 2, 'other location')} too"]
+    return ", ".join(shown[:2] + more)
+
+
+def _told(automaton: Automaton, name: str, trace: Trace) -> str:
+    read = free_variables(
+        automaton.location(name).invariant, *(e.guard for e in automaton.edges_from(name))
+    )
+    values = trace.final()
+    shown = [f"{n} = {_shown(_simple(values[n]))}" for n in values if n in read][:SHOWN]
+    return f" where {', '.join(shown)}" if shown else ""
+
+
+def _shown(value: Scalar | Fraction) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else f"{float(value):.6g}"
+
+
+def _falsified(task: Task, recipe: Recipe, trace: Trace, effort: Effort) -> Falsified | None:
+    """The verdict of a run that ends stuck, if a second method of integration ends there too."""
+    recipe = replace(recipe, claim=task.claim.name).with_decisions(trace.decisions)
+    whole = repeat(task.automaton, recipe, max_jumps=MOST_JUMPS)
+    again = repeat(task.automaton, recipe, method=Taylor(RTOL, ATOL), max_jumps=MOST_JUMPS)
+    when = whole.outcome.time
+    for run in (whole, again):
+        apart = abs(run.outcome.time - when) > NEAR * max(1.0, when)
+        if run.outcome.ending is not Ending.BLOCKED or apart:
+            return None
+        if run.segments[-1].location != whole.segments[-1].location:
+            return None
+        if not _ends_stuck(task.automaton, run, surely=True):
+            return None
+    where = _stuck_places(task.automaton, [whole])
+    how = f"Adams' method and Taylor series end in the same place: {where}"
+    document = recorded(whole, recipe, task.automaton.sha256)
+    confirmation = Confirmation(how, 0.0)
+    return Falsified(task.claim.name, "simulation", whole, (confirmation,), effort, document)
+
+
+# A first state
+
+
+def first_state(automaton: Automaton) -> FirstState | None:
+    """A state in which a run starts, in exact numbers."""
+    from workbench.models.smt.solver import Witness
+
+    view = proved_view(automaton)
+    for answer, start in _starts(view):
+        if isinstance(answer, Witness) and answer.exact:
+            found = _completed(view, start, answer.values)
+            if fault_of_start(view, found) is None:
+                return found
+    return None
+
+
+def _types(view: Automaton) -> dict[str, ValueType]:
+    signals = {s.name: s.type for s in view.inputs} | {p.name: p.type for p in view.parameters}
+    return {v.name: v.type for v in view.variables} | signals
+
+
+def _starts(view: Automaton) -> Iterator[tuple[object, Initial]]:
+    """What the solver says about every initial set: over names before and primed ones after."""
+    from workbench.models.smt.solver import Session
+
+    types = _types(view)
+    session = Session(types | {primed(name): kind for name, kind in types.items()})
+    bounds: tuple[Input | Parameter, ...] = (*view.inputs, *view.parameters)
+    for start in view.initial_sets():
+        after = {name: variable(primed(name)) for name in types}
+        changed = {reset.variable for reset in start.resets}
+        kept = [equal(variable(n), v) for n, v in after.items() if n not in changed | _codes(types)]
+        kept += [_same(n) for n in sorted(_codes(types) - changed)]
+        here = conjunction(view.location(start.location).invariant, view.assumption)
+        parts = [start.condition, *kept, substitute(here, after)]
+        parts += [value_in(primed(r.variable), r.range) for r in start.resets]
+        for signal in bounds:
+            if signal.low is not None:
+                parts.append(compare(Op.GREATER_EQUAL, variable(signal.name), signal.low))
+            if signal.high is not None:
+                parts.append(compare(Op.LESS_EQUAL, variable(signal.name), signal.high))
+        if TIME in types:
+            parts.append(equal(variable(primed(TIME)), constant(Fraction(0))))
+        yield session.satisfiable(conjunction(*parts)), start
+
+
+def _codes(types: Mapping[str, ValueType]) -> set[str]:
+    return {name for name, kind in types.items() if kind == BOOL}
+
+
+def _same(name: str) -> Expression:
+    """That a truth value is the same before and after."""
+    before, after = variable(name), variable(primed(name))
+    return conjunction(before, after) | (~before & ~after)
+
+
+def _completed(view: Automaton, start: Initial, known: Mapping[str, Value]) -> FirstState:
+    """The state of a witness, with some value for what nothing was asked about."""
+    types = _types(view)
+    changed = {reset.variable for reset in start.resets}
+    after = {n: known.get(primed(n), known.get(n, _any(k))) for n, k in types.items()}
+    before = {n: known.get(n, _any(k)) if n in changed else after[n] for n, k in types.items()}
+    return FirstState(start.location, before, after)
+
+
+def _any(kind: ValueType) -> Value:
+    if kind == BOOL:
+        return False
+    return kind.values[0] if kind.values and kind != INT else Fraction(0)

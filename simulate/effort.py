@@ -1,0 +1,49 @@
+"""What runs cost, in units of work (`models.work`): about a millisecond of one core each.
+
+The rates were measured on models of the library; they are about right, and the same everywhere.
+"""
+
+from __future__ import annotations
+
+from workbench.models.trace import Trace
+from workbench.models.work import spend
+from workbench.simulate.stepping.program import Program
+
+RUN = 0.1
+"""To begin a run."""
+
+STRETCH = 0.06
+"""To make a stretch of time ready, and to respond to its end."""
+
+INSTRUCTION = 1e-5
+"""One instruction of a flow or of a guard."""
+
+MEASURED = 0.01
+"""To look how near one step of a run comes to a violation, for each variable."""
+
+
+EVALUATIONS = 2.5
+"""Of the flow, in a step."""
+
+
+def spend_on_start() -> None:
+    """Count what it takes to begin a run."""
+    spend(RUN)
+
+
+def spend_on_stretch(program: Program, work: tuple[int, ...]) -> None:
+    """Count a stretch; `work` are the numbers of `Counts`."""
+    steps, rejected, evaluations, guards, *_ = work
+    instructions = evaluations * len(program.flow) + guards * len(program.guard)
+    instructions += (steps + rejected) * len(program.flowing)
+    spend(STRETCH + INSTRUCTION * instructions)
+
+
+def step_cost(instructions: int, variables: int) -> float:
+    """About what a step of a run costs, and to measure it, by the size of its flow."""
+    return EVALUATIONS * INSTRUCTION * instructions + MEASURED * (1 + variables)
+
+
+def spend_on_measuring(trace: Trace) -> None:
+    """Count what it takes to measure a run."""
+    spend(MEASURED * trace.counts.steps * (1 + len(trace.variables)))

@@ -1,0 +1,109 @@
+"""Arguments that make no sense: each is named, none is a surprise from deep inside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench
+
+TANK = """
+agent Tank(real rate = 1) {
+  private analog real level = 6;
+  mode top = Draining(rate);
+  assert "never negative" { level >= 0 }
+}
+mode Draining(real rate) {
+  write analog real level;
+  diff { d(level) == -rate*level; }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def tank() -> workbench.Model:
+    return workbench.load(TANK)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "says"),
+    [
+        ("verify", {"time_limit": 0}, "time_limit: 0 is not positive"),
+        ("verify", {"time_limit": math.nan}, "time_limit: nan is not a finite number"),
+        ("verify", {"time_limit": "soon"}, "time_limit: 'soon' is not a number"),
+        ("verify", {"horizon": []}, r"horizon: a number is expected, not \[\]"),
+        ("verify", {"horizon": Decimal("-Infinity")}, "horizon: -Infinity is not a finite"),
+        ("verify", {"step": True}, "step: a number is expected, not True"),
+        ("verify", {"seed": 1.5}, "seed: a whole number is expected, not 1.5"),
+        ("verify", {"seed": -1}, "seed: -1 is not at least 0"),
+        ("verify", {"method": None}, "method: None is not auto"),
+        ("verify", {"predicates": [3]}, "predicates: a text is expected, not 3"),
+        ("falsify", {"budget": 0}, "budget: 0 is not at least 1"),
+        ("falsify", {"budget": "many"}, "budget: a whole number is expected"),
+        ("falsify", {"until": math.inf}, "until: inf is not a finite number"),
+        ("falsify", {"workers": 0}, "workers: 0 is not at least 1"),
+        ("falsify", {"abstraction": -1}, "abstraction: -1 is negative"),
+        ("simulate", {"runs": 1.5}, "runs: a whole number is expected"),
+        ("simulate", {"until": "later"}, "until: 'later' is not a number"),
+        ("simulate", {"initial": [1]}, r"initial: values by name are expected, not \[1\]"),
+        ("simulate", {"inputs": "x=1"}, "inputs: values by name are expected"),
+        ("simulate", {"script": "abc"}, "script: decisions are numbers"),
+        ("report", {"runs": -1}, "runs: -1 is not at least 0"),
+        ("report", {"runs": 501}, "runs: a page has at most 500"),
+        ("report", {"until": 0}, "until: 0 is not positive"),
+        ("abstract", {"drop": [1]}, "drop: a text is expected"),
+        ("abstract", {"widen": math.nan}, "widen: nan is not a finite number"),
+    ],
+)
+def test_the_argument_is_named(
+    tank: workbench.Model, method: str, arguments: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(workbench.RequestError, match=says):
+        getattr(tank, method)(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda m: m.verify(None), "properties: a text is expected, not None"),
+        (lambda m: m.verify(["never negative"]), "properties: a text is expected"),
+        (lambda m: m.refine(m, time_limit=-1), "time_limit: -1 is not positive"),
+        (lambda m: m.refine(m, horizon=math.nan), "horizon: nan"),
+        (lambda m: m.recheck(b"{}", horizon=0), "horizon: 0 is not positive"),
+        (lambda m: m.with_parameters(rate=math.nan), "rate: nan is not a finite number"),
+        (lambda m: m.simulate(1, runs=0).to_pandas(), "no run to put into a table|needs pandas"),
+        (lambda m: m.simulate(1, runs=0).save("none.svg"), "there is no run to draw"),
+    ],
+)
+def test_so_it_is_elsewhere(
+    tank: workbench.Model, ask: Callable[[workbench.Model], object], says: str
+) -> None:
+    with pytest.raises((workbench.RequestError, ImportError), match=says):
+        ask(tank)
+
+
+def test_what_is_given_to_load() -> None:
+    for wrong in (None, 3, b"agent A() {}\n"):
+        with pytest.raises(TypeError, match="a model is a path, a name, a text or an open file"):
+            workbench.load(wrong)  # type: ignore[arg-type]
+    with pytest.raises(workbench.RequestError, match="rate: a number is expected, not None"):
+        workbench.load(TANK, rate=None)  # type: ignore[arg-type]
+    with pytest.raises(workbench.RequestError, match="parameters: values by name"):
+        workbench.load(TANK, parameters=[1])  # type: ignore[arg-type]
+    for text in ("", "  \n", "{", "a\0b", "x" * 10_000):
+        with pytest.raises(workbench.ModelError):
+            workbench.load(text)
+
+
+def test_one_text_is_one_of_them(tank: workbench.Model) -> None:
+    assert tank.verify(predicates="level >= 1", horizon="1/2", time_limit="20").is_verified  # type: ignore[arg-type]
+
+
+def test_a_folder_that_is_not_there_is_named(tank: workbench.Model, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no such directory.*nowhere"):
+        tank.export(tmp_path / "nowhere" / "tank.json")

@@ -1,0 +1,115 @@
+"""Whatever a model is made of, every method ends with a verdict, and so does every verb.
+
+Nothing is known of the answers, but that no two methods may contradict each other, and that what is
+over is over: beyond a limit nothing works on for long.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import run_here
+from tests.support.every_construct import random_text
+from workbench.abstraction.verification import STRATEGIES, verify
+from workbench.abstraction.verification_settings import VerificationSettings
+from workbench.cli.exit_codes import ExitCode
+from workbench.models.automaton import Automaton, Property, never_blocks
+from workbench.models.load import load_text
+from workbench.models.source import ModelError
+from workbench.models.verdict import Falsified, Unknown, Verdict, Verified
+
+METHODS = (*STRATEGIES, "auto")
+QUICK, LONG = 0.25, 1.0
+"""Seconds for each verdict."""
+BATCH = 10
+VERBS = (
+    ("check",),
+    ("show",),
+    ("verify", "--time-limit", "1"),
+    ("verify", "--time-limit", "1", "--json"),
+    ("falsify", "--time-limit", "1"),
+    ("simulate", "--until", "4"),
+    ("report", "--time-limit", "1", "-o", "report.html"),
+    ("export", "--to", "json", "-o", "model.json"),
+)
+ANSWERS = (ExitCode.OK, ExitCode.UNKNOWN, ExitCode.FALSIFIED)
+
+
+def model(seed: int) -> Automaton | None:
+    """The model of a seed; a few are refused, as they should be."""
+    try:
+        return load_text(random_text(seed), "random.charon").automaton
+    except ModelError:
+        return None
+
+
+def decided(automaton: Automaton, claim: Property, method: str, seconds: float) -> Verdict:
+    """The verdict of a method, which took no more of the processor than it may. (A busy machine
+    only makes this less.)"""
+    begun = time.process_time()
+    settings = VerificationSettings(method=method, time_limit=seconds)
+    verdict = verify(settings.task(automaton, claim), method)
+    assert time.process_time() - begun <= 1.05 * seconds + 1, f"{method} goes on for too long"
+    return verdict
+
+
+def judge(seed: int, seconds: float) -> bool:
+    """Ask every method about a model; whether there is one."""
+    automaton = model(seed)
+    if automaton is None:
+        return False
+    by_turns = METHODS[seed % len(METHODS)]
+    asked = [(automaton.properties[0], method) for method in METHODS]
+    for claim, method in (*asked, (never_blocks(automaton), by_turns)):
+        verdict = decided(automaton, claim, method, seconds)
+        assert isinstance(verdict, Verified | Falsified | Unknown)
+        assert verdict.claim == claim.name
+        known = answers.setdefault((seed, claim.name), set())
+        known.add(type(verdict))
+        assert not {Verified, Falsified} <= known, f"{method} contradicts another method"
+    return True
+
+
+answers: dict[tuple[int, str], set[type]] = {}
+"""What was answered so far about each claim."""
+
+
+def command(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the verbs, by turns, about a model in a file."""
+    monkeypatch.chdir(folder)
+    path = folder / "random.charon"
+    path.write_text(random_text(seed), encoding="utf-8")
+    verb, *options = VERBS[seed % len(VERBS)]
+    done = run_here(verb, path, *options)
+    is_refused = model(seed) is None or (verb == "simulate" and "There is no run" in done.out)
+    expected = (ExitCode.MODEL_REJECTED,) if is_refused else ANSWERS
+    assert done.code in expected, f"{verb}: {done.err[-2000:]}"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_methods_answer(seed: int) -> None:
+    assert judge(seed, QUICK)
+
+
+@pytest.mark.parametrize("seed", range(len(VERBS)))
+def test_verbs_answer(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command(seed, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(52))
+def test_methods_answer_about_many_models(batch: int) -> None:
+    models = sum(judge(seed, LONG) for seed in range(batch * BATCH, (batch + 1) * BATCH))
+    assert models >= 0.7 * BATCH
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(10))
+def test_verbs_answer_about_many_models(
+    batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+        command(seed, tmp_path, monkeypatch)

@@ -1,0 +1,36 @@
+"""A headless Chromium for tests; without one they are skipped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def chromium() -> str | None:
+    """The browser's program, from CHROMIUM or the usual names."""
+    given = os.environ.get("CHROMIUM")
+    return given or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    import playwright.sync_api as api
+
+    program = chromium()
+    if program is None:
+        pytest.skip("tests in a browser need Chromium: apt install chromium, or set CHROMIUM")
+    with api.sync_playwright() as playwright:
+        try:
+            launched = playwright.chromium.launch(
+                executable_path=program, args=["--no-sandbox", "--disable-gpu"]
+            )
+        except api.Error as error:
+            pytest.skip(f"Chromium does not start: {str(error).splitlines()[0]}")
+        yield launched
+        launched.close()

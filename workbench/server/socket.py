@@ -1,0 +1,115 @@
+"""The socket of a page: frames of JSON in channels, in both directions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from workbench.server.folder import FolderError
+from workbench.server.language import LanguageServer
+from workbench.server.project import Project
+from workbench.server.requests import read_simulation
+from workbench.server.results import digest
+
+LOG = logging.getLogger("workbench.server")
+
+MAX_FRAME = 8_000_000
+"""The largest frame that a page may send, in bytes."""
+
+MAX_PAGES = 20
+MAX_FAULTS = 20
+"""After so many frames that make no sense a page is not listened to any more."""
+
+
+class Page:
+    """One page that is connected."""
+
+    def __init__(self, socket: WebSocket, project: Project):
+        self._socket, self._project = socket, project
+        self._box = project.join(self)
+        self._language: LanguageServer | None = None
+        self._faults = 0
+
+    async def serve(self) -> None:
+        """Listen and tell until the page is gone."""
+        telling = asyncio.create_task(self._tell())
+        try:
+            while self._faults < MAX_FAULTS:
+                await self._hear(await self._socket.receive())
+            LOG.warning("refused a page that sends frames without sense")
+            await self._socket.close(1008, "too many frames make no sense")
+        except WebSocketDisconnect:
+            pass
+        finally:
+            telling.cancel()
+            self._project.leave(self)
+            if self._language is not None:
+                await self._language.end()
+
+    async def _tell(self) -> None:
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            while True:
+                await self._say(await self._box.take())
+
+    async def _say(self, frame: dict[str, Any]) -> None:
+        await self._socket.send_text(json.dumps(frame))
+
+    async def _hear(self, message: Any) -> None:
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message.get("code", 1000))
+        try:
+            frame = json.loads(message.get("text") or "")
+            channel = frame["channel"]
+            hear = {"lsp": self._hear_lsp, "simulate": self._ask, "why": self._ask}[channel]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            await self._fault("a frame is an object of JSON with a known channel")
+            return
+        await hear(frame)
+
+    async def _fault(self, message: str) -> None:
+        self._faults += 1
+        LOG.warning("refused a frame: %s", message)
+        await self._say({"channel": "error", "error": {"message": message}})
+
+    # Channels
+
+    async def _hear_lsp(self, frame: dict[str, Any]) -> None:
+        if not isinstance(frame.get("message"), dict):
+            await self._fault("a frame of `lsp` has a message")
+            return
+        if self._language is None:
+            self._language = await LanguageServer.start(self._project.folder.root, self._say_lsp)
+        await self._language.send(frame["message"])
+
+    async def _say_lsp(self, message: Any) -> None:
+        if message is None:
+            self._language = None
+            await self._say({"channel": "lsp", "error": {"message": "the language server ended"}})
+        else:
+            await self._say({"channel": "lsp", "message": message})
+
+    async def _ask(self, frame: dict[str, Any]) -> None:
+        """A simulation, or a question about a moment of one."""
+        channel, number = frame["channel"], frame.get("id")
+        if not isinstance(number, int):
+            await self._fault(f"a frame of `{channel}` has a number, `id`")
+            return
+
+        async def answer(data: Any) -> None:
+            await self._say({"channel": channel, "id": number, **data})
+
+        folder = self._project.folder
+        try:
+            request = read_simulation(folder, frame.get("request"), why=channel == "why")
+            if "model" in request:
+                text = request.get("text")
+                request["digest"] = digest(folder, request["model"], text)
+        except (FolderError, OSError) as error:
+            await answer({"error": {"message": str(error)}})
+            return
+        self._project.interactive.ask(self, channel, request, answer)

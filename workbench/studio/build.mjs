@@ -1,0 +1,55 @@
+// Bundles the studio into `bundle/`: one script, one style sheet, the page, and the licences of
+// the libraries that went in. `--watch` builds again at every change.
+
+import { context, build } from "esbuild";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = join(here, "bundle");
+const watching = process.argv.includes("--watch");
+
+/** What the licences of the bundled packages say, by package. */
+function licences(inputs) {
+  const packages = new Set();
+  for (const input of inputs) {
+    const found = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);
+    if (found) packages.add(found[1]);
+  }
+  return [...packages].sort().map((name) => {
+    const folder = join(here, "node_modules", name);
+    const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file ? readFileSync(join(folder, file), "utf8").trim() : "";
+    return `${name} ${version} (${license})\n\n${text}\n`;
+  }).join(`\n${"-".repeat(72)}\n\n`);
+}
+
+const options = {
+  absWorkingDir: here,
+  entryPoints: { studio: "src/studio.tsx" },
+  outdir: out,
+  bundle: true,
+  format: "esm",
+  target: ["es2022"],
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  minify: !watching,
+  sourcemap: watching ? "inline" : false,
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning",
+};
+
+mkdirSync(out, { recursive: true });
+for (const name of ["index.html", "icon.svg"]) copyFileSync(join(here, name), join(out, name));
+if (!existsSync(join(here, "node_modules"))) {
+  throw new Error("the libraries are missing: run `npm ci` first");
+}
+if (watching) {
+  await (await context(options)).watch();
+} else {
+  const result = await build(options);
+  writeFileSync(join(out, "licences.txt"), licences(Object.keys(result.metafile.inputs)));
+}

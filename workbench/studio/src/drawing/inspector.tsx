@@ -1,0 +1,164 @@
+/** What the selected part of the picture says, in fields; each is an edit of the text. */
+
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { DrawnEdge, DrawnNode, Part, Picture } from "../wire/types";
+import { edit, selectedEdge, selectedNode } from "./state";
+import type { VisualEdit } from "./state";
+
+/** The field that takes the keyboard as soon as it is there. */
+const wantedField = signal<string | null>(null);
+
+export function focusField(name: string): void {
+  wantedField.value = name;
+}
+
+/** A line of text that becomes an edit when it is left or confirmed. */
+function Field({ name, label, value, hint, make, then }: {
+  name: string; label: string; value: string; hint?: string; make: (text: string) => VisualEdit;
+  /** The identity of what is selected after the edit, where that changes. */
+  then?: (text: string) => string;
+}): JSX.Element {
+  const field = useRef<HTMLInputElement>(null);
+  const [wrong, setWrong] = useState<string | null>(null);
+  const wanted = wantedField.value === name;
+  useEffect(() => {
+    if (!wanted || field.current === null) return;
+    wantedField.value = null;
+    field.current.focus();
+    field.current.select();
+  }, [wanted]);
+  useEffect(() => setWrong(null), [value]);
+  const last = useRef(value.trim());
+  useEffect(() => {
+    last.current = value.trim();
+  }, [value]);
+  const commit = async (text: string): Promise<void> => {
+    // A field is left once more when what it confirmed redraws it.
+    if (text.trim() === last.current) return;
+    last.current = text.trim();
+    setWrong(await edit(make(text.trim()), then?.(text.trim()) ?? null));
+  };
+  return (
+    <label class={`line ${wrong === null ? "" : "invalid"}`} title={wrong ?? undefined}>
+      <span>{label}</span>
+      <input
+        key={value} ref={field} defaultValue={value} placeholder={hint} spellcheck={false}
+        data-field={name} aria-invalid={wrong !== null}
+        onBlur={(event) => void commit(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          event.stopPropagation();
+          if (event.key === "Enter") void commit(event.currentTarget.value);
+          else if (event.key === "Escape") {
+            event.currentTarget.value = value;
+            event.currentTarget.closest(".diagram")?.querySelector<SVGElement>("svg.picture")?.focus();
+          }
+        }}
+      />
+    </label>
+  );
+}
+
+function EdgeFields({ edge }: { edge: DrawnEdge }): JSX.Element {
+  const about = { edge: edge.id };
+  if (edge.kind !== "transition") {
+    return <p class="quiet">{edge.name ?? "shared under the same name"}</p>;
+  }
+  const ends = edge.id.replace(/(#\w+)?(~\d+)?$/, "");
+  return (
+    <>
+      <Field
+        name="label" label="name" value={edge.name ?? ""} hint="none"
+        make={(label) => ({ kind: "SetLabel", ...about, label: label.replace(/^#/, "") })}
+        then={(label) => (label === "" ? ends : `${ends}#${label.replace(/^#/, "")}`)}
+      />
+      <Field name="guard" label="when" value={edge.guard} hint="true" make={(text) => ({ kind: "SetGuard", ...about, text })} />
+      <Field
+        name="reset" label="do" value={edge.reset.join("; ")} hint="nothing"
+        make={(text) => ({ kind: "SetReset", ...about, text })}
+      />
+      <label class="check">
+        <input
+          type="checkbox" checked={edge.urgent}
+          onChange={(event) => void edit({ kind: "SetUrgent", ...about, urgent: event.currentTarget.checked })}
+        />
+        urgent
+      </label>
+    </>
+  );
+}
+
+const said = (parts: readonly Part[], kind: string): string =>
+  parts.filter((part) => part.kind === kind).map((part) => part.text).join("; ");
+
+/** What a mode or an agent says itself; `path` leads to it. */
+function OwnFields({ kind, parts, path }: { kind: string; parts: readonly Part[]; path: readonly string[] }): JSX.Element {
+  const field = (name: string, label: string, part: string, edited: string, hint: string): JSX.Element => (
+    <Field
+      name={name} label={label} value={said(parts, part)} hint={hint}
+      make={(text) => ({ kind: edited, path, text })}
+    />
+  );
+  if (kind === "agent") return field("init", "init", "init", "SetInit", "x = 1; y in [0, 2]");
+  return (
+    <>
+      {field("flow", "diff", "flow", "SetFlow", "d(x) == 1")}
+      {field("equation", "alge", "equation", "SetEquation", "y == 2*x")}
+      {field("invariant", "inv", "invariant", "SetInvariant", "x >= 0")}
+    </>
+  );
+}
+
+function NodeFields({ node, shown }: { node: DrawnNode; shown: Picture }): JSX.Element {
+  const path = [...shown.path, node.name];
+  const part = node.kind === "agent" || node.kind === "mode";
+  if (!part) return <p class="quiet">{node.parts.map((one) => one.text).join("; ")}</p>;
+  return (
+    <>
+      {shown.kind !== "file" && node.definition != null && node.arguments !== "" && (
+        <Field
+          name="arguments" label="values" value={node.arguments}
+          make={(text) => ({ kind: "SetArguments", node: node.id, text })}
+        />
+      )}
+      {node.enterable && <OwnFields kind={node.kind} parts={node.parts} path={path} />}
+      {node.uses > 1 && shown.kind !== "file" && (
+        <p class="quiet">
+          {node.uses} parts are a {node.definition}: an edit is for all of them.
+        </p>
+      )}
+    </>
+  );
+}
+
+export function Inspector({ shown }: { shown: Picture }): JSX.Element {
+  const edge = selectedEdge.value;
+  const node = selectedNode.value;
+  const title =
+    edge !== null
+      ? `${edge.source.replace(/^\w+:/, "")} → ${edge.target.replace(/^\w+:/, "")}`
+      : node !== null ? node.name : (shown.breadcrumb.at(-1)?.name ?? "").replace(/^.*\//, "");
+  const kind = edge?.kind ?? node?.kind ?? shown.kind;
+  return (
+    <div class="inspector" role="group" aria-label={`${kind} ${title}`} key={edge?.id ?? node?.id ?? shown.path.join(".")}>
+      <h3>
+        {title} <span class="quiet">{kind}</span>
+      </h3>
+      <div class="fields">
+        {edge !== null ? (
+          <EdgeFields edge={edge} />
+        ) : node !== null ? (
+          <NodeFields node={node} shown={shown} />
+        ) : shown.kind === "file" ? (
+          <p class="quiet">
+            Select something to edit what it says; drag from one part to another to connect them; double-click
+            to go inside.
+          </p>
+        ) : (
+          <OwnFields kind={shown.kind} parts={shown.parts} path={shown.path} />
+        )}
+      </div>
+    </div>
+  );
+}
