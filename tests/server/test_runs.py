@@ -16,6 +16,18 @@ from workbench.api.data import run_data
 
 Page = Any
 
+SAW_TOOTH = """
+mode M() { write analog real x, t; diff { d(x) == 0; d(t) == 1; } inv { t <= 0.001 } }
+mode Top() {
+  write analog real x, t;
+  mode m = M();
+  trans from init to m;
+  trans from m to m when t >= 0.001 do { t = 0; x = x == 0 ? 1 : 0; }
+}
+agent A() { private analog real x, t; init { x = 0; t = 0; } mode top = Top(); }
+"""
+"""A jump in every thousandth of a second."""
+
 
 def test_a_run_is_that_of_the_simulator(page: Page, project: Path) -> None:
     told = page.ask("simulate", model="ball.charon", until=3, parameters={"drop": 10.5})["result"]
@@ -78,7 +90,7 @@ def test_only_the_newest_waiting_request_is_computed(page: Page) -> None:
 
 
 def test_a_request_that_takes_long_makes_way(page: Page, server: Any) -> None:
-    slow = {"model": "ball.charon", "until": 1e6, "runs": 200}
+    slow = {"model": "ball.charon", "text": SAW_TOOTH, "until": 1e4, "runs": 200}
     page.send(channel="simulate", id=1, request=slow)
     page.send(channel="simulate", id=2, request={"model": "ball.charon", "until": 1})
     assert page.frame("simulate")["id"] == 2
@@ -95,17 +107,7 @@ def test_a_worker_that_dies_is_replaced(page: Page, server: Any) -> None:
 
 
 def test_many_points_are_thinned_without_losing_a_peak() -> None:
-    text = """
-    mode M() { write analog real x, t; diff { d(x) == 0; d(t) == 1; } inv { t <= 0.001 } }
-    mode Top() {
-      write analog real x, t;
-      mode m = M();
-      trans from init to m;
-      trans from m to m when t >= 0.001 do { t = 0; x = x == 0 ? 1 : 0; }
-    }
-    agent A() { private analog real x, t; init { x = 0; t = 0; } mode top = Top(); }
-    """
-    run = workbench.load(io.StringIO(text)).simulate(until=5)[0]
+    run = workbench.load(io.StringIO(SAW_TOOTH)).simulate(until=5)[0]
     data = run_data(run, 200)
     assert len(run.times) > 9000 and len(data["times"]) < 1500
     assert data["times"] == sorted(data["times"])

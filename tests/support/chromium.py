@@ -18,7 +18,7 @@ def chromium() -> str | None:
     return given or next(filter(None, map(shutil.which, NAMES)), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is there, its thread has an event loop that runs
 def browser() -> Iterator[Any]:
     import playwright.sync_api as api
 
