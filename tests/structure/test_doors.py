@@ -10,6 +10,8 @@ import ast
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,7 @@ ON_REQUEST = {
 """Conveniences of plain values (a fingerprint, a text), imported when they are called."""
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Every module by its dotted name; the links in `workbench` are not followed."""
     found = {}
@@ -71,11 +74,26 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imports(path: Path, name: str) -> Iterator[str]:
-    """The absolute names a file imports, anywhere in it."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+@dataclass(frozen=True)
+class Source:
+    """What these rules ask of a file: the absolute names it imports, and the names it calls."""
+
+    imports: frozenset[str]
+    calls: frozenset[str]
+
+
+@cache
+def source(name: str) -> Source:
+    path = modules()[name]
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))))
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(tree):
+    functions = [node.func for node in nodes if isinstance(node, ast.Call)]
+    called = frozenset(f.id for f in functions if isinstance(f, ast.Name))
+    return Source(frozenset(imported(nodes, package)), called)
+
+
+def imported(nodes: list[ast.AST], package: str) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -89,8 +107,8 @@ def imports(path: Path, name: str) -> Iterator[str]:
 def importers(library: str) -> list[str]:
     return [
         name
-        for name, path in modules().items()
-        if any(i == library or i.startswith(library + ".") for i in imports(path, name))
+        for name in modules()
+        if any(i == library or i.startswith(library + ".") for i in source(name).imports)
     ]
 
 
@@ -112,21 +130,19 @@ def test_the_trusted_checker_imports_only_itself_and_plain_values() -> None:
     known = modules()
     trusted = {name for name in known if inside(name, ("workbench.models.proof",))}
     for name in sorted(trusted | PLAIN_VALUES):
-        for imported in imports(known[name], name):
-            if imported.split(".")[0] in sys.stdlib_module_names:
+        for wanted in source(name).imports:
+            if wanted.split(".")[0] in sys.stdlib_module_names:
                 continue
-            module = imported if imported in known else imported.rpartition(".")[0]
+            module = wanted if wanted in known else wanted.rpartition(".")[0]
             allowed = module in PLAIN_VALUES or (name in trusted and module in trusted)
-            assert allowed or (name, module) in ON_REQUEST, f"{name} imports {imported}"
+            assert allowed or (name, module) in ON_REQUEST, f"{name} imports {wanted}"
 
 
 def test_nothing_executes_text() -> None:
     """No `eval`, `exec`, `pickle` or `marshal` on anything a user may supply."""
-    for name, path in modules().items():
-        assert not {"pickle", "marshal", "shelve"} & set(imports(path, name)), name
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                assert node.func.id not in {"eval", "exec"}, f"{name}:{node.lineno}"
+    for name in modules():
+        assert not {"pickle", "marshal", "shelve"} & source(name).imports, name
+        assert not {"eval", "exec"} & source(name).calls, name
 
 
 def test_every_package_is_marked_as_typed() -> None:
@@ -135,5 +151,5 @@ def test_every_package_is_marked_as_typed() -> None:
 
 def test_every_folder_is_imported_as_a_part_of_workbench() -> None:
     """No module is imported by two names, and a user's `models.py` never stands in the way."""
-    for name, path in modules().items():
-        assert not set(PACKAGES[1:]) & {i.split(".")[0] for i in imports(path, name)}, name
+    for name in modules():
+        assert not set(PACKAGES[1:]) & {i.split(".")[0] for i in source(name).imports}, name
