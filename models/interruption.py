@@ -1,13 +1,20 @@
-"""Giving up: long work asks again and again whether it may go on.
+"""Giving up: long work asks again and again whether it may go on, or is ended where it is.
 
 What is given up has no result: an interruption can only keep the checker from accepting.
 """
 
 from __future__ import annotations
 
+import math
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+LEAST = 1e-3
+"""Seconds that work has at least: a timer of none never rings."""
 
 
 class CheckInterruptedError(Exception):
@@ -36,3 +43,44 @@ def go_on() -> None:
     """Raise `CheckInterruptedError` if the work is to be given up."""
     if _EXPIRED.get()():
         raise CheckInterruptedError
+
+
+@contextmanager
+def given_up_at(moment: float) -> Iterator[Callable[[], bool]]:
+    """Within it, work is given up at a moment (`time.monotonic`): in the main thread wherever it
+    is, elsewhere, or where the system has no timers, when it asks. It yields whether it is time."""
+
+    def is_time() -> bool:
+        return time.monotonic() >= moment
+
+    with interruptible(is_time), _ringing(moment):
+        yield is_time
+
+
+@contextmanager
+def _ringing(moment: float) -> Iterator[None]:
+    """A timer that gives up the work within it at that moment, unless one around it does sooner."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if math.isinf(moment) or not in_main or not hasattr(signal, "setitimer"):
+        yield
+        return
+    begun = time.monotonic()
+    around, _ = signal.getitimer(signal.ITIMER_REAL)
+    left = max(moment - begun, LEAST)
+    if 0.0 < around <= left:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _give_up)
+    signal.setitimer(signal.ITIMER_REAL, left)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+        if around:
+            rest = around - (time.monotonic() - begun)
+            signal.setitimer(signal.ITIMER_REAL, max(rest, LEAST))
+
+
+def _give_up(*_: object) -> None:
+    raise CheckInterruptedError

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from workbench.abstraction.blocking import look
 from workbench.abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
 from workbench.abstraction.predicates.predicates import NotAPredicateError
 from workbench.abstraction.predicates.refinement_history import RefinementRound
 from workbench.abstraction.strategies.strategy import HISTORY_READER
-from workbench.abstraction.verification import deadline, verify
+from workbench.abstraction.verification import verify
 from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.automaton import Automaton, Property, PropertyKind
+from workbench.models.interruption import CheckInterruptedError, given_up_at
 from workbench.models.model import Model
 from workbench.models.proof.certificate import PolyhedralProof, decode, encode
 from workbench.models.proof.checker import Judgement, check
@@ -25,7 +27,7 @@ from workbench.models.trace import EventType, Trace
 from workbench.models.trace_files import to_json
 from workbench.models.verdict import Falsified, Unknown, Verdict, Verified
 from workbench.models.work import spent
-from workbench.reach.time_limit import OutOfTimeError, time_limit
+from workbench.reach.time_limit import time_limit
 from workbench.reports.claims.claimed_set import (
     ClaimedSet,
     ellipsoid_set,
@@ -40,11 +42,17 @@ from workbench.reports.simulated_runs import Run, simulated, steadied
 from workbench.reports.words.inequalities import boolean_names
 from workbench.simulate.run import prepare
 
-DECIDING, RUNNING = 0.75, 0.9
-"""The parts of the time limit after which properties are to be decided, and runs made; the rest
-is for comparing and drawing."""
 if TYPE_CHECKING:
     import networkx
+
+Result = TypeVar("Result")
+Other = TypeVar("Other")
+
+DECIDING, RUNNING, COMPARING = 0.75, 0.85, 0.93
+"""The parts of the time limit after which properties are to be decided, runs made, and these
+compared with proofs; the rest is for drawing."""
+DRAWING = 2.0
+"""Of short limits so many seconds are not for deciding, but not more than half of the limit."""
 
 MAX_ABSTRACTED, MAX_ABSTRACT_STATES, GIVEN_WORK = 6, 48, 3000.0
 """The abstract states of given predicates are looked at in models of so many variables, so many
@@ -93,6 +101,10 @@ class Findings:
     """What predicate abstraction saw and learned, by property."""
     given: dict[str, networkx.MultiDiGraph] = field(default_factory=dict)
     """The abstract states of the author's predicates alone, by property, where there are some."""
+    blocking: str = ""
+    """What keeps runs from going on, in words; empty where nothing was seen."""
+    left_out: tuple[str, ...] = ()
+    """What there was no time for, in words."""
 
     @property
     def automaton(self) -> Automaton:
@@ -117,47 +129,57 @@ def analyse(
     settings: Settings,
     progress: Callable[[str], None] = lambda text: None,
     command: str = "",
+    begun: float | None = None,
+    decided: Callable[[Verdict], None] = lambda verdict: None,
 ) -> Findings:
-    """Decide every claim, recheck every certificate, simulate, and compare."""
-    automaton = model.automaton
-    clock = _Clock()
+    """Decide every claim, recheck every certificate, simulate, and compare. The time limit, which
+    is for each claim, runs from a moment (`time.monotonic`; else from now); what it has no time for
+    is left out. `decided` is told each verdict at once."""
+    automaton, deciding = model.automaton, settings.verification
+    clock = _Clock(time.monotonic() if begun is None else begun)
+    limit = deciding.time_limit * max(1, len(claims))
+    running = clock.begun + RUNNING * limit
+    parts = _Parts(clock.begun + COMPARING * limit)
     rounds: dict[str, tuple[RefinementRound, ...]] = {}
-    latest = time.monotonic() + RUNNING * settings.verification.time_limit * len(claims)
-    verdicts = tuple(
-        _decide(automaton, claim, settings.verification, progress, rounds) for claim in claims
-    )
+    verdicts: list[Verdict] = []
+    for number, claim in enumerate(claims):
+        first = clock.begun if number == 0 else time.monotonic()
+        verdicts.append(_decide(automaton, claim, deciding, progress, rounds, first))
+        decided(verdicts[-1])
     clock.lap("verify")
-    given = {
-        claim.name: graph
-        for claim in claims
-        if (graph := _of_given_predicates(automaton, claim, settings.verification)) is not None
-    }
-    clock.lap("abstract states")
-    certificates = {v.claim: _rechecked(automaton, v) for v in verdicts if isinstance(v, Verified)}
+    proved = [v for v in verdicts if isinstance(v, Verified)]
+    certificates = {v.claim: _rechecked(automaton, v, parts) for v in proved}
     clock.lap("recheck")
-    until = settings.until or float(
-        settings.verification.horizon or automaton.horizon or DEFAULT_UNTIL
-    )
-    seed = settings.verification.seed
-    found = simulated(automaton, settings.runs, seed, until, progress, latest)
+    until = settings.until or float(deciding.horizon or automaton.horizon or DEFAULT_UNTIL)
+    found = simulated(automaton, settings.runs, deciding.seed, until, progress, running)
     runs = _counterexamples(verdicts) + found
     clock.lap("simulate")
     progress("cross-checking")
-    sets = {v.claim: _claimed_set(automaton, v) for v in verdicts if isinstance(v, Verified)}
-    checked = _compared(automaton, runs, sets, verdicts)
-    accusing = {c.run for c in checked.contradictions} - _claimed(runs).keys()
-    if accusing:
-        runs = tuple(
-            steadied(automaton, run, until) if i in accusing else run for i, run in enumerate(runs)
-        )
-        checked = _compared(automaton, runs, sets, verdicts)
+    sets = parts.attempt(
+        "the sets that certificates claim",
+        lambda: {v.claim: _claimed_set(automaton, v) for v in proved},
+        dict[str, ClaimedSet](),
+    )
+    runs, checked = _compared_in_time(automaton, runs, sets, verdicts, until, parts)
     clock.lap("cross-check")
     reached = coverage(automaton, [run.trace for run in runs])
+    blocking = parts.attempt(
+        "whether runs go on",
+        lambda: look(automaton, until, parts.latest).sentence,
+        "",
+    )
+    clock.lap("do runs go on?")
+    given = {
+        claim.name: graph
+        for claim in claims
+        if (graph := _of_given_predicates(automaton, claim, deciding, parts)) is not None
+    }
+    clock.lap("abstract states")
     return Findings(
         model,
         label,
         settings,
-        verdicts,
+        tuple(verdicts),
         certificates,
         sets,
         runs,
@@ -168,7 +190,65 @@ def analyse(
         command,
         rounds,
         given,
+        blocking,
+        tuple(parts.left_out),
     )
+
+
+class _Parts:
+    """What a report may do without: it is left out where it would take too long."""
+
+    def __init__(self, latest: float):
+        self.latest = latest
+        self.left_out: list[str] = []
+
+    def attempt(self, what: str, work: Callable[[], Result], otherwise: Other) -> Result | Other:
+        """The result of the work; without time for it something else."""
+        try:
+            if time.monotonic() < self.latest:
+                with given_up_at(self.latest):
+                    return work()
+        except CheckInterruptedError:
+            pass
+        self.left_out.append(what)
+        return otherwise
+
+
+def _compared_in_time(
+    automaton: Automaton,
+    runs: tuple[Run, ...],
+    sets: dict[str, ClaimedSet],
+    verdicts: Sequence[Verdict],
+    until: float,
+    parts: _Parts,
+) -> tuple[tuple[Run, ...], CrossCheck]:
+    """The runs, and what comparing them with proofs shows; only counterexamples where there is no
+    time for more."""
+    shown = tuple(run for run in runs if run.claim)
+    compared = parts.attempt(
+        "comparing runs with proofs",
+        lambda: _compared_and_steadied(automaton, runs, sets, verdicts, until),
+        None,
+    )
+    return compared or (shown, _compared(automaton, shown, sets, verdicts))
+
+
+def _compared_and_steadied(
+    automaton: Automaton,
+    runs: tuple[Run, ...],
+    sets: dict[str, ClaimedSet],
+    verdicts: Sequence[Verdict],
+    until: float,
+) -> tuple[tuple[Run, ...], CrossCheck]:
+    """The runs and what comparing shows, after a second look at those that contradict a proof."""
+    checked = _compared(automaton, runs, sets, verdicts)
+    accusing = {c.run for c in checked.contradictions} - _claimed(runs).keys()
+    if not accusing:
+        return runs, checked
+    runs = tuple(
+        steadied(automaton, run, until) if i in accusing else run for i, run in enumerate(runs)
+    )
+    return runs, _compared(automaton, runs, sets, verdicts)
 
 
 def _compared(
@@ -193,8 +273,8 @@ def _doubtful(automaton: Automaton, traces: Sequence[Trace]) -> set[int]:
 
 
 class _Clock:
-    def __init__(self) -> None:
-        self._last = time.monotonic()
+    def __init__(self, begun: float) -> None:
+        self.begun = self._last = begun
         self.seconds: dict[str, float] = {}
 
     def lap(self, phase: str) -> None:
@@ -209,23 +289,25 @@ def _decide(
     settings: VerificationSettings,
     progress: Callable[[str], None],
     rounds: dict[str, tuple[RefinementRound, ...]],
+    begun: float,
 ) -> Verdict:
+    """The verdict, within its parts of the time limit since the claim's work was begun."""
     progress(f"verifying {claim.name}")
 
     def keep(history: tuple[RefinementRound, ...]) -> None:
         rounds[claim.name] = history
 
-    begun = time.monotonic()
-    latest = begun + DECIDING * settings.time_limit
+    limit = settings.time_limit
+    latest = begun + limit - max((1 - DECIDING) * limit, min(DRAWING, limit / 2))
     task = settings.task(automaton, claim, progress, {HISTORY_READER: keep}, latest)
     verdict = verify(task, settings.method)
     if isinstance(verdict, Falsified):
         progress(f"enclosing the counterexample of {claim.name}")
-    return with_enclosure(automaton, claim, verdict, begun + RUNNING * settings.time_limit)
+    return with_enclosure(automaton, claim, verdict, begun + RUNNING * limit)
 
 
 def _of_given_predicates(
-    automaton: Automaton, claim: Property, settings: VerificationSettings
+    automaton: Automaton, claim: Property, settings: VerificationSettings, parts: _Parts
 ) -> networkx.MultiDiGraph | None:
     """The abstract states that the author's predicates make with those of guards, invariants and
     the property, nothing learned: what refinement begins with."""
@@ -237,19 +319,28 @@ def _of_given_predicates(
     method = PredicateAbstraction(
         given=settings.predicates, refine=False, states=MAX_ABSTRACT_STATES, seed=settings.seed
     )
-    try:
-        with time_limit(deadline(settings.time_limit), spent() + GIVEN_WORK):
-            found = abstract(linear_problem(automaton, claim), method).graph
-    except (OutOfTimeError, TooManyCasesError, NotAPredicateError):
-        return None
-    return None if found is None else found.to_networkx(None)
+
+    def work() -> networkx.MultiDiGraph | None:
+        try:
+            with time_limit(parts.latest, spent() + GIVEN_WORK):
+                found = abstract(linear_problem(automaton, claim), method).graph
+        except (TooManyCasesError, NotAPredicateError):
+            return None
+        return None if found is None else found.to_networkx(None)
+
+    return parts.attempt("the abstract states of given predicates", work, None)
 
 
-def _rechecked(automaton: Automaton, verdict: Verified) -> CheckedCertificate:
-    """The certificate written, read back and checked again, as a user would."""
+def _rechecked(automaton: Automaton, verdict: Verified, parts: _Parts) -> CheckedCertificate:
+    """The certificate written, read back and checked again, as a user would; without time for it
+    with what the checker said when the property was decided."""
     text = encode(verdict.certificate)
     begun = time.monotonic()
-    judgement = check(automaton, verdict.claim, decode(text))
+    judgement = parts.attempt(
+        "checking the certificate again",
+        lambda: check(automaton, verdict.claim, decode(text)),
+        verdict.judgement,
+    )
     return CheckedCertificate(text, judgement, time.monotonic() - begun)
 
 

@@ -15,7 +15,6 @@ from operator import or_
 from pathlib import PurePath
 from typing import Any
 
-from workbench.abstraction.blocking import look
 from workbench.abstraction.predicates.refinement_history import RefinementRound
 from workbench.abstraction.unreached import Unreached, unreached
 from workbench.models.automaton import (
@@ -93,8 +92,9 @@ def report_data(findings: Findings) -> dict[str, Any]:
         "runs": runs,
         "crosscheck": crosscheck_data(findings),
         "coverage": _coverage(findings),
-        "blocking": look(findings.automaton, findings.until).sentence,
+        "blocking": findings.blocking,
         "unreached": _unreached(findings).sentence,
+        "left_out": list(findings.left_out),
         "seconds": {phase: round(s, 3) for phase, s in findings.seconds.items()},
         "settings": _settings(findings),
         "command": findings.command,
@@ -254,15 +254,11 @@ def _property(
     if isinstance(verdict, Verified) and checked is not None:
         flowing = [v.name for v in automaton.variables if v.kind is Kind.ANALOG]
         first = sorted(_mentioned(claim)) + [n for n in _plotted(automaton) if n in flowing][:2]
-        data["set"] = set_data(
-            automaton,
-            verdict.certificate,
-            claim,
-            findings.sets[verdict.claim],
-            [run.trace for run in findings.runs],
-            box,
-            first,
-        )
+        if (claimed := findings.sets.get(verdict.claim)) is not None:
+            traces = [run.trace for run in findings.runs]
+            data["set"] = set_data(
+                automaton, verdict.certificate, claim, claimed, traces, box, first
+            )
         data["graph"] = _graph(findings, verdict)
         data["invariant"] = invariant_data(verdict, boolean_names(automaton))
         accepted = isinstance(checked.judgement, Accepted)

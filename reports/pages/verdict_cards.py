@@ -19,6 +19,7 @@ LONG_FORMULA = 400
 def header(data: Data, worst: str) -> Markup:
     """The head of the page: model, worst verdict, contradictions."""
     model = data["model"]
+    left_out = ", ".join(data["left_out"])
     missing = "; ".join(part for part in (data["blocking"], data["unreached"]) if part)
     return tag(
         "header",
@@ -26,6 +27,9 @@ def header(data: Data, worst: str) -> Markup:
         tag("div", tag("h1", model["label"]), badge(worst), class_="headline"),
         tag("p", model["title"], class_="subtitle") if model["title"] else None,
         tag("p", f"But {missing}.", class_="subtitle") if missing else None,
+        tag("p", f"The time limit left no room for {left_out}.", class_="subtitle")
+        if left_out
+        else None,
         _alarm(data),
         class_="top",
     )

@@ -44,7 +44,7 @@ STEPS = 6000
 """So many steps of enclosures may be made for the runs of a search, unless proofs at length are
 asked for."""
 
-GRACE = 0.5
+GRACE = 0.25
 """So many seconds enclosures have even if a violation is found when the time is over."""
 
 Rigorous = Callable[[Automaton, Property, Recipe, Trace, Allowance | None], Confirmation | None]

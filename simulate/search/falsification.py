@@ -23,7 +23,7 @@ from itertools import islice, product
 from random import Random
 
 from workbench.models.automaton import Automaton, Property
-from workbench.models.interruption import CheckInterruptedError, interruptible
+from workbench.models.interruption import CheckInterruptedError, given_up_at
 from workbench.models.work import spent
 from workbench.simulate.monitoring.stl import Formula
 from workbench.simulate.policy import Switching
@@ -223,7 +223,7 @@ def falsify(
         allowance = Allowance(steps, budget.deadline + GRACE)
         search = _Search(pool.objective, options, allowance)
         try:
-            with interruptible(lambda: time.monotonic() >= budget.deadline + GRACE):
+            with given_up_at(budget.deadline + GRACE):
                 _run(search, pool, replace(budget, work=end), progress)
                 place = _place_of_closest(search)
         except KeyboardInterrupt:

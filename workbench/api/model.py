@@ -537,12 +537,16 @@ class Model:
         label: str = "",
         command: str = "",
         jobs: int | None = None,
+        begun: float | None = None,
+        decided: Callable[[str, str], None] = lambda name, outcome: None,
         progress: Progress | None = None,
         cancel: Cancel | None = None,
     ) -> Report:
         """Verify, simulate, cross-check: one page that needs no network, written to `path` if
         one is given. The options are those of `verify`, how many `runs` to look at and `until`
-        when, and what the page calls the model (`label`) and what made it (`command`)."""
+        when, and what the page calls the model (`label`) and what made it (`command`). `decided` is
+        told the name of each property and its verdict in words, as soon as it is decided; what the
+        time limit has no room for is left out of the page."""
         from workbench.api.reports import made_report
 
         deciding = self._settings(
@@ -563,6 +567,8 @@ class Model:
                 command,
                 self.externs,
                 tell,
+                begun,
+                decided,
             )
         if path is not None:
             found.save(path)

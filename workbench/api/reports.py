@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.api.verdicts import Verdicts
     from workbench.models.automaton import Property
     from workbench.models.model import Model as Loaded
+    from workbench.models.verdict import Verdict as Decision
     from workbench.simulate.stepping.externs import Externs
 
 Failing: TypeAlias = Literal["rejected", "unusable", "internal"]
@@ -85,15 +86,22 @@ def made_report(
     command: str,
     externs: Externs,
     tell: Callable[[str], None],
+    begun: float | None = None,
+    decided: Callable[[str, str], None] = lambda name, outcome: None,
 ) -> Report:
-    """The report of a model, under this name; the command that makes it may be told."""
+    """The report of a model, under this name; the command that makes it may be told, and who wants
+    to know each verdict at once."""
     from workbench.abstraction.blocking import is_progress
     from workbench.api.verdicts import Verdict, Verdicts
     from workbench.reports.analysis import Settings, analyse
     from workbench.reports.data.report import report_data
     from workbench.reports.pages.report import diagram, render
 
-    findings = analyse(loaded, label, claims, Settings(deciding, runs, until), tell, command)
+    def hear(found: Decision) -> None:
+        decided(found.claim, Verdict(found, loaded, externs).in_brief)
+
+    settings = Settings(deciding, runs, until)
+    findings = analyse(loaded, label, claims, settings, tell, command, begun, hear)
     tell("drawing")
     data = report_data(findings)
     texts = {name: checked.text for name, checked in findings.certificates.items()}

@@ -7,6 +7,7 @@ an interrupt like any other.
 from __future__ import annotations
 
 import sys
+import time
 
 TYPE_CHECKING = False  # as in `typing`, which may be interrupted, too
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ INTERRUPTED = 130
 """`ExitCode.INTERRUPTED`, needed before that can be imported."""
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command; returns its exit code. Nothing escapes but an interrupt while the modules
-    for all commands are loading."""
+def run(arguments: Sequence[str], begun: float | None = None) -> int:
+    """Run one command, which was begun at that moment (`time.monotonic`; else now); returns its
+    exit code. Nothing escapes but an interrupt while the modules for all commands are loading."""
     import click
 
     from workbench.cli.commands import group
@@ -33,7 +34,7 @@ def run(arguments: Sequence[str]) -> int:
 
     if (code := _complete(group)) is not None:
         return code
-    console = Console(verb="error")
+    console = Console(verb="error", begun=time.monotonic() if begun is None else begun)
     try:
         with group.make_context("workbench", list(arguments), obj=console) as context:
             code = group.invoke(context)
@@ -131,14 +132,15 @@ def _abandon_output() -> None:
 
 
 def main() -> NoReturn:
-    """The console script."""
+    """The console script. Its time runs from when Python was started."""
+    begun = time.monotonic() - time.process_time()
     try:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
         from workbench.cli.supervision import supervised
 
-        code = supervised(lambda: run(sys.argv[1:]))
+        code = supervised(lambda: run(sys.argv[1:], begun))
         _ignore_interrupts()
     except KeyboardInterrupt:
         _ignore_interrupts()

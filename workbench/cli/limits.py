@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import signal
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from workbench.api.work import Cancelled
 from workbench.cli.console import Console
 from workbench.cli.option_types import Number
 from workbench.cli.supervision import allow
@@ -56,30 +50,12 @@ def memory_option(function: Function) -> Function:
 def end_in_time(console: Console, label: str, begun: float, seconds: float) -> None:
     """Have the work on what has this label end so many seconds after it was begun, even where it
     does not notice by itself; then nothing is known."""
+    allow(begun, seconds, undecided(console, label, seconds))
+
+
+def undecided(console: Console, label: str, seconds: float) -> str:
+    """The result of work of which nothing is known after so many seconds."""
     why = f"it took more than {seconds:g} s (--time-limit)"
     if console.as_json:
-        allow(begun, seconds, console.as_data(outcome="unknown", model=label, reason=why))
-    else:
-        allow(begun, seconds, f"{label}: UNKNOWN: {why}\n")
-
-
-@contextmanager
-def alarm(seconds: float) -> Iterator[Callable[[], bool]]:
-    """After that many seconds the work ends with `Cancelled`, wherever it is; where the system has
-    no timers, only when it asks what this yields. Infinitely many are no limit."""
-
-    def ring(*_: object) -> None:
-        raise Cancelled
-
-    latest = time.monotonic() + seconds
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or not hasattr(signal, "setitimer") or math.isinf(seconds):
-        yield lambda: time.monotonic() >= latest
-        return
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield lambda: time.monotonic() >= latest
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        return console.as_data(outcome="unknown", model=label, reason=why)
+    return f"{label}: UNKNOWN: {why}\n"

@@ -15,16 +15,15 @@ from workbench.cli.arguments import Chosen, model_argument, output_options, prop
 from workbench.cli.console import Console
 from workbench.cli.exit_codes import ExitCode
 from workbench.cli.files import write_whole
-from workbench.cli.limits import end_in_time, time_limit_option
+from workbench.cli.limits import end_in_time, time_limit_option, undecided
 from workbench.cli.option_types import Number, OutputFile
 from workbench.cli.progress import Progress
+from workbench.cli.supervision import allow
+from workbench.models.interruption import LEAST
 
 if TYPE_CHECKING:
     from workbench.api.model import Model
     from workbench.api.verdicts import Verdict
-
-LEAST = 1e-3
-"""Seconds that a search has at least."""
 
 
 @click.command("falsify")
@@ -121,7 +120,8 @@ def command(
     found: list[Verdict] = []
     is_interrupted = False
     for claim in claims:
-        end_in_time(console, f"{chosen.label}: {claim!r}", begun, options["time_limit"])
+        words = _last_words(console, chosen.label, model.sha256, found, claim, options, trace_file)
+        allow(begun, options["time_limit"], words)
         spent = time.monotonic() - begun  # loading counts
         limit = max(options["time_limit"] - spent, LEAST)
         asked = () if formula is not None else (claim,)
@@ -143,7 +143,8 @@ def command(
         if is_interrupted:
             break
     if console.as_json:
-        _print_data(console, chosen.label, model.sha256, found, options, trace_file)
+        known = [_data(verdict, trace_file) for verdict in found]
+        console.raw(_as_json(console, chosen.label, model.sha256, known, options))
     if is_interrupted:
         if left := ", ".join(map(repr, claims[len(found) :])):
             console.note(f"interrupted: nothing is known about {left}")
@@ -161,15 +162,32 @@ def _say_longer(console: Console, model: Model, formula: str, until: float | Non
         )
 
 
-def _print_data(
+def _last_words(
+    console: Console,
+    label: str,
+    sha256: str,
+    found: list[Verdict],
+    claim: str,
+    options: dict[str, Any],
+    trace_file: Path | None,
+) -> str:
+    """The rest of the result, should the search not end in time."""
+    if not console.as_json:
+        return undecided(console, f"{label}: {claim!r}", options["time_limit"])
+    why = f"it took more than {options['time_limit']:g} s (--time-limit)"
+    known = [_data(verdict, trace_file) for verdict in found]
+    known.append({"property": claim, "outcome": "unknown", "reason": why})
+    return _as_json(console, label, sha256, known, options)
+
+
+def _as_json(
     console: Console,
     model: str,
     sha256: str,
-    found: list[Verdict],
+    results: list[dict[str, Any]],
     options: dict[str, Any],
-    trace_file: Path | None,
-) -> None:
-    results = [_data(verdict, trace_file) for verdict in found]
+) -> str:
+    """One result by itself, several as a list."""
     shared = {
         "model": model,
         "model_sha256": sha256,
@@ -178,9 +196,8 @@ def _print_data(
         "command": shlex.join(["workbench", *sys.argv[1:]]),
     }
     if len(results) == 1:
-        console.data(**shared, **results[0])
-    else:
-        console.data(**shared, results=results)
+        return console.as_data(**shared, **results[0])
+    return console.as_data(**shared, results=results)
 
 
 def _data(verdict: Verdict, trace_file: Path | None) -> dict[str, Any]:

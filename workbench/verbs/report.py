@@ -22,6 +22,7 @@ from workbench.cli.limits import end_in_time
 from workbench.cli.option_types import Number
 from workbench.cli.progress import Progress
 from workbench.cli.project import Entry, models_argument
+from workbench.cli.supervision import allow
 from workbench.cli.verification_options import Wanted, verification_options
 from workbench.cli.watching import watchable
 from workbench.models.counting import counted
@@ -143,8 +144,8 @@ class _Batch:
     def report(self, one: Entry, path: Path, model: Model) -> Report:
         """The report of a model, written."""
         console, label, wanted = self.console, one.chosen.label, Wanted.of(one.options)
-        limit = wanted.time_limit * max(1, len(model.claims(*wanted.names)))
-        end_in_time(console, label, self._begun(), limit)
+        begun, claims = self._begun(), model.claims(*wanted.names)
+        words = _LastWords(console, label, path, begun, wanted.time_limit * max(1, len(claims)))
         console.warnings(model.warnings, model.sources)
         with Progress(console.quiet or console.as_json) as progress:
             found = model.report(
@@ -155,9 +156,12 @@ class _Batch:
                 until=self.until,
                 label=label,
                 command=shlex.join(["workbench", *sys.argv[1:]]),
+                begun=begun,
+                decided=words.add,
                 progress=progress,
             )
         write_whole(path, found.html)
+        words.forget()
         if not console.as_json:
             for claim in found.data["properties"]:
                 console.result(
@@ -190,6 +194,37 @@ class _Batch:
             self.console.error(f"{one.label}: no report")
             report_crash(self.console, error, sys.argv[1:], says_data=False)
         return failed(one.label, why, message)
+
+
+class _LastWords:
+    """What is said of a report that does not end in time: the verdicts, and that there is no
+    page."""
+
+    def __init__(self, console: Console, label: str, path: Path, begun: float, limit: float):
+        self.console, self.label, self.path = console, label, path
+        self.begun, self.limit = begun, limit
+        self.known: dict[str, str] = {}
+        self._allow()
+
+    def add(self, name: str, outcome: str) -> None:
+        """A property is decided."""
+        self.known[name] = outcome
+        self._allow()
+
+    def forget(self) -> None:
+        """There is a page: what is said of it is said by others."""
+        allow(self.begun, self.limit, "")
+
+    def _allow(self) -> None:
+        why = f"it took more than {self.limit:g} s (--time-limit), so {self.path} is not written"
+        if self.console.as_json:
+            said = self.console.as_data(
+                outcome="unknown", model=self.label, reason=why, known=self.known
+            )
+        else:
+            lines = [f"{name!r}: {outcome}" for name, outcome in self.known.items()]
+            said = "".join(f"{self.label}: {line}\n" for line in [*lines, f"UNKNOWN: {why}"])
+        allow(self.begun, self.limit, said)
 
 
 def _pages(output: Path, labels: Sequence[str]) -> list[Path]:

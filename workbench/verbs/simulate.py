@@ -13,15 +13,15 @@ import click
 from workbench.api.comparison import Comparison, compared, read_other
 from workbench.api.run_pictures import PICTURES, known_to, panels, picture, shown_of
 from workbench.api.run_words import details, row, table
-from workbench.api.work import Cancelled
 from workbench.cli.arguments import Chosen, model_argument, output_options, spoken
 from workbench.cli.console import Console
 from workbench.cli.exit_codes import ExitCode
 from workbench.cli.files import write_whole
-from workbench.cli.limits import alarm, end_in_time, time_limit_option
+from workbench.cli.limits import end_in_time, time_limit_option
 from workbench.cli.option_types import Number, OutputFile
 from workbench.cli.progress import Progress
 from workbench.models.counting import counted
+from workbench.models.interruption import CheckInterruptedError, given_up_at
 from workbench.models.processes import processors
 
 if TYPE_CHECKING:
@@ -316,10 +316,10 @@ class _Session:
         self.moment: Moment | None = None  # what was asked about
 
     @property
-    def seconds_left(self) -> float:
-        """How long the work may still take."""
+    def latest(self) -> float:
+        """Until when runs may be made."""
         limit: float | None = self.options["time_limit"]
-        return inf if limit is None else max(limit + self.console.begun - monotonic(), 1e-3)
+        return inf if limit is None else self.console.begun + limit
 
     @property
     def keeps_all(self) -> bool:
@@ -328,11 +328,11 @@ class _Session:
 
     def work(self) -> ExitCode:
         try:
-            with alarm(self.seconds_left):
+            with given_up_at(self.latest):
                 self.make_runs()
                 if self.options["validated"]:
                     self.validate()
-        except (KeyboardInterrupt, Cancelled) as error:
+        except (KeyboardInterrupt, CheckInterruptedError) as error:
             self.interrupted = True
             self.is_late = not isinstance(error, KeyboardInterrupt)
             done = sum(self.endings.values())
