@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-LATE_SHARE, LATE = 0.05, 0.75
+LATE_SHARE, LATE = 0.05, 0.6
 """How far beyond its limit a command may go to end by itself: a share of the limit, and seconds."""
 
 PATIENCE = 0.7
