@@ -191,7 +191,7 @@ def analyse(
         rounds,
         given,
         blocking,
-        tuple(parts.left_out),
+        tuple(dict.fromkeys(parts.left_out)),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from workbench.models.interruption import CheckInterruptedError
+from workbench.api.work import Cancelled
 from workbench.models.trace import Trace
 from workbench.simulate.many_runs import RunMaker, Summary
 
@@ -121,7 +121,7 @@ def test_a_model_that_takes_too_long_to_read(process: Run, tmp_path: Path, as_js
     ("ending", "code", "said"),
     [
         (KeyboardInterrupt, 130, "interrupted after 2 of 5 runs"),
-        (CheckInterruptedError, 5, "the time limit (--time-limit) ended it after 2 of 5 runs"),
+        (Cancelled, 5, "the time limit (--time-limit) ended it after 2 of 5 runs"),
     ],
 )
 def test_a_part_replaces_nothing_unless_asked(

@@ -13,6 +13,7 @@ from workbench.models.load import load_text
 from workbench.models.trace_files import to_csv
 from workbench.reports.analysis import Findings, analyse
 from workbench.reports.data.report import report_data
+from workbench.reports.pages.report import diagram, render
 from workbench.reports.words.inequalities import boolean_names
 from workbench.reports.words.invariant_text import invariant_lines
 
@@ -128,3 +129,20 @@ def test_how_close_runs_came_is_on_the_card(tmp_path: Path) -> None:
     page = workbench.load(path).report(path.with_suffix(".html")).html
     assert "the closest comes within 0.5 of breaking it" in page.replace("8.9999", "9")
     assert "From every reachable state time can pass" in page
+
+
+def test_without_time_a_page_says_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The verdicts stand, with their evidence; nothing else has to."""
+    model = load_text(TANK)
+    claims, settings = model.automaton.properties, report_settings(runs=4, until=8.0)
+    told: list[str] = []
+    monkeypatch.setattr("workbench.reports.analysis.COMPARING", 0.0)
+    found = analyse(model, "tank", claims, settings, decided=lambda v: told.append(v.claim))
+    assert told == [claim.name for claim in claims]
+    assert "comparing runs with proofs" in found.left_out
+    assert [run.claim for run in found.runs] == ["pump off when high"]
+    data = report_data(found)
+    assert {p["verdict"]["outcome"] for p in data["properties"]} == {"verified", "falsified"}
+    assert of(data, "pump or low")["certificate_check"]["accepted"]
+    page = render(data, diagram(found), {}, found.recordings)
+    assert "The time limit left no room for checking the certificate again, " in page

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from workbench.models.interruption import CheckInterruptedError, interruptible
+from workbench.models.interruption import CheckInterruptedError, given_up_at, interruptible
 
 Progress: TypeAlias = Callable[[str], object]
 """Called with a few words about what is being done."""
@@ -42,6 +42,19 @@ Cancel: TypeAlias = Callable[[], bool]
 
 def _never() -> bool:
     return False
+
+
+@contextmanager
+def ending_at(moment: float) -> Iterator[Cancel]:
+    """Within it, work ends with `Cancelled` at a moment (`time.monotonic`), wherever it is, or, in
+    other threads than the first, when it asks. It yields what to ask."""
+    try:
+        with given_up_at(moment) as is_time:
+            yield is_time
+    except CheckInterruptedError:
+        if is_time():
+            raise Cancelled from None
+        raise
 
 
 @contextmanager

@@ -19,11 +19,13 @@ from workbench.cli.limits import end_in_time, time_limit_option, undecided
 from workbench.cli.option_types import Number, OutputFile
 from workbench.cli.progress import Progress
 from workbench.cli.supervision import allow
-from workbench.models.interruption import LEAST
 
 if TYPE_CHECKING:
     from workbench.api.model import Model
     from workbench.api.verdicts import Verdict
+
+LEAST = 1e-3
+"""Seconds that a search has at least."""
 
 
 @click.command("falsify")

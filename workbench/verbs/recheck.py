@@ -7,13 +7,12 @@ from pathlib import Path
 
 import click
 
-from workbench.api.work import Cancelled
+from workbench.api.work import Cancelled, ending_at
 from workbench.cli.arguments import Chosen, model_argument, output_options, split_reference
 from workbench.cli.console import Console
 from workbench.cli.exit_codes import ExitCode
 from workbench.cli.limits import end_in_time, time_limit_option
 from workbench.cli.option_types import positive_time
-from workbench.models.interruption import CheckInterruptedError, given_up_at
 
 _CODES = {
     "accepted": ExitCode.OK,
@@ -71,7 +70,7 @@ def command(
     end_in_time(console, label, console.begun, time_limit)
     model = chosen.open()
     try:
-        with given_up_at(console.begun + time_limit) as rings:
+        with ending_at(console.begun + time_limit) as rings:
             found = model.recheck(
                 certificate,
                 horizon=horizon,
@@ -82,7 +81,7 @@ def command(
     except OSError as error:
         reason = error.strerror or str(error)
         raise click.UsageError(f"cannot read {str(certificate)!r}: {reason}") from error
-    except (Cancelled, CheckInterruptedError):
+    except Cancelled:
         why = f"the check did not end within {time_limit:g} s (--time-limit)"
         if console.as_json:
             console.data(outcome="not decided", model=label, why=why)

@@ -13,6 +13,7 @@ import click
 from workbench.api.comparison import Comparison, compared, read_other
 from workbench.api.run_pictures import PICTURES, known_to, panels, picture, shown_of
 from workbench.api.run_words import details, row, table
+from workbench.api.work import Cancelled, ending_at
 from workbench.cli.arguments import Chosen, model_argument, output_options, spoken
 from workbench.cli.console import Console
 from workbench.cli.exit_codes import ExitCode
@@ -21,7 +22,6 @@ from workbench.cli.limits import end_in_time, time_limit_option
 from workbench.cli.option_types import Number, OutputFile
 from workbench.cli.progress import Progress
 from workbench.models.counting import counted
-from workbench.models.interruption import CheckInterruptedError, given_up_at
 from workbench.models.processes import processors
 
 if TYPE_CHECKING:
@@ -328,11 +328,11 @@ class _Session:
 
     def work(self) -> ExitCode:
         try:
-            with given_up_at(self.latest):
+            with ending_at(self.latest):
                 self.make_runs()
                 if self.options["validated"]:
                     self.validate()
-        except (KeyboardInterrupt, CheckInterruptedError) as error:
+        except (KeyboardInterrupt, Cancelled) as error:
             self.interrupted = True
             self.is_late = not isinstance(error, KeyboardInterrupt)
             done = sum(self.endings.values())
