@@ -14,7 +14,13 @@ PROJECT = (THEORY / "_CoqProject").read_text().splitlines()
 FILES = [line for line in PROJECT if line.endswith(".v")]
 """The files, each after those that it needs."""
 
-THEOREMS = {"PolyhedralSound": ["polyhedral_sound"]}
+THEOREMS = {
+    "AbsoluteContinuity": ["rise"],
+    "Motion": ["trajectory_motion"],
+    "PolyhedralSound": ["polyhedral_sound"],
+    "QuadraticSound": ["quadratic_sound"],
+    "Sanity": ["line_trajectory", "rises_unsafe"],
+}
 """What is proved, by file."""
 
 OF_THE_REALS = {
@@ -111,3 +117,11 @@ def test_an_assumption_is_seen(compiled: Path) -> None:
     (compiled / "Gap.v").write_text("Axiom gap : False.\nLemma wrong : 0 = 1. destruct gap. Qed.\n")
     coqc(compiled, "Gap.v")
     assert assumptions(compiled, "Gap", "wrong") == {"Gap.gap"}
+
+
+def test_small_certificates(compiled: Path) -> None:
+    """The checkers, run by Coq, accept small certificates and refuse them spoiled."""
+    shutil.copy(Path(__file__).with_name("small_certificates.v"), compiled)
+    coqc(compiled, "small_certificates.v")
+    for theorem in ("tank_safe", "oscillator_safe"):
+        assert assumptions(compiled, "small_certificates", theorem) <= OF_THE_REALS

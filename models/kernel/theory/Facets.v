@@ -25,13 +25,6 @@ Proof.
   apply Rmult_le_compat_r; lra.
 Qed.
 
-Lemma mu_le mu r M : 0 <= r <= M -> Q2R mu * r <= Rabs (Q2R mu) * M.
-Proof.
-  intros H. apply Rle_trans with (Rabs (Q2R mu) * r).
-  - apply Rmult_le_compat_r; [lra|apply Rle_abs].
-  - apply Rmult_le_compat_l; [apply Rabs_pos|lra].
-Qed.
-
 (* The bound of a facet, where the functions of the cell are at most M. *)
 Lemma facet_bound_le own h known mu ms ns x u M :
   all_nonneg ms = true -> all_nonneg ns = true -> rows_hold known x origin u ->

@@ -34,6 +34,13 @@ Proof.
   apply Qle_bool_iff in Hle. unfold is_positive in H. rewrite Hle in H. discriminate.
 Qed.
 
+Lemma mu_le mu r M : 0 <= r <= M -> Q2R mu * r <= Rabs (Q2R mu) * M.
+Proof.
+  intros H. apply Rle_trans with (Rabs (Q2R mu) * r).
+  - apply Rmult_le_compat_r; [lra|apply Rle_abs].
+  - apply Rmult_le_compat_l; [apply Rabs_pos|lra].
+Qed.
+
 (** * Forms *)
 
 Lemma dot_sum a b v : dot (vector_sum a b) v = dot a v + dot b v.

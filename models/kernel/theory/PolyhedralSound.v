@@ -199,7 +199,9 @@ Section Sound.
       destruct (all2_in _ _ _ _ H Hin) as [e1 [_ H1]]. simpl in H1.
       destruct (all2_in _ _ _ _ H1 Hr) as [e2 [_ H2]].
       now apply (check_cover_sound _ _ _ _ x y u) in H2.
-    - apply (stay L (regions_of cert l)) with (T := T); auto.
+    - destruct (trajectory_motion L T x Htr) as [z [Hz Hzx]].
+      rewrite <- (Hzx t Ht). rewrite <- (Hzx 0) in IH by lra.
+      apply (stay L (regions_of cert l)) with (T := T); auto.
       + intros G HG. destruct (region_checked l L G HL HG) as [e [H1 _]].
         now apply check_facets_sound in H1.
       + intros G h HG Hh. destruct (region_checked l L G HL HG) as [e [_ [H2 _]]].

@@ -72,15 +72,43 @@ Definition velocity (L : location) (x v : point) : Prop :=
     In d (flows L) /\ rows_hold (rate_rows d) x origin u /\
     forall i, v i = value (nth i (rates d) zero_form) x origin u.
 
-(* x is continuous, and no linear function of it rises faster on average than the velocities on
-   the way allow. So it is with every absolutely continuous x whose derivative is, at almost all
-   times, a velocity or a mean of velocities. *)
+(* A mean of vectors of a set: the point of the set's convex hull. *)
+Inductive mean (S : point -> Prop) : point -> Prop :=
+| mean_one v : S v -> mean S v
+| mean_two v w z a :
+    mean S v -> mean S w -> 0 <= a <= 1 -> (forall i, z i = a * v i + (1 - a) * w i) -> mean S z.
+
+(* A set of times of measure zero: countably many intervals cover it that are together as short
+   as one likes. *)
+Definition negligible (N : R -> Prop) : Prop :=
+  forall eps, 0 < eps -> exists a b : nat -> R,
+    (forall n, a n <= b n) /\ (forall n, sum_f_R0 (fun k => b k - a k) n <= eps) /\
+    (forall t, N t -> exists n, a n < t < b n).
+
+(* Intervals between s and t that follow each other and do not overlap. *)
+Fixpoint intervals (s t : R) (l : list (R * R)) : Prop :=
+  match l with
+  | [] => s <= t
+  | (a, b) :: l' => s <= a <= b /\ intervals b t l'
+  end.
+
+Definition lengths (l : list (R * R)) : R := fold_right (fun i s => (snd i - fst i) + s) 0 l.
+
+Definition variation (f : R -> R) (l : list (R * R)) : R :=
+  fold_right (fun i s => Rabs (f (snd i) - f (fst i)) + s) 0 l.
+
+Definition absolutely_continuous (T : R) (f : R -> R) : Prop :=
+  forall eps, 0 < eps -> exists delta, 0 < delta /\
+    forall l, intervals 0 T l -> lengths l < delta -> variation f l < eps.
+
+(* x solves the differential inclusion of the location: it is absolutely continuous, and at almost
+   all times its derivative is a velocity or a mean of velocities. *)
 Definition trajectory (L : location) (T : R) (x : R -> point) : Prop :=
   0 <= T /\
-  (forall i t, 0 <= t <= T -> continuity_pt (fun s => x s i) t) /\
-  (forall c B s t, 0 <= s < t -> t <= T ->
-     (forall r v, s < r < t -> velocity L (x r) v -> dot c v <= B) ->
-     dot c (x t) - dot c (x s) <= B * (t - s)).
+  (forall i, absolutely_continuous T (fun t => x t i)) /\
+  exists N, negligible N /\
+    forall t, 0 < t < T -> ~ N t ->
+      exists v, mean (velocity L (x t)) v /\ forall i, derivable_pt_lim (fun s => x s i) t (v i).
 
 (* Where runs may be. A stay may end in any state that it comes to. *)
 Inductive reach (a : automaton) : nat -> point -> Prop :=

@@ -1,0 +1,82 @@
+(* Small automata with certificates of each kind, checked where they are right, and refused where
+   they are not. *)
+
+From Coq Require Import QArith List.
+From Kernel Require Import
+  Semantics Farkas Polyhedral PolyhedralSound Quadratic QuadraticSound.
+Import ListNotations.
+Open Scope Q_scope.
+
+Definition ge (f : form) : row := Row (form_scaled (-1) f) false.
+
+(* A tank: x' in [-1, 1] between 0 and 10, from 5; bad beyond 12. *)
+Definition tank (low : Q) : automaton :=
+  Automaton
+    [Location [[ge (Form 0 [1] [] []); Row (Form (-10) [1] [] []) false]]
+       [Dynamics [Form 0 [] [] [1]] [ge (Form 1 [] [] [1]); Row (Form (-1) [] [] [1]) false]]
+       [] [[ge (Form (-12) [1] [] [])]; [Row (Form low [1] [] []) false]]]
+    [(0%nat, [[ge (Form (-5) [] [1] []); Row (Form (-5) [] [1] []) false]])].
+
+Definition between : region :=
+  Region [Affine (-10) [1]] [Cell [true] [Affine 0 [-1]]] [] 0.
+
+Definition tank_proof (m : Q) : polyhedral_certificate :=
+  PolyhedralCertificate
+    [[InCell 0 0 [[0; 1]; [m]]]]
+    [[RegionEvidence between
+        [[[[Implied [0; 1]]]; [[Implied [1]]]]]
+        [[]] [[]] [[[1; 0; 1]; [0; 1; 1]]]]].
+
+Theorem tank_safe : safe (tank 1).
+Proof. apply (polyhedral_sound _ (tank_proof 1)). vm_compute. reflexivity. Qed.
+
+Example bad_state_not_excluded : check_polyhedral (tank 0) (tank_proof 1) = false.
+Proof. reflexivity. Qed.
+Example multiplier_wrong : check_polyhedral (tank 1) (tank_proof 2) = false.
+Proof. reflexivity. Qed.
+Example multiplier_negative : check_polyhedral (tank 1) (tank_proof (-1)) = false.
+Proof. reflexivity. Qed.
+
+(* A damped oscillator that is pushed: x' = y, y' = - x - 3 y + u, |u| <= 1/10, from the square
+   [-1/2, 1/2]^2; the ellipse 2 x x + 2 x y + y y <= 2 is kept, so x < 3/2. *)
+Definition oscillator (push : Q) : automaton :=
+  Automaton
+    [Location [[]]
+       [Dynamics [Form 0 [0; 1] [] []; Form 0 [-1; -3] [] [1]]
+          [ge (Form push [] [] [1]); Row (Form (- push) [] [] [1]) false]]
+       [] [[ge (Form (-3 # 2) [1] [] [])]]]
+    [(0%nat, [[ge (Form (1 # 2) [] [1] []); Row (Form (-1 # 2) [] [1] []) false;
+               ge (Form (1 # 2) [] [0; 1] []); Row (Form (-1 # 2) [] [0; 1] []) false]])].
+
+(* (x + y)^2 + x^2 - 2 *)
+Definition ellipse (size : Q) : quadratic :=
+  let s := Affine 0 [1; 1] in let x := Affine 0 [1] in let c := Affine (- size) [] in
+  [Monomial 1 s s; Monomial 1 x x; Monomial 1 c (Affine 1 [])].
+
+(* V' = 2 (x + y) (- x - 2 y + u) + 2 x y <= - V / 10 at u = 1/10 and u = - 1/10; with s = x + y
+   that is 3.9 s s + 1.9 x x - 4 x s - 2 s u + 1/5 >= 0, here as a sum of squares. *)
+Definition squeeze (u : Q) : witness :=
+  let s := Form 0 [1; 1] [] [] in
+  Witness [] [] []
+    [((19 # 10), form_sum (Form 0 [1] [] []) (form_scaled (-20 # 19) s));
+     ((341 # 190), form_sum s (Form (- (u * (190 # 341))) [] [] []));
+     ((1 # 5) - u * u * (190 # 341), one)] [].
+
+Definition oscillator_proof (push size : Q) : quadratic_certificate :=
+  let side := fun i : bool => Some (-1 # 2, 1 # 2, (if i then [1] else [0; 0; 1]),
+                                            (if i then [0; 1] else [0; 0; 0; 1])) in
+  QuadraticCertificate
+    [[AtCorners [side true; side false]]]
+    [Some (QuadraticEvidence [ellipse size]
+       [[[Ends 0 (- push, push, [1], [0; 1]) (Rate (-1 # 10) (squeeze (- push)))
+            (Rate (-1 # 10) (squeeze push))]]]
+       []
+       [(1 # 4, Witness [1] [3] [] [(1, Form 0 [1; 1] [] []); (1, Form (-3 # 2) [1] [] [])] [])])].
+
+Theorem oscillator_safe : safe (oscillator (1 # 10)).
+Proof. apply (quadratic_sound _ (oscillator_proof (1 # 10) 2)). vm_compute. reflexivity. Qed.
+
+Example pushed_more : check_quadratic (oscillator (1 # 5)) (oscillator_proof (1 # 10) 2) = false.
+Proof. reflexivity. Qed.
+Example starts_outside : check_quadratic (oscillator (1 # 10)) (oscillator_proof (1 # 10) 1) = false.
+Proof. reflexivity. Qed.
