@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
 from workbench.models.automaton import NEVER_BLOCKS, Automaton, Property, PropertyKind
 from workbench.models.expressions.expression import TRUE
 from workbench.models.interruption import go_on, interruptible
+from workbench.models.lowering.basis import (
+    BY_CHECKER,
+    Basis,
+    DisagreementError,
+    polyhedral_basis,
+)
 from workbench.models.proof import flowpipe, polyhedral, quadratic_function
 from workbench.models.proof.certificate import Certificate, PolyhedralProof
 from workbench.models.proof.flowpipe import FlowpipeProof
@@ -35,6 +41,7 @@ class Accepted:
 
     obligations: int
     horizon: Fraction | None = None
+    basis: Basis = BY_CHECKER
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,14 @@ def _check(automaton: Automaton, property_name: str, certificate: Certificate) -
 def _polyhedral(problem: LinearProblem, proof: PolyhedralProof) -> Judgement:
     if why := polyhedral.malformed(problem, proof.regions):
         return Rejected("invariant", why)
-    return _each(polyhedral.obligations(problem, proof.regions), proof.evidence, None)
+    found = _each(polyhedral.obligations(problem, proof.regions), proof.evidence, None)
+    if isinstance(found, Rejected):
+        return found
+    try:
+        basis = polyhedral_basis(problem, proof.regions, proof.evidence)
+    except DisagreementError as error:
+        return Rejected("kernel", f"the kernel does not accept what the checker accepts: {error}")
+    return replace(found, basis=basis)
 
 
 def _flowpipe(problem: LinearProblem, proof: FlowpipeProof) -> Judgement:

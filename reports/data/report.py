@@ -270,6 +270,9 @@ def _property(
             "why": ""
             if isinstance(checked.judgement, Accepted)
             else f"{checked.judgement.obligation}: {checked.judgement.why}",
+            "basis": checked.judgement.basis.words
+            if isinstance(checked.judgement, Accepted)
+            else "",
             "seconds": round(checked.seconds, 4),
             "bytes": len(checked.text),
         }

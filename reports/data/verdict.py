@@ -68,6 +68,7 @@ def verdict_data(
             "size": provenance.certificate_size,
             "obligations": verdict.judgement.obligations,
             "checker": "accepted",
+            "checked_by": verdict.judgement.basis.name,
             "check_seconds": provenance.check_seconds,
         }
     elif isinstance(verdict, Falsified):

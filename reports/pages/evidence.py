@@ -177,7 +177,7 @@ def _certificate(claim: Data, index: int, label: str) -> Markup:
         result = tag(
             "p",
             tag("span", "✓ accepted", class_="basis proved"),
-            f" by the trusted checker while this report was made: {check['obligations']} "
+            f" by {check['basis']} while this report was made: {check['obligations']} "
             f"obligations in {check['seconds']:.3g} s of exact arithmetic.",
         )
     else:

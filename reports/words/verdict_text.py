@@ -57,8 +57,9 @@ def verdict_text(
 
 def _of_verified(model: Model, verdict: Verified, brief: bool) -> list[str]:
     proved = counted(verdict.judgement.obligations, "obligation")
+    by = verdict.judgement.basis.words
     lines = [
-        f"{verdict.certificate.kind} certificate: {proved}, accepted by the trusted checker",
+        f"{verdict.certificate.kind} certificate: {proved}, accepted by {by}",
         *(f"assuming that {text}" for text in model.closed_by),
     ]
     if brief:

@@ -55,6 +55,11 @@ PLAIN_VALUES = {
 }
 """What the checker trusts besides itself; these import nothing but each other."""
 
+CHECKER = ("workbench.models.proof", "workbench.models.lowering", "workbench.models.kernel")
+"""The checker, and the kernel with what leads to it."""
+
+TRANSLATION = "workbench.models.kernel.translation"
+
 ON_REQUEST = {
     ("workbench.models.automaton", "workbench.models.interchange.json_model"),
     ("workbench.models.expressions.expression", "workbench.models.expressions.printing"),
@@ -128,7 +133,7 @@ def test_at_most_one_module_imports_the_library(library: str) -> None:
 
 def test_the_trusted_checker_imports_only_itself_and_plain_values() -> None:
     known = modules()
-    trusted = {name for name in known if inside(name, ("workbench.models.proof",))}
+    trusted = {name for name in known if inside(name, CHECKER)}
     for name in sorted(trusted | PLAIN_VALUES):
         for wanted in source(name).imports:
             if wanted.split(".")[0] in sys.stdlib_module_names:
@@ -136,6 +141,19 @@ def test_the_trusted_checker_imports_only_itself_and_plain_values() -> None:
             module = wanted if wanted in known else wanted.rpartition(".")[0]
             allowed = module in PLAIN_VALUES or (name in trusted and module in trusted)
             assert allowed or (name, module) in ON_REQUEST, f"{name} imports {wanted}"
+
+
+def test_the_kernel_imports_only_itself() -> None:
+    known = modules()
+    for name in (name for name in known if inside(name, ("workbench.models.kernel",))):
+        for wanted in source(name).imports:
+            if wanted.split(".")[0] not in sys.stdlib_module_names:
+                module = wanted if wanted in known else wanted.rpartition(".")[0]
+                assert inside(module, ("workbench.models.kernel",)), f"{name} imports {wanted}"
+
+
+def test_nothing_that_users_need_imports_the_translator() -> None:
+    assert [m for m in importers(TRANSLATION) if not inside(m, (TRANSLATION,))] == []
 
 
 def test_nothing_executes_text() -> None:

@@ -12,6 +12,7 @@ from workbench.api.asked import RequestError
 from workbench.models.counting import counted
 
 if TYPE_CHECKING:
+    from workbench.models.lowering.basis import Basis
     from workbench.models.model import Model as Loaded
     from workbench.models.proof.checker import Accepted, Rejected
 
@@ -116,8 +117,14 @@ def _accepted(
 ) -> Rechecked:
     """What is proved, beside what is asked."""
     proved = judgement.horizon
-    facts = {**facts, "horizon": None if proved is None else str(proved)}
-    assuming = tuple(f"assuming that {text}" for text in closed_by)
+    basis = judgement.basis
+    facts = {
+        **facts,
+        "horizon": None if proved is None else str(proved),
+        "checked_by": basis.name,
+        "not_by_the_kernel": basis.missing or None,
+    }
+    assuming = (_halves(basis), *(f"assuming that {text}" for text in closed_by))
     scope = "for all time" if proved is None else f"up to {proved}"
     found = Rechecked(
         "accepted",
@@ -138,6 +145,13 @@ def _accepted(
         about=f": {claim!r}",
         notes=(*assuming, f"hint: --horizon {proved} asks for no more than it proves"),
     )
+
+
+def _halves(basis: Basis) -> str:
+    """Who looked at which half: that the problem is the model's, and that it is proved."""
+    if basis.kernel:
+        return f"the problem is the model's: the checker; the evidence proves it: {basis.words}"
+    return f"the problem is the model's, and the evidence proves it: {basis.words}"
 
 
 # Certificates about two models

@@ -1,0 +1,1 @@
+"""From Coq's extraction to Python and JavaScript, for who changes the theory."""

@@ -1,0 +1,119 @@
+"""The normal form of a problem: the linear view of a model in numbers instead of names.
+
+The kernel's theorem is about automata with numbered locations and variables whose conditions are
+rows over states x, states after a jump y, and anything else u (`models/kernel/theory/Semantics.v`).
+The linear view has all of this under names: variables, parameters and perhaps a clock are x, their
+primed names y; inputs, their values after a jump and derivatives that are only known to lie in a
+range are u. So the normal form is the view, row by row, and a run of one is a run of the other:
+
+- the invariant is `LinearProblem.flowing`, the rows that hold at almost every moment of a stay;
+- the dynamics are those at every corner and on every branch; what does not change has no rate;
+- the cases of starts, jumps and bad states are those of the view.
+
+Locations are taken in where somebody speaks about them. Any other location to which a start or a
+jump leads is *forbidden*: all its states are bad, and none of them goes anywhere. Safety of the
+normal form then says, beside that no bad state is reached in the locations that were taken in, that
+no run leaves them; so it says that the whole view is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from workbench.models.automaton import primed
+from workbench.models.proof.linear import Alternatives, Form, Rows
+from workbench.models.proof.problem import Dynamics, LinearProblem
+
+Data: TypeAlias = Any
+"""Plain data as the kernel's decoder takes it."""
+
+
+class NormalForm:
+    """A problem in numbers: the locations that somebody speaks about, then the forbidden ones."""
+
+    def __init__(self, problem: LinearProblem, locations: Iterable[str]):
+        self.problem = problem
+        self.states = sorted(problem.names)
+        self.locations = list(dict.fromkeys(locations))
+        self._x = {name: i for i, name in enumerate(self.states)}
+        self._y = {primed(name): i for i, name in enumerate(self.states)}
+        self._u: dict[str, int] = {}
+        self._numbers = {name: i for i, name in enumerate(self.locations)}
+        self._forms: dict[int, tuple[Form, Data]] = {}
+        taken = [self._location(name) for name in tuple(self.locations)]
+        starts = [[str(self._number(name)), self._cases(cases)] for name, cases in problem.starts()]
+        forbidden: Data = [[], [], [], [[]]]
+        taken += [forbidden] * (len(self.locations) - len(taken))
+        self.data: Data = [taken, starts]
+        """The automaton."""
+
+    def affine(self, form: Form) -> Data:
+        """A form over states alone."""
+        return [number(form.constant), _dense(form.coefficients, self._x)]
+
+    def _number(self, location: str) -> int:
+        if location not in self._numbers:
+            self._numbers[location] = len(self.locations)
+            self.locations.append(location)
+        return self._numbers[location]
+
+    def _location(self, name: str) -> Data:
+        problem = self.problem
+        return [
+            self._cases(problem.flowing(name)),
+            [self._dynamics(dynamics) for dynamics in problem.dynamics(name)],
+            [
+                [str(self._number(jump.target)), self._cases(jump.cases)]
+                for jump in problem.jumps(name)
+            ],
+            self._cases(problem.bad(name)),
+        ]
+
+    def _dynamics(self, dynamics: Dynamics) -> Data:
+        zero = Form({})
+        rates = [self._form(dynamics.derivative.get(name, zero)) for name in self.states]
+        return [rates, self._rows(dynamics.rows)]
+
+    def _cases(self, cases: Alternatives) -> Data:
+        return [self._rows(rows) for rows in cases]
+
+    def _rows(self, rows: Rows) -> Data:
+        return [[self._form(row.form), row.strict] for row in rows]
+
+    def _form(self, form: Form) -> Data:
+        """A form; the same one is worked out once."""
+        known = self._forms.get(id(form))
+        if known is None:
+            x: dict[int, Fraction] = {}
+            y: dict[int, Fraction] = {}
+            u: dict[int, Fraction] = {}
+            for name, a in form.coefficients.items():
+                if name in self._x:
+                    x[self._x[name]] = a
+                elif name in self._y:
+                    y[self._y[name]] = a
+                else:
+                    u[self._u.setdefault(name, len(self._u))] = a
+            data = [number(form.constant), *map(dense, (x, y, u))]
+            known = self._forms[id(form)] = form, data
+        return known[1]
+
+
+def dense(numbers: Mapping[int, Fraction]) -> Data:
+    """Numbers by place, as a list that ends with the last that is not 0."""
+    found = ["0"] * (max((i for i, a in numbers.items() if a), default=-1) + 1)
+    for place, value in numbers.items():
+        if value:
+            found[place] = number(value)
+    return found
+
+
+def _dense(coefficients: Mapping[str, Fraction], places: Mapping[str, int]) -> Data:
+    return dense({places[name]: a for name, a in coefficients.items()})
+
+
+def number(value: Fraction) -> str:
+    """A number as the kernel's decoder takes it."""
+    return str(value)
