@@ -3,7 +3,8 @@
 
 From Coq Require Import QArith List.
 From Kernel Require Import
-  Semantics Farkas Polyhedral PolyhedralSound Quadratic QuadraticSound.
+  Semantics Farkas Polyhedral PolyhedralSound Quadratic QuadraticSound Progress
+  ProgressSound.
 Import ListNotations.
 Open Scope Q_scope.
 
@@ -80,3 +81,59 @@ Example pushed_more : check_quadratic (oscillator (1 # 5)) (oscillator_proof (1 
 Proof. reflexivity. Qed.
 Example starts_outside : check_quadratic (oscillator (1 # 10)) (oscillator_proof (1 # 10) 1) = false.
 Proof. reflexivity. Qed.
+
+(* The tank can always wait, with x' = 0; a tank whose flow must be 1 is stuck at 10. *)
+Definition tank_waits (m : Q) : progress_certificate :=
+  let constant := Inside [0; 0; 1] in
+  ProgressCertificate (FirstState 0 0 [] [5] [])
+    [[[Wait 0 0 [Affine 0 []]
+         [Kept [Affine 0 [-1]] [[0; m]] [Inward 0 [] []] [1]; Falling [1] (Kept [] [] [] []);
+          constant; constant]]]].
+
+Theorem tank_goes_on : never_blocks 1 (tank 1).
+Proof. apply (progress_sound _ _ (tank_proof 1) (tank_waits 1)). vm_compute. reflexivity. Qed.
+
+Example not_implied_now : check_progress 1 (tank 1) (tank_proof 1) (tank_waits 2) = false.
+Proof. reflexivity. Qed.
+Example no_first_state :
+  check_progress 1 (tank 1) (tank_proof 1)
+    (ProgressCertificate (FirstState 0 0 [] [6] []) (ways (tank_waits 1))) = false.
+Proof. reflexivity. Qed.
+
+(* x' = 1 up to 2, x' = - x down to 1, in turn; without the edge from cooling runs block. *)
+Definition thermostat (cools : list edge) : automaton :=
+  let stays := [Row (Form 0 [-1] [1] []) false; Row (Form 0 [1] [-1] []) false] in
+  Automaton
+    [Location [[Row (Form (-2) [1] [] []) false]] [Dynamics [Form 1 [] [] []] []]
+       [Edge 1 [Row (Form 2 [-1] [] []) false :: stays]] [];
+     Location [[Row (Form 1 [-1] [] []) false]] [Dynamics [Form 0 [-1] [] []] []] cools []]
+    [(0%nat, [[Row (Form (-1) [] [1] []) false; Row (Form 1 [] [-1] []) false]])].
+
+Definition heats : list edge :=
+  [Edge 0 [[Row (Form (-1) [1] [] []) false;
+            Row (Form 0 [-1] [1] []) false; Row (Form 0 [1] [-1] []) false]]].
+
+Definition thermostat_proof (jumps : list (list cover)) : polyhedral_certificate :=
+  let G := Region [] [Cell [] [Affine (-2) [1]; Affine 1 [-1]]] [] 0 in
+  let jump := InCell 0 0 [[1; 0; 0; 1]; [0; 1; 0; 0; 1]] in
+  PolyhedralCertificate [[InCell 0 0 [[1]; [0; 1]]]]
+    [[RegionEvidence G [[[[Implied [1]]]; [[Inward 0 [] []]]]] [[]] [[[jump]]] [[]]];
+     [RegionEvidence G [[[[Inward (-1) [] []]]; [[Implied [1]]]]] [[]] [jumps] [[]]]].
+
+Definition thermostat_ways : progress_certificate :=
+  let wait := Wait 0 0 [] [Inside [0; 0; 1; 1]] in
+  let jump := Take 0 0 [Affine 0 [1]] [] [[0; 0; 1]; []; []] None in
+  ProgressCertificate (FirstState 0 0 [] [1] [])
+    [[[Choose (Affine (-2) [1]) true wait jump]]; [[Choose (Affine 1 [-1]) true wait jump]]].
+
+Theorem thermostat_goes_on : never_blocks 1 (thermostat heats).
+Proof.
+  apply (progress_sound _ _ (thermostat_proof [[InCell 0 0 [[1; 0; 0; 1]; [0; 1; 0; 0; 1]]]])
+           thermostat_ways).
+  vm_compute. reflexivity.
+Qed.
+
+Example stuck_at_one :
+  check_polyhedral (thermostat []) (thermostat_proof []) = true /\
+  check_progress 1 (thermostat []) (thermostat_proof []) thermostat_ways = false.
+Proof. split; reflexivity. Qed.

@@ -7,33 +7,6 @@ Open Scope R_scope.
 
 (** * Solutions exist: straight lines *)
 
-Lemma nothing_negligible : negligible (fun _ => False).
-Proof.
-  intros eps Heps. exists (fun _ => 0), (fun _ => 0).
-  split; [intros n; lra|]. split; [|easy].
-  intros n. induction n as [|n IH]; simpl in *; lra.
-Qed.
-
-Lemma line_absolutely_continuous T a b : absolutely_continuous T (fun t => a + t * b).
-Proof.
-  apply (absolutely_continuous_sum T (fun _ => a) (fun t => t * b)).
-  - apply absolutely_continuous_constant.
-  - intros eps Heps. assert (Hb := Rabs_pos b). exists (eps / (Rabs b + 1)).
-    split; [apply Rdiv_lt_0_compat; lra|]. intros l Hl Hlen.
-    assert (Hv : variation (fun t => t * b) l = Rabs b * lengths l).
-    { assert (Hin := intervals_in _ _ _ Hl). clear - Hin.
-      induction l as [|i l IH]; simpl; [lra|].
-      fold (lengths l) (variation (fun t => t * b) l).
-      rewrite IH by (intros j Hj; apply Hin; now right).
-      assert (Hi := Hin i (or_introl eq_refl)).
-      replace (snd i * b - fst i * b) with ((snd i - fst i) * b) by ring.
-      rewrite Rabs_mult, (Rabs_right (snd i - fst i)) by lra. ring. }
-    rewrite Hv. assert (Hl0 := lengths_nonneg _ _ _ Hl).
-    apply Rle_lt_trans with ((Rabs b + 1) * lengths l); [lra|].
-    replace eps with ((Rabs b + 1) * (eps / (Rabs b + 1))) by (field; lra).
-    apply Rmult_lt_compat_l; lra.
-Qed.
-
 Theorem line_trajectory L T (x v : point) :
   0 <= T -> (forall t, 0 < t < T -> velocity L (fun i => x i + t * v i) v) ->
   trajectory L T (fun t i => x i + t * v i).

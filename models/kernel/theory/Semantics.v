@@ -1,4 +1,4 @@
-(* What is claimed: hybrid automata in normal form, their runs, and safety.
+(* What is claimed: hybrid automata in normal form, their runs, safety and progress.
 
    This file is what a reader has to believe; everything else is checked by Coq. An automaton in
    normal form has numbered locations and numbered variables. All its conditions are linear, and
@@ -121,8 +121,20 @@ Inductive reach (a : automaton) : nat -> point -> Prop :=
     reach a l x -> nth_error (locations a) l = Some L ->
     In e (edges L) -> holds (relation e) x y u -> reach a (target e) y.
 
-(** * The claim *)
+(** * The claims *)
 
 Definition safe (a : automaton) : Prop :=
   forall l L x u,
     reach a l x -> nth_error (locations a) l = Some L -> ~ holds (bad L) x origin u.
+
+(* Something happens at x: time can pass, or a jump leads to another state; n is the number of
+   variables. *)
+Definition goes_on (n : nat) (a : automaton) (l : nat) (x : point) : Prop :=
+  exists L, nth_error (locations a) l = Some L /\
+    ((exists T y, 0 < T /\ trajectory L T y /\ forall i, y 0 i = x i) \/
+     (exists e y u, In e (edges L) /\ holds (relation e) x y u /\
+        (target e <> l \/ exists i, (i < n)%nat /\ y i <> x i))).
+
+(* There are runs, and each can go on from each of its states. *)
+Definition never_blocks (n : nat) (a : automaton) : Prop :=
+  (exists l x, reach a l x) /\ forall l x, reach a l x -> goes_on n a l x.

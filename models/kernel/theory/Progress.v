@@ -1,0 +1,182 @@
+(* Progress, that runs never block: certificates, and the function that checks them.
+
+   Interface
+     automaton, location, edge, dynamics, row, form   the problem            (Semantics.v)
+     polyhedral_certificate                           what states are reachable (Polyhedral.v)
+     first_state, soon, way                           evidence for one obligation
+     progress_certificate                             evidence for all of them
+     check_progress : nat -> automaton -> polyhedral_certificate -> progress_certificate -> bool
+                                                      the entry point; the number is that of variables
+     progress_sound : check_progress n a cert p = true -> never_blocks n a   (ProgressSound.v)
+
+   Runs of an automaton that allows too much may go on where those of a stricter one are stuck: the
+   normal form has to allow exactly what the model does. *)
+
+From Coq Require Import QArith Qreduction List Bool Arith.
+From Kernel Require Import Semantics Farkas Polyhedral Quadratic.
+Import ListNotations.
+Open Scope Q_scope.
+
+(** * Evidence *)
+
+(* A state in which runs start: the start and its case, and values of x, y and u. *)
+Record first_state := FirstState
+  { start_number : nat; start_case : nat;
+    value_before_start : list Q; value_at_start : list Q; value_of_inputs : list Q }.
+
+(* Why an affine function h is at most 0 for a while from now on (not counting now), or less. *)
+Inductive soon :=
+  (* h < 0 now *)
+| Inside (ms : multipliers)
+  (* h <= 0 now, and its derivative is at most 0, or less, for a while *)
+| Falling (ms : multipliers) (slope : soon)
+  (* functions of a family are at most 0 now and ever after, since flow does not leave a cell of
+     which they are the rows; and together they imply h <= 0 *)
+| Kept (family : list affine) (now : list multipliers) (ever : list facet) (ms : multipliers).
+
+(* What happens in the states where some rows hold. *)
+Inductive way :=
+  (* there are no such states *)
+| Nowhere (ms : multipliers)
+  (* time passes, in a case of the invariant, with one of the dynamics, with inputs that are affine
+     functions of the state: the rows of both hold for a while *)
+| Wait (case_number flow_number : nat) (inputs : list affine) (rows : list soon)
+  (* an edge is taken, in a case of its relation, to a state that is an affine function of this one:
+     the rows hold; the change is a variable that is not the same after the jump, and why, needed
+     if the edge leads to its own location *)
+| Take (edge_number case_number : nat) (next inputs : list affine) (rows : list multipliers)
+    (change : option (nat * multipliers))
+  (* cases h <= 0 and h > 0; with strict_below h < 0 and h >= 0 *)
+| Choose (h : affine) (strict_below : bool) (below above : way).
+
+(* ways: by location, region, cell. *)
+Record progress_certificate := ProgressCertificate
+  { first_of : first_state; ways : list (list (list way)) }.
+
+(** * Affine functions in place of variables *)
+
+(* A form as a function of the state, where next state and inputs are 0. *)
+Definition of_state (f : form) : affine := Affine (constant f) (state_part f).
+
+(* A form where the next state and the inputs are affine functions of the state. *)
+Definition filled (next inputs : list affine) (f : form) : affine :=
+  of_state
+    (form_sum (Form (constant f) (state_part f) [] [])
+      (form_sum (along (next_part f) (map before next)) (along (input_part f) (map before inputs)))).
+
+(* The derivative of h where fs are those of the state. *)
+Definition slope_along (fs : list affine) (h : affine) : affine :=
+  of_state (along (gradient h) (map before fs)).
+
+(* not (h < 0) *)
+Definition not_below (h : affine) : row := Row (form_scaled (-1) (before h)) false.
+
+(** * Time *)
+
+(* The location in which nothing happens but that flow, and the region that is to be kept. *)
+Definition bare (fs : list affine) : location :=
+  Location [[]] [Dynamics (map before fs) []] [] [].
+
+Definition one_cell (family : list affine) : region := Region [] [Cell [] family] [] 0.
+
+Definition keeps (fs family : list affine) (ever : list facet) : bool :=
+  check_facets (bare fs) (one_cell family)
+    (RegionEvidence (one_cell family) [map (fun e => [[e]]) ever] [] [] []).
+
+Fixpoint check_soon (rows : list row) (fs : list affine) (less : bool) (h : affine) (e : soon)
+    : bool :=
+  match e with
+  | Inside ms => refutes (rows ++ [not_below h]) ms
+  | Falling ms slope =>
+      implies rows (before h) ms && check_soon rows fs less (slope_along fs h) slope
+  | Kept family now ever ms =>
+      negb less && all2 (fun k ns => implies rows (before k) ns) family now &&
+      keeps fs family ever && implies (rows_before family) (before h) ms
+  end.
+
+Definition check_wait (L : location) (rows : list row) (case_number flow_number : nat)
+    (inputs : list affine) (es : list soon) : bool :=
+  match nth_error (invariant L) case_number, nth_error (flows L) flow_number with
+  | Some case, Some d =>
+      let fs := map (filled [] inputs) (rates d) in
+      all2 (fun r e => check_soon rows fs (strict r) (filled [] inputs (row_form r)) e)
+        (case ++ rate_rows d) es
+  | _, _ => false
+  end.
+
+(** * Jumps *)
+
+Definition check_row (rows : list row) (next inputs : list affine) (r : row) (ms : multipliers)
+    : bool :=
+  let h := filled next inputs (row_form r) in
+  if strict r then refutes (rows ++ [not_below h]) ms else implies rows (before h) ms.
+
+(* Variable i changes. *)
+Definition check_change (rows : list row) (next : list affine) (i : nat) (ms : multipliers) : bool :=
+  let d := form_sum (before (nth i next (Affine 0 []))) (form_scaled (-1) (Form 0 (unit i) [] [])) in
+  refutes (rows ++ [Row d false; Row (form_scaled (-1) d) false]) ms.
+
+Definition check_take (n l : nat) (L : location) (rows : list row) (edge_number case_number : nat)
+    (next inputs : list affine) (proofs : list multipliers) (change : option (nat * multipliers))
+    : bool :=
+  match nth_error (edges L) edge_number with
+  | Some j =>
+      match nth_error (relation j) case_number with
+      | Some case =>
+          all2 (check_row rows next inputs) case proofs &&
+          match change with
+          | None => negb (target j =? l)%nat
+          | Some (i, ms) => (i <? n)%nat && check_change rows next i ms
+          end
+      | None => false
+      end
+  | None => false
+  end.
+
+(** * The checker *)
+
+Fixpoint check_way (n l : nat) (L : location) (rows : list row) (w : way) : bool :=
+  match w with
+  | Nowhere ms => refutes rows ms
+  | Wait case_number flow_number inputs es => check_wait L rows case_number flow_number inputs es
+  | Take edge_number case_number next inputs proofs change =>
+      check_take n l L rows edge_number case_number next inputs proofs change
+  | Choose h strict_below below above =>
+      check_way n l L (rows ++ [Row (before h) strict_below]) below &&
+      check_way n l L (rows ++ [Row (form_scaled (-1) (before h)) (negb strict_below)]) above
+  end.
+
+Definition check_ways (n : nat) (a : automaton) (cert : polyhedral_certificate)
+    (p : progress_certificate) : bool :=
+  all2 (fun lL =>
+    all2 (fun G =>
+      all2 (fun c => check_way n (fst lL) (snd lL) (rows_before (borders G c)))
+        (cells G)) (regions_of cert (fst lL))) (numbered 0 (locations a)) (ways p).
+
+Fixpoint dot_at (c v : list Q) : Q :=
+  match c, v with
+  | a :: c', b :: v' => Qplus' (Qmult' a b) (dot_at c' v')
+  | _, _ => 0
+  end.
+
+Definition value_at (f : form) (x y u : list Q) : Q :=
+  Qplus' (constant f)
+    (Qplus' (dot_at (state_part f) x) (Qplus' (dot_at (next_part f) y) (dot_at (input_part f) u))).
+
+Definition check_first (a : automaton) (s : first_state) : bool :=
+  match nth_error (starts a) (start_number s) with
+  | Some start =>
+      match nth_error (snd start) (start_case s) with
+      | Some rows =>
+          forallb (fun r =>
+            let v := value_at (row_form r) (value_before_start s) (value_at_start s)
+                       (value_of_inputs s) in
+            if strict r then negb (Qle_bool 0 v) else Qle_bool v 0) rows
+      | None => false
+      end
+  | None => false
+  end.
+
+Definition check_progress (n : nat) (a : automaton) (cert : polyhedral_certificate)
+    (p : progress_certificate) : bool :=
+  check_polyhedral a cert && check_first a (first_of p) && check_ways n a cert p.
