@@ -63,7 +63,7 @@ EXTENSIONS: list[Extension] = [
 
 def packages() -> list[str]:
     """Every package by the name that it is imported by."""
-    beside = ("api", "build", "cli", "editors", "language_server", "server", "verbs")
+    beside = ("api", "build", "cli", "editors", "language_server", "server", "verbs", "workers")
     own = ["workbench", *(f"workbench.{name}" for name in beside)]
     for part in PARTS:
         own += [f"workbench.{part}"]

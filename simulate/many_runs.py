@@ -19,7 +19,7 @@ from workbench.models.record import record
 from workbench.models.trace import Ending, EventType, Scalar, Trace
 from workbench.simulate.policy import Switching
 from workbench.simulate.recipe import Recipe, recipe_in, recipe_out, repeat
-from workbench.simulate.run import prepare
+from workbench.simulate.run import Preparation
 from workbench.simulate.stepping.externs import are_provided
 
 if TYPE_CHECKING:  # what few commands need is imported where they need it
@@ -84,11 +84,17 @@ class Summary:
 
 
 class RunMaker:
-    """Makes runs of one recipe."""
+    """Makes runs of one recipe; a `preparation` of the model may be at hand."""
 
-    def __init__(self, automaton: Automaton, recipe: Recipe, formula: Formula | None = None):
+    def __init__(
+        self,
+        automaton: Automaton,
+        recipe: Recipe,
+        formula: Formula | None = None,
+        preparation: Preparation | None = None,
+    ):
         self.recipe = recipe
-        self._prepared = prepare(automaton, inputs=recipe.inputs)
+        self._prepared = (preparation or Preparation(automaton)).prepared(recipe.inputs)
         self._agents: PreparedAgents | None = None
         self._last: tuple[int, AgentTraces] | None = None
         self._base = automaton

@@ -25,7 +25,7 @@ from workbench.models.source import Diagnostic, ModelError
 from workbench.models.trace import Trace
 from workbench.simulate.execution import Execution
 from workbench.simulate.execution import Given as Given
-from workbench.simulate.inputs.signals import Signal, constant_signal
+from workbench.simulate.inputs.signals import Signal, constant_signal, form_of
 from workbench.simulate.place import Prepared
 from workbench.simulate.policy import Decisions, Policy
 from workbench.simulate.stepping.methods import Adams, Method, check_method
@@ -44,6 +44,22 @@ def prepare(
     """Compile what can be compiled before a run; give it to `simulate` in place of the
     automaton. `inputs` fixes the form of the signals (see `Prepared`)."""
     return Prepared(automaton, _signals(inputs), externs)
+
+
+class Preparation:
+    """A model that is made ready when it is first run, and again where inputs are fed in another
+    form: who runs it with one start after the other waits for the runs only."""
+
+    def __init__(self, automaton: Automaton):
+        self._automaton = automaton
+        self._made: tuple[dict[str, object], Prepared] | None = None
+
+    def prepared(self, inputs: Mapping[str, Signal]) -> Prepared:
+        """The model ready for these signals."""
+        forms = {name: form_of(signal) for name, signal in inputs.items()}
+        if self._made is None or self._made[0] != forms:
+            self._made = forms, prepare(self._automaton, inputs=inputs)
+        return self._made[1]
 
 
 def simulate(

@@ -60,6 +60,11 @@ class Formula:
 Signal: TypeAlias = Steps | Lines | Formula
 
 
+def form_of(signal: Signal) -> object:
+    """What signals have in common that one prepared model can be fed with."""
+    return signal if isinstance(signal, Formula) else type(signal)
+
+
 def constant_signal(value: float) -> Steps:
     """The same value at all times."""
     return Steps((0.0,), (value,))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import Any
 
 import pytest
@@ -11,14 +10,13 @@ from wire import Wire
 
 from workbench.language_server import checking
 from workbench.language_server.checking import carried
-from workbench.language_server.workers import RefusedError, Worker
 from workbench.models.source import Diagnostic, Span
 
 URI = "file:///nowhere/model.charon"
 GOOD = "mode M() { entry e; }\n"
 
 
-class SlowWorker:
+class SlowCrew:
     """Answers when it is told to."""
 
     def __init__(self) -> None:
@@ -57,16 +55,16 @@ def test_what_is_found_out_about_an_older_text_is_dropped(monkeypatch: pytest.Mo
     monkeypatch.setattr(checking, "DELAY", 0.0)
 
     async def session() -> None:
-        wire, worker = Wire(), SlowWorker()
+        wire, crew = Wire(), SlowCrew()
         wire.begin()
-        monkeypatch.setattr(wire.server.checks, "_worker", worker)
+        monkeypatch.setattr(wire.server.checks, "_crew", crew)
         wire.open(URI, GOOD)
-        await until(lambda: len(worker.asked) == 1)
+        await until(lambda: len(crew.asked) == 1)
         wire.change(URI, 2, [{"text": GOOD + GOOD.replace("M", "N")}])
-        worker.asked[0][1].set_result([finding("about-the-old-text")])
-        await until(lambda: len(worker.asked) == 2)
-        assert "mode N" in worker.asked[1][0]["texts"]["/nowhere/model.charon"]
-        worker.asked[1][1].set_result([finding("about-the-new-text")])
+        crew.asked[0][1].set_result([finding("about-the-old-text")])
+        await until(lambda: len(crew.asked) == 2)
+        assert "mode N" in crew.asked[1][0]["texts"]["/nowhere/model.charon"]
+        crew.asked[1][1].set_result([finding("about-the-new-text")])
 
         def told() -> list[Any]:
             known = "textDocument/publishDiagnostics"
@@ -85,13 +83,13 @@ def test_a_closed_document_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(checking, "DELAY", 0.0)
 
     async def session() -> None:
-        wire, worker = Wire(), SlowWorker()
+        wire, crew = Wire(), SlowCrew()
         wire.begin()
-        monkeypatch.setattr(wire.server.checks, "_worker", worker)
+        monkeypatch.setattr(wire.server.checks, "_crew", crew)
         wire.open(URI, "mode M() {")
-        await until(lambda: worker.asked)
+        await until(lambda: crew.asked)
         wire.tell("textDocument/didClose", textDocument={"uri": URI})
-        worker.asked[0][1].cancel()
+        crew.asked[0][1].cancel()
         told = [
             m["params"] for m in wire.sent if m.get("method") == "textDocument/publishDiagnostics"
         ]
@@ -105,29 +103,6 @@ def test_a_closed_document_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None
             is None
         )
         await wire.end()
-
-    asyncio.run(session())
-
-
-def test_work_that_is_called_off_ends_its_process_and_the_next_has_a_new_one() -> None:
-    async def session() -> None:
-        worker = Worker()
-        request = {"name": "m.charon", "texts": {"m.charon": GOOD}}
-        assert [d["code"] for d in await worker.do("check", request)] == ["no-system"]
-        process = worker._process
-        assert process is not None
-        waiting = asyncio.ensure_future(worker.do("check", request))
-        await asyncio.sleep(0)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        await process.wait()
-        with pytest.raises(ProcessLookupError):
-            os.kill(process.pid, 0)
-        assert [d["code"] for d in await worker.do("check", request)] == ["no-system"]
-        with pytest.raises(RefusedError, match="no agent"):
-            await worker.do("simulate", {**request, "picture": "unused.svg"})
-        await worker.end()
 
     asyncio.run(session())
 

@@ -13,7 +13,7 @@ class Wire:
     """Messages to a server and what comes back; to be used where an event loop runs."""
 
     def __init__(self) -> None:
-        self.server = Server()
+        self.server = Server(memory=4.0)
         self.server.protocol.set_writer(self, include_headers=False)
         self.sent: list[dict[str, Any]] = []
         self._numbers = count(1)
@@ -64,4 +64,4 @@ class Wire:
     async def end(self) -> None:
         """End the processes of the server."""
         await self.server.checks.end()
-        await self.server.jobs.end()
+        await self.server.crew.end()

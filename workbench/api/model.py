@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import (
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from workbench.models.model import Model as Loaded
     from workbench.models.proof.linear import Form
     from workbench.simulate.monitoring.stl import Formula
+    from workbench.simulate.run import Preparation
     from workbench.simulate.stepping.externs import Externs
 
 Deciding: TypeAlias = Literal[
@@ -100,6 +102,12 @@ class Model:
     _origin: Origin | None = field(default=None, repr=False)
     _agent: str | None = field(default=None, repr=False)
     _seen_blocking: dict[float | None, str] = field(default_factory=dict, repr=False, init=False)
+
+    @cached_property
+    def _preparation(self) -> Preparation:
+        from workbench.simulate.run import Preparation
+
+        return Preparation(self.automaton)
 
     # What it is
 
@@ -225,7 +233,7 @@ class Model:
 
         count("runs", runs)
         recipe = recipe_of(self.automaton, self.parameters, runs, choices)
-        return Simulation(self.automaton, recipe, runs, self.externs)
+        return Simulation(self.automaton, recipe, runs, self.externs, self._preparation)
 
     def looks_ahead(self, formula: str) -> float:
         """How long a run must be to decide a temporal formula; infinite if no length is sure

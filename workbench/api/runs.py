@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -145,7 +145,7 @@ class Run:
     def __getitem__(self, key: str | slice) -> Array | Run:
         if isinstance(key, str):
             self._check(key)
-            return _joined([_course(s, key, t) for s, t in self._parts()])
+            return _joined([_Courses(s, [key], t)[key] for s, t in self._parts()])
         if not isinstance(key, slice):
             raise TypeError('a run is asked by name, run["x"], or by time, run[2:5]; see at(t)')
         if key.step is not None:
@@ -213,7 +213,8 @@ class Run:
         are further than `gap` from each other."""
         parts = [(segment, _refined(times, gap)) for segment, times in self._parts()]
         times = np.concatenate([t for _, t in parts] or [np.empty(0)])
-        return times, {n: _joined([_course(s, n, t) for s, t in parts]) for n in self.variables}
+        courses = [_Courses(segment, self.variables, t) for segment, t in parts]
+        return times, {n: _joined([course[n] for course in courses]) for n in self.variables}
 
     def before(self, t: float) -> dict[str, Scalar]:
         """Every variable at a time, before the jumps that happen then."""
@@ -229,8 +230,9 @@ class Run:
         starts = np.array([s.start for s in self.trace.segments])
         places = np.maximum(np.searchsorted(starts, asked, side="right") - 1, 0)
         parts = [
-            (places == k, _course(self.trace.segments[k], name, asked[places == k]))
+            (here, _Courses(self.trace.segments[k], [name], asked[here])[name])
             for k in np.unique(places)
+            for here in [places == k]
         ]
         kinds = {part.dtype for _, part in parts} or {np.dtype(np.float64)}
         found = np.empty(len(asked), dtype=kinds.pop() if len(kinds) == 1 else object)
@@ -444,38 +446,61 @@ def _refined(times: Floats, gap: float) -> Floats:
     return np.append(np.repeat(times[:-1], parts) + share * np.repeat(gaps, parts), times[-1])
 
 
-def _course(segment: Segment, name: str, times: Floats) -> Array:
-    """A variable at times of one segment, with the same arithmetic as `Segment.state`."""
-    if name in segment.flowing:
-        return _polynomials(segment, segment.flowing.index(name), times)
-    if name == "time":
-        return times.copy()
-    if name in segment.held and name not in segment.inputs and name not in segment.derived:
-        value = segment.held[name]
-        return np.full(len(times), value, dtype=object if isinstance(value, str) else None)
-    if name in segment.derived and (course := _defined(segment, name, times)) is not None:
-        return course
-    found = [segment.valuation(t).get(name, math.nan) for t in times.tolist()]
-    return np.array(found, dtype=object if any(isinstance(v, str) for v in found) else None)
+class _Courses:
+    """Variables at times of one segment, with the same arithmetic as `Segment.state`; what they
+    are made of is computed once."""
 
+    def __init__(self, segment: Segment, names: Iterable[str], times: Floats):
+        self._segment, self._times = segment, times
+        self._known: dict[str, Array] = {"time": times.copy()}
+        flowing = sorted(self._all_used(names).intersection(segment.flowing))
+        places = np.array([segment.flowing.index(name) for name in flowing], dtype=np.int64)
+        self._known.update(zip(flowing, _polynomials(segment, places, times), strict=True))
 
-def _defined(segment: Segment, name: str, times: Floats) -> Floats | None:
-    """A variable that an equation defines from others, by compiled arithmetic; None where it is
-    no number, or what it is made of is none or comes from outside."""
-    definition = segment.derived[name]
-    used = free_variables(definition) - {TIME}
-    if not used <= {*segment.flowing, *segment.held, *segment.derived} or segment.externals:
-        return None
-    if not _is_number(definition):
-        return None
-    columns = {n: _course(segment, n, times) for n in used}
-    if any(column.dtype != np.float64 for column in columns.values()):
-        return None
-    calculator = _calculator(definition)
-    rows = zip(times.tolist(), *(columns[n].tolist() for n in calculator.names), strict=True)
-    names = (TIME, *calculator.names)
-    found = np.array([calculator(dict(zip(names, row, strict=True)))[0] for row in rows])
-    return np.where(np.isfinite(found), found, np.nan)
+    def _all_used(self, names: Iterable[str]) -> set[str]:
+        """These variables and all that equations make them of."""
+        found: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                definition = self._segment.derived.get(name)
+                waiting += free_variables(definition) if definition is not None else ()
+        return found
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._known:
+            self._known[name] = self._course(name)
+        return self._known[name]
+
+    def _course(self, name: str) -> Array:
+        segment, times = self._segment, self._times
+        if name in segment.held and name not in segment.inputs and name not in segment.derived:
+            value = segment.held[name]
+            return np.full(len(times), value, dtype=object if isinstance(value, str) else None)
+        if name in segment.derived and (course := self._defined(name)) is not None:
+            return course
+        found = [segment.valuation(t).get(name, math.nan) for t in times.tolist()]
+        return np.array(found, dtype=object if any(isinstance(v, str) for v in found) else None)
+
+    def _defined(self, name: str) -> Floats | None:
+        """A variable that an equation defines from others, by compiled arithmetic; None where it
+        is no number, or what it is made of is none or comes from outside."""
+        segment, definition = self._segment, self._segment.derived[name]
+        used = free_variables(definition) - {TIME}
+        if not used <= {*segment.flowing, *segment.held, *segment.derived} or segment.externals:
+            return None
+        if not _is_number(definition):
+            return None
+        columns = {n: self[n] for n in used}
+        if any(column.dtype != np.float64 for column in columns.values()):
+            return None
+        calculator = _calculator(definition)
+        names = (TIME, *calculator.names)
+        rows = zip(self._times.tolist(), *(columns[n].tolist() for n in names[1:]), strict=True)
+        found = np.array([calculator(dict(zip(names, row, strict=True)))[0] for row in rows])
+        return np.where(np.isfinite(found), found, np.nan)
 
 
 def _is_number(definition: Expression) -> bool:
@@ -493,26 +518,27 @@ def _calculator(definition: Expression) -> Calculator:
     return Calculator([definition], {}, {})
 
 
-def _polynomials(segment: Segment, variable: int, times: Floats) -> Floats:
+def _polynomials(segment: Segment, places: Array, times: Floats) -> Floats:
+    """The flowing variables at these places, a row for each, at times of their segment."""
+    final = np.array([segment.final[place] for place in places.tolist()])
+    found: Floats = np.repeat(final[:, None], len(times), axis=1)
     count = len(segment.degrees)
-    found: Floats = np.full(len(times), segment.final[variable])
-    if not count:
+    if not count or not len(places):
         return found
     ends: Floats = np.frombuffer(segment.times, dtype=np.float64)
-    degrees = np.frombuffer(segment.degrees, dtype=segment.degrees.typecode)
+    degrees = np.frombuffer(segment.degrees, dtype=segment.degrees.typecode).astype(np.int64)
     coefficients: Floats = np.frombuffer(segment.coefficients, dtype=np.float64)
-    sizes = len(segment.flowing) * (degrees.astype(np.int64) + 1)
-    beginnings = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    sizes = len(segment.flowing) * (degrees + 1)
+    beginnings = np.cumsum(sizes) - sizes
     pieces = np.clip(np.searchsorted(ends, times, side="right") - 1, 0, count - 1)
+    elapsed, inside = times - ends[pieces], times < segment.end
     for degree in np.unique(degrees[pieces]).tolist():
-        here = (degrees[pieces] == degree) & (times < segment.end)
-        piece = pieces[here]
-        elapsed = times[here] - ends[piece]
-        first = beginnings[piece] + variable * (degree + 1)
+        here = np.flatnonzero((degrees[pieces] == degree) & inside)
+        first = beginnings[pieces[here]] + places[:, None] * (degree + 1)
         value = coefficients[first + degree]
         for power in range(degree - 1, -1, -1):
-            value = value * elapsed + coefficients[first + power]
-        found[here] = value
+            value = value * elapsed[here] + coefficients[first + power]
+        found[:, here] = value
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from workbench.api.asked import RequestError, read_formula
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from workbench.api.runs import Run
     from workbench.api.validation import Validated
     from workbench.models.automaton import Automaton
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.simulate.many_runs import Summary as Summary
     from workbench.simulate.monitoring.stl import Formula
     from workbench.simulate.recipe import Recipe
+    from workbench.simulate.run import Preparation
     from workbench.simulate.stepping.externs import Externs
     from workbench.simulate.stepping.methods import Method
 
@@ -37,6 +40,7 @@ class Simulation:
     recipe: Recipe = field(repr=False)
     runs: int = 1
     externs: Externs = field(default_factory=dict, repr=False)
+    preparation: Preparation | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self._formula  # noqa: B018 (what is no formula is refused at once)
@@ -156,7 +160,8 @@ class Simulation:
     def _maker(self) -> RunMaker:
         from workbench.simulate.many_runs import RunMaker
 
-        return RunMaker(self._asked, self.recipe, self._formula)
+        at_hand = self.preparation if self._asked is self.automaton else None
+        return RunMaker(self._asked, self.recipe, self._formula, at_hand)
 
     def _unfed(self) -> Iterator[str]:
         for given in self.automaton.inputs:
@@ -199,6 +204,15 @@ def recorded_run(
     changes = {"method": method, "until": until, "sliding": sliding}
     recipe = replace(recipe, **{n: v for n, v in changes.items() if v is not None})  # type: ignore[arg-type]
     return Simulation(automaton, recipe, externs=externs)
+
+
+def recorded_parameters(text: str) -> Mapping[str, Fraction]:
+    """The values that the model of a recording was loaded with. Raises ModelError where the text
+    is no recording."""
+    from workbench.simulate.recipe import read_recorded
+
+    _, recipe, _ = read_recorded(text)
+    return {} if recipe is None else recipe.model_parameters
 
 
 def read_text(path: str | Path, argument: str) -> str:

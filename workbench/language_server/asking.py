@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from workbench import Document, Span
-from workbench.language_server.workers import RefusedError, Worker
+from workbench.workers.crew import Refusal, WorkerDied
 
 if TYPE_CHECKING:
     from workbench.api.document import Claim
@@ -24,8 +24,6 @@ VERDICTS = "charon/verdicts"
 """The notification that tells the editor what is known of the claims of a document."""
 PICTURES = ".workbench"
 """The folder beside a model for pictures of runs and for reports."""
-MAX_IDLE = 2
-"""How many processes wait for the next job."""
 
 _SIGNS = {"verified": "✓", "falsified": "✗", "unknown": "?"}
 
@@ -77,7 +75,6 @@ class Jobs:
 
     def __init__(self, server: Server):
         self._server = server
-        self._idle: list[Worker] = []
         self._known: dict[str, dict[tuple[str, str], Known]] = {}
         self._numbers = count(1)
 
@@ -234,23 +231,18 @@ class Jobs:
         """Have a process do something while the editor is told how far it is; None where it was
         called off or has no result, which the user is told."""
         whole = {"name": document.name, "texts": dict(document.files), **request}
-        worker = self._idle.pop() if self._idle else Worker()
         progress = await self._progress(title)
-        work = asyncio.ensure_future(worker.do(task, whole, progress.report))
+        work = asyncio.ensure_future(self._server.crew.do(task, whole, progress.report))
         progress.ends(work)
         try:
             found: dict[str, Any] = await work
         except asyncio.CancelledError:
             return None
-        except RefusedError as refusal:
-            self._say(str(refusal), types.MessageType.Error)
+        except (Refusal, WorkerDied) as problem:
+            self._say(str(problem), types.MessageType.Error)
             return None
         finally:
             progress.end()
-            if len(self._idle) < MAX_IDLE:
-                self._idle.append(worker)
-            else:
-                await worker.end()
         return found
 
     async def _progress(self, title: str) -> _Progress:
@@ -271,11 +263,6 @@ class Jobs:
         else:
             self._say(f"wrote {path}", types.MessageType.Info)
 
-    async def end(self) -> None:
-        """End the processes that wait."""
-        while self._idle:
-            await self._idle.pop().end()
-
 
 class _Progress:
     """What the editor shows of a job, and its button to call it off."""
@@ -292,7 +279,7 @@ class _Progress:
             called_off = self._server.work_done_progress.tokens[self._token]
             called_off.add_done_callback(lambda _: work.cancel())
 
-    def report(self, words: str) -> None:
+    async def report(self, words: str) -> None:
         """Say how far it is."""
         if self._token is not None:
             report = types.WorkDoneProgressReport(message=words)

@@ -13,8 +13,8 @@ from lsprotocol import types
 
 from workbench import Diagnostic, Span
 from workbench.language_server.documents import Open, name_of
-from workbench.language_server.worker import diagnostic_of
-from workbench.language_server.workers import RefusedError, Worker
+from workbench.language_server.tasks import diagnostic_of
+from workbench.workers.crew import Crew, Refusal, WorkerDied
 
 if TYPE_CHECKING:
     from workbench.language_server.server import Server
@@ -62,9 +62,8 @@ def add_to(server: Server) -> None:
 class Checks:
     """What is wrong with the open documents."""
 
-    def __init__(self, server: Server):
-        self._server = server
-        self._worker = Worker()
+    def __init__(self, server: Server, crew: Crew):
+        self._server, self._crew = server, crew
         self._meaning: dict[str, list[Diagnostic]] = {}
         self._settled: dict[str, bool] = {}  # whether the meaning is that of the text as it is
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -155,8 +154,8 @@ class Checks:
             self._begun[name] = asyncio.get_running_loop().time()
             try:
                 request = {"name": name, "texts": dict(document.files)}
-                answer = await self._worker.do("check", request)
-            except RefusedError:
+                answer = await self._crew.do("check", request)
+            except (Refusal, WorkerDied):
                 return
             finally:
                 self._begun.pop(name, None)
@@ -188,7 +187,7 @@ class Checks:
         """Stop checking."""
         for task in self._tasks.values():
             task.cancel()
-        await self._worker.end()
+        await self._crew.end()
 
 
 def carried(

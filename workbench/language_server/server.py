@@ -26,9 +26,14 @@ from workbench.language_server import asking, checking, drawing, looking, writin
 from workbench.language_server.documents import Documents, name_of
 from workbench.language_server.plain import Plain
 from workbench.language_server.positions import Place, Positions
+from workbench.workers.crew import Crew, Work
 
 FEATURES = (checking, writing, looking, asking, drawing)
 """The modules that add what editors can ask."""
+TASKS = "workbench.language_server.tasks"
+"""What the workers do."""
+MAX_AT_ONCE = 8
+"""How many claims are decided at once; others wait."""
 
 
 class _Protocol(LanguageServerProtocol):
@@ -46,7 +51,7 @@ class _Protocol(LanguageServerProtocol):
 class Server(LanguageServer):
     """A session with one editor."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: float) -> None:
         super().__init__(
             "workbench",
             workbench.__version__,
@@ -54,7 +59,8 @@ class Server(LanguageServer):
             converter_factory=_converter,
         )
         self.documents = Documents()
-        self.checks = checking.Checks(self)
+        self.crew = Crew(Work(TASKS, memory), at_once=MAX_AT_ONCE)
+        self.checks = checking.Checks(self, Crew(Work(TASKS, memory)))
         self.jobs = asking.Jobs(self)
         for feature in FEATURES:
             feature.add_to(self)
@@ -99,7 +105,7 @@ class Server(LanguageServer):
         @self.feature(types.SHUTDOWN)
         async def end(params: None) -> None:
             await self.checks.end()
-            await self.jobs.end()
+            await self.crew.end()
 
     def _take_folders(self) -> None:
         known = [folder.uri for folder in self.workspace.folders.values()]
@@ -117,11 +123,11 @@ def _converter() -> Any:
     return converter
 
 
-def run(log: Path | None = None) -> None:
+def run(memory: float, log: Path | None = None) -> None:
     """Serve the editor on standard input and output until it says so; defects are written to the
-    log, or to standard error."""
+    log, or to standard error. Each worker may have `memory`, in gigabytes."""
     logging.basicConfig(level=logging.ERROR, filename=log)
     gc.set_threshold(50_000, 50, 50)  # what is known of texts has few cycles, and is large
     with os.fdopen(os.dup(1), "wb") as messages:
         os.dup2(2, 1)  # nothing else may write among the messages
-        Server().start_io(stdout=messages)
+        Server(memory).start_io(stdout=messages)

@@ -57,14 +57,15 @@ def missing_page() -> str:
     return "it was left out when the workbench was built"
 
 
-def application(root: Path, token: str, port: int) -> ASGIApp:
-    """The application for a project folder, behind its gate."""
-    return Gate(_Application(root).app, token, port)
+def application(root: Path, token: str, port: int, memory: float) -> ASGIApp:
+    """The application for a project folder, behind its gate; `memory` is what each of its workers
+    may have, in gigabytes."""
+    return Gate(_Application(root, memory).app, token, port)
 
 
 class _Application:
-    def __init__(self, root: Path):
-        self._root = root
+    def __init__(self, root: Path, memory: float):
+        self._root, self._memory = root, memory
         self.project: Project
         self._pages = 0
         json_routes: list[tuple[str, str, Callable[[Request], Any]]] = [
@@ -106,7 +107,7 @@ class _Application:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        self.project = Project(self._root)
+        self.project = Project(self._root, self._memory)
         await self.project.warm_up()
         try:
             yield

@@ -1,8 +1,8 @@
 """Answers while somebody drags a slider: one worker that stays warm, and only what is wanted now.
 
-Of every page and channel at most one request waits: the newest. What is being computed is told when
-it is done, so that pictures move while one drags; a request that takes long is broken off as soon
-as the page wants something else.
+Of every page and channel at most one request waits: the newest. What is being computed is told as
+far as it is done, so that pictures move while one drags. Where the page wants something newer, a
+part of the answer is enough after a moment, and what takes long is broken off.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.server.workers import Crew, Refusal, Worker, WorkerDied
+from workbench.workers.crew import Crew, Refusal, Worker, WorkerDied
+
+SHARE = 0.06
+"""Seconds after which a part of what is wanted is enough for a page that has a newer request."""
 
 PATIENCE = 1.0
-"""Seconds after which a request makes way for a newer one of the same page."""
+"""Seconds after which a request is broken off for a newer one of the same page."""
 
 LONGEST = 60.0
 """Seconds after which a request is given up."""
@@ -34,6 +37,7 @@ class _Wanted:
     request: Mapping[str, Any]
     answer: Answer
     begun: float = field(default=0.0)
+    worker: Worker | None = None
 
 
 class Interactive:
@@ -53,15 +57,20 @@ class Interactive:
         self._waiting[source, task] = wanted
         self._something.set()
         now = self._current
-        if now is not None and (now.source, now.task) == (source, task) and self._asking:
-            left = max(0.0, now.begun + PATIENCE - time.monotonic())
-            asyncio.get_running_loop().call_later(left, self._make_way, now)
+        if now is not None and (now.source, now.task) == (source, task):
+            passed, loop = time.monotonic() - now.begun, asyncio.get_running_loop()
+            loop.call_later(max(0.0, SHARE - passed), self._make_way, now, False)
+            loop.call_later(max(0.0, PATIENCE - passed), self._make_way, now, True)
 
-    def _make_way(self, slow: _Wanted) -> None:
-        """Break off a request that is still being computed while a newer one waits."""
+    def _make_way(self, slow: _Wanted, at_once: bool) -> None:
+        """End a request that is still being computed while a newer one waits."""
         newer = (slow.source, slow.task) in self._waiting
-        if newer and self._current is slow and self._asking is not None:
+        if not newer or self._current is not slow or self._asking is None:
+            return
+        if at_once:
             self._asking.cancel()
+        elif slow.worker is not None:
+            asyncio.create_task(slow.worker.hurry())  # noqa: RUF006 (nobody waits for it)
 
     def forget(self, source: object) -> None:
         """The page is gone."""
@@ -99,21 +108,20 @@ class Interactive:
                 await wanted.answer(answer)
 
     async def _answer_of(self, wanted: _Wanted) -> Mapping[str, Any]:
-        worker: Worker = await self._crew.worker()
+        async def told(part: Any) -> None:
+            await wanted.answer({"part": part})
+
         try:
-            async with asyncio.timeout(LONGEST):
-                result = await worker.ask(wanted.task, wanted.request)
+            async with self._crew.lent() as worker, asyncio.timeout(LONGEST):
+                wanted.worker = worker
+                result = await worker.ask(wanted.task, wanted.request, told)
         except Refusal as refusal:
-            await self._crew.give_back(worker)
             return {"error": refusal.data}
         except TimeoutError:
-            await worker.kill()
             return {"error": {"message": f"this takes more than {LONGEST:g} s: ask for less"}}
         except WorkerDied as death:
             return {"error": {"message": str(death)}}
         except asyncio.CancelledError:
-            await worker.kill()
             asyncio.create_task(self._crew.warm_up())  # noqa: RUF006 (nobody waits for it)
             raise
-        await self._crew.give_back(worker)
         return {"result": result}

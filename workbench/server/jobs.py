@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import os
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -25,7 +24,7 @@ from workbench.server.drafts import Drafts
 from workbench.server.folder import Folder, FolderError
 from workbench.server.requests import JobRequest
 from workbench.server.results import Question, Result, Results, digest
-from workbench.server.workers import Crew, Refusal, Worker, WorkerDied
+from workbench.workers.crew import Crew, Refusal, Worker, WorkerDied
 
 LOG = logging.getLogger("workbench.server")
 
@@ -97,13 +96,12 @@ class Jobs:
         self,
         folder: Folder,
         drafts: Drafts,
+        crew: Crew,
         changed: Callable[[Job], None],
-        at_once: int | None = None,
     ):
         self._folder, self._drafts, self._changed = folder, drafts, changed
         self._results = Results(folder)
-        self._crew = Crew(folder.root)
-        self._room = asyncio.Semaphore(at_once or max(2, (os.cpu_count() or 2) - 1))
+        self._crew = crew
         self._jobs: dict[str, Job] = {}
         self._working: dict[str, asyncio.Task[None]] = {}
         self._numbers = itertools.count(1)
@@ -191,38 +189,25 @@ class Jobs:
         for working in list(self._working.values()):
             working.cancel()
         await asyncio.gather(*self._working.values(), return_exceptions=True)
-        await self._crew.end()
 
     # How it is done
 
     async def _work(self, job: Job, do: Callable[[Job, Worker], Awaitable[None]]) -> None:
-        worker: Worker | None = None
         try:
-            async with self._room:
+            async with self._crew.lent() as worker:
                 self._enter(job, "running")
-                worker = await self._crew.worker()
                 await do(job, worker)
-                await self._crew.give_back(worker)
             self._enter(job, "done")
         except asyncio.CancelledError:
-            await self._stop(worker)
             self._enter(job, "cancelled")
         except Refusal as refusal:
-            if worker is not None:
-                await self._crew.give_back(worker)
             job.error = refusal.data
             self._enter(job, "failed")
         except (WorkerDied, FolderError, OSError) as error:
-            await self._stop(worker)
             job.error = {"message": str(error)}
             self._enter(job, "failed")
         finally:
             self._working.pop(job.id, None)
-
-    @staticmethod
-    async def _stop(worker: Worker | None) -> None:
-        if worker is not None:
-            await worker.kill()
 
     def _enter(self, job: Job, state: str) -> None:
         job.state = state
@@ -297,7 +282,7 @@ class Jobs:
         return digest(self._folder, against) if "." in against else ""
 
     async def _ask(self, job: Job, worker: Worker, question: Question) -> Mapping[str, Any]:
-        def told(event: Mapping[str, Any]) -> None:
+        async def told(event: Mapping[str, Any]) -> None:
             job.progress.append({"property": question.claim, **event})
             del job.progress[:-MAX_PROGRESS]
             self._changed(job)

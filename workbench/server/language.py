@@ -29,13 +29,15 @@ class LanguageServer:
         self._listening = asyncio.create_task(self._listen(say))
 
     @classmethod
-    async def start(cls, folder: Path, say: Say) -> LanguageServer:
+    async def start(cls, folder: Path, memory: float, say: Say) -> LanguageServer:
         """A new process; `say` is told every message of it, and None when it has ended."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "workbench",
             "lsp",
+            "--memory",
+            str(memory),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             cwd=folder,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,10 @@ from workbench.server.drafts import Drafts
 from workbench.server.folder import Folder
 from workbench.server.interactive import Interactive
 from workbench.server.jobs import Job, Jobs
-from workbench.server.workers import Crew
+from workbench.workers.crew import Crew, Work
+
+TASKS = "workbench.server.tasks"
+"""What the workers do."""
 
 LOOK_EVERY = 0.5
 """Seconds between two looks at the files."""
@@ -49,11 +53,14 @@ class Mailbox:
 class Project:
     """What all pages on one folder share."""
 
-    def __init__(self, root: Path):
+    def __init__(self, root: Path, memory: float):
+        self.memory = memory
         self.folder = Folder(root)
         self.drafts = Drafts(self.folder)
-        self.jobs = Jobs(self.folder, self.drafts, self._job_changed)
-        self._crew = Crew(self.folder.root, most_idle=2)
+        work = Work(TASKS, memory, self.folder.root)
+        self._job_crew = Crew(work, at_once=max(2, (os.cpu_count() or 2) - 1))
+        self._crew = Crew(work)
+        self.jobs = Jobs(self.folder, self.drafts, self._job_crew, self._job_changed)
         self.interactive = Interactive(self._crew)
         self._pages: dict[object, Mailbox] = {}
         self._seen = self._look()
@@ -69,6 +76,7 @@ class Project:
         await self.interactive.end()
         await self.jobs.end()
         await self._crew.end()
+        await self._job_crew.end()
 
     # Pages
 

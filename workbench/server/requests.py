@@ -192,6 +192,8 @@ _SIMULATION: Mapping[str, Check] = {
     "own_clocks": _flag,
     "stop_on_violation": _flag,
 }
+_PARTS: Mapping[str, Check] = {**_SIMULATION, "first": _whole(0, MAX_RUNS - 1)}
+_REPLAY: Mapping[str, Check] = {**_MODEL, "trace": _text()}
 _WHY: Mapping[str, Check] = {
     **_SIMULATION,
     "run": _whole(0, MAX_RUNS - 1),
@@ -261,15 +263,19 @@ def _check_against(folder: Folder, options: Mapping[str, Any]) -> None:
         _model_path(folder, options["against"])
 
 
-def read_simulation(folder: Folder, data: Any, *, why: bool = False) -> dict[str, Any]:
-    """A simulation, or what is asked of a moment of one. Raises `FolderError`."""
-    found = _checked(data, _WHY if why else _SIMULATION, "a simulation")
+def read_simulation(folder: Folder, data: Any, channel: str = "simulate") -> dict[str, Any]:
+    """A simulation, in parts if it says which run is told `first`; or a recorded run to `replay`,
+    or what is asked of a moment of a run (`why`). Raises `FolderError`."""
+    known = {"simulate": _PARTS, "replay": _REPLAY, "why": _WHY}[channel]
+    found = _checked(data, known, "a simulation")
     if "model" in found:
         _model_path(folder, found["model"])
     elif "text" not in found:
         raise BadRequestError("a simulation has a model (its path in the project) or a text")
-    if why and "time" not in found:
+    if channel == "why" and "time" not in found:
         raise BadRequestError("a time of the run is asked about")
+    if channel == "replay" and "trace" not in found:
+        raise BadRequestError("a recorded run is named: `trace`, its path in the project")
     if "trace" in found:
         folder.shown(found["trace"])
     return found

@@ -59,19 +59,21 @@ def token_of(root: Path) -> str:
     return token
 
 
-def serve(root: Path, port: int | None, announce: Callable[[str], None]) -> None:
-    """Serve a project folder until an interrupt; `announce` is told the address."""
+def serve(root: Path, port: int | None, memory: float, announce: Callable[[str], None]) -> None:
+    """Serve a project folder until an interrupt; `announce` is told the address, and `memory` is
+    what each worker may have, in gigabytes."""
     bound = bind(port)
     number = bound.getsockname()[1]
     token = token_of(root)
     logging.basicConfig(format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
     config = uvicorn.Config(
-        application(root, token, number),
+        application(root, token, number, memory),
         log_config=None,
         access_log=False,
         server_header=False,
         ws="websockets-sansio",
         ws_max_size=MAX_FRAME,
+        ws_per_message_deflate=False,  # nothing is gained on one machine, and pictures would wait
         h11_max_incomplete_event_size=65536,
         limit_concurrency=200,
         timeout_graceful_shutdown=3,

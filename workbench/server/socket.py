@@ -65,11 +65,11 @@ class Page:
         try:
             frame = json.loads(message.get("text") or "")
             channel = frame["channel"]
-            hear = {"lsp": self._hear_lsp, "simulate": self._ask, "why": self._ask}[channel]
+            hear = _HEARD[channel]
         except (ValueError, KeyError, TypeError, RecursionError):
             await self._fault("a frame is an object of JSON with a known channel")
             return
-        await hear(frame)
+        await hear(self, frame)
 
     async def _fault(self, message: str) -> None:
         self._faults += 1
@@ -83,7 +83,9 @@ class Page:
             await self._fault("a frame of `lsp` has a message")
             return
         if self._language is None:
-            self._language = await LanguageServer.start(self._project.folder.root, self._say_lsp)
+            self._language = await LanguageServer.start(
+                self._project.folder.root, self._project.memory, self._say_lsp
+            )
         await self._language.send(frame["message"])
 
     async def _say_lsp(self, message: Any) -> None:
@@ -105,7 +107,7 @@ class Page:
 
         folder = self._project.folder
         try:
-            request = read_simulation(folder, frame.get("request"), why=channel == "why")
+            request = read_simulation(folder, frame.get("request"), channel)
             if "model" in request:
                 text = request.get("text")
                 request["digest"] = digest(folder, request["model"], text)
@@ -113,3 +115,12 @@ class Page:
             await answer({"error": {"message": str(error)}})
             return
         self._project.interactive.ask(self, channel, request, answer)
+
+
+_HEARD = {
+    "lsp": Page._hear_lsp,
+    "simulate": Page._ask,
+    "replay": Page._ask,
+    "why": Page._ask,
+}
+"""Who hears the frames of a channel."""

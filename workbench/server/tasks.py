@@ -10,19 +10,16 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 import workbench
-from workbench.api.data import (
-    diagnostic_data,
-    model_data,
-    refinement_data,
-    run_data,
-    verdict_data,
-)
+from workbench.api.data import model_data, refinement_data, run_data, verdict_data
+from workbench.api.simulation import Simulation, read_text, recorded_parameters
+from workbench.workers.process import Refused, Request, Tell
 
-Tell = Callable[[str], None]
 Value = TypeVar("Value")
 
 KEPT_MODELS = 16
@@ -32,19 +29,20 @@ POINTS = 1200
 
 FEWEST_POINTS = 80
 
+PROGRESS_EVERY = 0.1
+"""Seconds between two events of progress, unless the method changes."""
+
+_CHOOSING = (
+    *("model", "text", "agent", "parameters", "digest"),
+    *("initial", "inputs", "until", "runs", "seed", "own_clocks", "stop_on_violation"),
+)
+"""What determines the runs of a request."""
+
 _SMALL = """
 mode Still() { write analog real x; diff { d(x) == 1; } inv { x <= 2 } }
 mode Top() { write analog real x; mode still = Still(); trans from init to still; }
 agent Small() { private analog real x; init { x = 0; } mode top = Top(); assert "a" { x <= 3 } }
 """
-
-
-class Refused(Exception):  # noqa: N818 (an answer, not a defect)
-    """A request that has no result, with what the page is told instead."""
-
-    def __init__(self, data: dict[str, Any]):
-        super().__init__(data)
-        self.data = data
 
 
 class _Unsaved:
@@ -75,15 +73,34 @@ class _Latest(OrderedDict[str, Value]):
         return value
 
 
+class _Made:
+    """The runs of a simulation, each made when it is wanted."""
+
+    def __init__(self, how: Simulation):
+        self._how = how
+        self._runs: dict[int, workbench.Run] = {}
+
+    def __len__(self) -> int:
+        return len(self._how.seeds)
+
+    def run(self, place: int) -> workbench.Run:
+        """The run at a place."""
+        if place not in self._runs:
+            self._runs[place] = self._how.run(self._how.seeds[place])
+        return self._runs[place]
+
+
 class Tasks:
     """The tasks of one worker, by name."""
 
     def __init__(self) -> None:
         self._models: _Latest[workbench.Model] = _Latest(KEPT_MODELS)
-        self._runs: _Latest[workbench.Runs] = _Latest(KEPT_RUNS)
-        self._tasks: Mapping[str, Callable[[Mapping[str, Any], Tell], Any]] = {
+        self._runs: _Latest[_Made] = _Latest(KEPT_RUNS)
+        self._parameters: _Latest[Mapping[str, Fraction]] = _Latest(KEPT_RUNS)
+        self._tasks: Mapping[str, Callable[[Request, Tell], Any]] = {
             "describe": self._describe,
             "simulate": self._simulate,
+            "replay": self._replay,
             "why": self._why,
             "verify": self._verify,
             "falsify": self._falsify,
@@ -91,107 +108,120 @@ class Tasks:
             "confirm": self._confirm,
             "report": self._report,
         }
+        # What the first request would wait for: load what runs are made with.
+        self.do("simulate", {"text": _SMALL, "until": 1.0}, lambda _: True)
 
-    def warm_up(self) -> None:
-        """Do once what the first request would wait for: load what runs are made with."""
-        self.do("simulate", {"text": _SMALL, "until": 1.0}, lambda _: None)
-
-    def do(self, name: str, request: Mapping[str, Any], tell: Tell) -> Any:
-        """The result of a task. Raises `Refused`."""
-        try:
-            return self._tasks[name](request, tell)
-        except workbench.ModelError as error:
-            diagnostics = [diagnostic_data(d) for d in error.diagnostics]
-            raise Refused({"message": error.render(), "diagnostics": diagnostics}) from None
-        except ValueError as error:
-            raise Refused({"message": str(error)}) from None
+    def do(self, task: str, request: Request, tell: Tell) -> Any:
+        """The result of a task. Raises Refused, ModelError or ValueError."""
+        return self._tasks[task](request, tell)
 
     # Models
 
-    def _model(self, request: Mapping[str, Any]) -> workbench.Model:
+    def _model(self, request: Request) -> workbench.Model:
         """The model of a request, `digest` being the fingerprint of all texts that it has."""
         given = {k: request.get(k) for k in ("model", "text", "agent", "parameters", "digest")}
         return self._models.get_or_make(json.dumps(given), lambda: _loaded(request))
 
-    def _describe(self, request: Mapping[str, Any], _: Tell) -> Any:
+    def _describe(self, request: Request, _: Tell) -> Any:
         return model_data(self._model(request))
 
     # Runs
 
-    def _made(self, request: Mapping[str, Any]) -> workbench.Runs:
-        chosen = {k: v for k, v in request.items() if k not in ("run", "time", "before")}
-        return self._runs.get_or_make(json.dumps(chosen), lambda: self._simulated(request))
+    def _made(self, request: Request) -> _Made:
+        chosen = {k: v for k, v in request.items() if k in _CHOOSING}
+        return self._runs.get_or_make(json.dumps(chosen), lambda: self._simulation(request))
 
-    def _simulated(self, request: Mapping[str, Any]) -> workbench.Runs:
+    def _simulation(self, request: Request) -> _Made:
         options = {n: request[n] for n in ("until", "seed", "own_clocks") if n in request}
-        return self._model(request).simulate(
-            runs=request.get("runs", 1),
+        how = self._model(request).simulation(
+            request.get("runs", 1),
             initial=request.get("initial", {}),
             inputs=request.get("inputs", {}),
             stop_on_violation=request.get("stop_on_violation", False),
             **options,
         )
+        return _Made(how)
 
-    def _simulate(self, request: Mapping[str, Any], _: Tell) -> Any:
-        model, runs = self._model(request), self._made(request)
-        points = max(FEWEST_POINTS, min(400, POINTS // max(len(runs), 1)))
-        told = [run_data(run, points) for run in runs]
-        return {"runs": told, **model_data(model)}
+    def _simulate(self, request: Request, tell: Tell) -> Any:
+        """All runs at once; or, where they are wanted in parts, each as soon as it is made, the
+        one that is looked at first, until the rest is not wanted any more."""
+        model, made = self._model(request), self._made(request)
+        points = max(FEWEST_POINTS, min(400, POINTS // max(len(made), 1)))
+        if "first" not in request:
+            runs = [run_data(made.run(place), points) for place in range(len(made))]
+            return {"runs": runs, **model_data(model)}
+        first = min(request["first"], len(made) - 1)
+        places = [first, *(place for place in range(len(made)) if place != first)]
+        described = model_data(model)
+        for count, place in enumerate(places, 1):
+            part = {"place": place, "run": run_data(made.run(place), points)}
+            if not tell(part if count > 1 else {**part, **described}):
+                return {"made": count}
+        return {"made": len(made)}
 
-    def _why(self, request: Mapping[str, Any], _: Tell) -> Any:
+    def _replay(self, request: Request, _: Tell) -> Any:
+        """A recorded run with what is known of its model."""
+        model, run = self._recorded(request)
+        return {"run": run_data(run), **model_data(model)}
+
+    def _why(self, request: Request, _: Tell) -> Any:
         if "trace" in request:
-            run = self._replayed(request)
+            run = self._recorded(request)[1]
         else:
-            runs, number = self._made(request), request.get("run", 0)
-            if number >= len(runs):
-                told = f"there is no run {number}: they are counted from 0, {len(runs)} in all"
+            made, number = self._made(request), request.get("run", 0)
+            if number >= len(made):
+                told = f"there is no run {number}: they are counted from 0, {len(made)} in all"
                 raise Refused({"message": told})
-            run = runs[number]
+            run = made.run(number)
         moment = run.why(request["time"], before=request.get("before", False))
         return {**moment.data, "text": str(moment)}
 
-    def _replayed(self, request: Mapping[str, Any]) -> workbench.Run:
-        """A recorded run, made again: what it says is not taken for granted."""
-        model = self._model(request)
-        key = json.dumps([request["trace"], model.sha256])
-        return self._runs.get_or_make(
-            key, lambda: workbench.Runs((model.replay(request["trace"]),))
-        )[0]
+    def _recorded(self, request: Request) -> tuple[workbench.Model, workbench.Run]:
+        """A recorded run, made again, for what it says is not taken for granted; and its model
+        with the parameters that it was made with."""
+        text = read_text(request["trace"], "trace")
+        known = sha256(text.encode()).hexdigest()
+        given = self._parameters.get_or_make(known, lambda: recorded_parameters(text))
+        model = self._model({**request, "parameters": {n: str(v) for n, v in given.items()}})
+        key = json.dumps([known, model.sha256])
+        made = self._runs.get_or_make(key, lambda: _Made(model.recorded(request["trace"])))
+        return model, made.run(0)
 
     # Properties
 
-    def _verify(self, request: Mapping[str, Any], tell: Tell) -> Any:
+    def _verify(self, request: Request, tell: Tell) -> Any:
         model = self._model(request)
-        verdict = model.verify(request["property"], **request["options"], progress=tell)[0]
+        verdict = model.verify(request["property"], **request["options"], progress=timed(tell))[0]
         return _with_evidence(verdict, request)
 
-    def _falsify(self, request: Mapping[str, Any], tell: Tell) -> Any:
+    def _falsify(self, request: Request, tell: Tell) -> Any:
         model = self._model(request)
-        verdict = model.falsify(request["property"], **request["options"], progress=tell)[0]
+        verdict = model.falsify(request["property"], **request["options"], progress=timed(tell))[0]
         return _with_evidence(verdict, request)
 
-    def _refine(self, request: Mapping[str, Any], tell: Tell) -> Any:
+    def _refine(self, request: Request, tell: Tell) -> Any:
         options = dict(request["options"])
         other = _other(options.pop("against"))
-        found = self._model(request).refine(other, **options, progress=tell)
+        found = self._model(request).refine(other, **options, progress=timed(tell))
         data = refinement_data(found)
         if found.certificate is not None:
             data["certificate"] = request["evidence"] + ".certificate.json"
             found.save(data["certificate"])
         return data
 
-    def _report(self, request: Mapping[str, Any], tell: Tell) -> Any:
+    def _report(self, request: Request, tell: Tell) -> Any:
         model = self._model(request)
         path = request["page"]
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        found = model.report(path, *request["properties"], **request["options"], progress=tell)
+        given = {**request["options"], "progress": timed(tell)}
+        found = model.report(path, *request["properties"], **given)
         return {
             "path": path,
             "verdicts": [verdict_data(verdict) for verdict in found.verdicts],
             "contradictions": list(found.contradictions),
         }
 
-    def _confirm(self, request: Mapping[str, Any], _: Tell) -> bool:
+    def _confirm(self, request: Request, _: Tell) -> bool:
         """Whether evidence of an earlier session, read from its file, is accepted now."""
         model, answer, claim = self._model(request), request["answer"], request["property"]
         outcome = answer.get("outcome")
@@ -221,7 +251,7 @@ def _other(against: str) -> workbench.Model:
     return workbench.load(Path(against) if is_path else against)
 
 
-def _loaded(request: Mapping[str, Any]) -> workbench.Model:
+def _loaded(request: Request) -> workbench.Model:
     text, name = request.get("text"), request.get("model")
     source = Path(str(name)) if text is None else _Unsaved(text, name or "<text>")
     return workbench.load(
@@ -229,7 +259,7 @@ def _loaded(request: Mapping[str, Any]) -> workbench.Model:
     )
 
 
-def _with_evidence(verdict: workbench.Verdict, request: Mapping[str, Any]) -> dict[str, Any]:
+def _with_evidence(verdict: workbench.Verdict, request: Request) -> dict[str, Any]:
     """The verdict, its evidence written into files of the project."""
     data = verdict_data(verdict)
     if verdict.is_verified:
@@ -241,14 +271,19 @@ def _with_evidence(verdict: workbench.Verdict, request: Mapping[str, Any]) -> di
     return data
 
 
-def timed(tell: Callable[[dict[str, Any]], None]) -> Tell:
-    """Progress in words becomes events: which method, what it does, and when."""
+def timed(tell: Tell) -> Callable[[str], None]:
+    """Progress in words becomes events, not too many: which method, what it does, and when."""
     begun = time.monotonic()
+    last, last_method = -PROGRESS_EVERY, ""
 
     def say(text: str) -> None:
-        method, colon, rest = text.partition(": ")
-        known = colon and method.isidentifier()
-        told = {"method": method if known else "", "text": rest if known else text}
-        tell({**told, "seconds": round(time.monotonic() - begun, 2)})
+        nonlocal last, last_method
+        head, colon, rest = text.partition(": ")
+        known = colon and head.isidentifier()
+        method, seconds = head if known else "", time.monotonic() - begun
+        if seconds - last < PROGRESS_EVERY and method == last_method:
+            return
+        last, last_method = seconds, method
+        tell({"method": method, "text": rest if known else text, "seconds": round(seconds, 2)})
 
     return say

@@ -9,6 +9,7 @@ import click
 from workbench.cli.arguments import output_options
 from workbench.cli.console import Console
 from workbench.cli.exit_codes import ExitCode
+from workbench.cli.limits import memory_option
 
 
 @click.command("lsp")
@@ -18,13 +19,15 @@ from workbench.cli.exit_codes import ExitCode
     metavar="FILE",
     help="Write defects of the server to a file instead of standard error.",
 )
+@memory_option
 @output_options
 @click.pass_obj
-def command(console: Console, log: Path | None) -> ExitCode:
+def command(console: Console, log: Path | None, memory: float) -> ExitCode:
     """Serve an editor over the Language Server Protocol.
 
     Editors start it and speak to it on standard input and output; it is of no use by hand. How
-    editors are set up is told in docs/editors.md.
+    editors are set up is told in docs/editors.md. Each process that checks or decides has the
+    memory of --memory.
 
     \b
     Example:
@@ -32,5 +35,5 @@ def command(console: Console, log: Path | None) -> ExitCode:
     """
     from workbench.language_server.server import run
 
-    run(log)
+    run(memory, log)
     return ExitCode.OK

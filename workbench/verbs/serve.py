@@ -9,6 +9,7 @@ import click
 from workbench.cli.arguments import output_options
 from workbench.cli.console import Console
 from workbench.cli.exit_codes import ExitCode
+from workbench.cli.limits import memory_option
 
 
 @click.command("serve")
@@ -24,13 +25,17 @@ from workbench.cli.exit_codes import ExitCode
     help="The port on this machine.  [default: 8421, or the next that is free]",
 )
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@memory_option
 @output_options
 @click.pass_obj
-def command(console: Console, folder: Path, port: int | None, no_browser: bool) -> ExitCode:
+def command(
+    console: Console, folder: Path, port: int | None, no_browser: bool, memory: float
+) -> ExitCode:
     """Open a project folder in the browser.
 
     Write, draw, run, prove and look in one page. The server answers this machine alone, and only
     who has the token of the address that it prints. Ctrl-C ends it; what was typed is kept.
+    Each process that simulates or decides has the memory of --memory.
 
     \b
     Example:
@@ -58,7 +63,7 @@ def command(console: Console, folder: Path, port: int | None, no_browser: bool) 
             webbrowser.open(address)
 
     try:
-        serve(folder, port, announce)
+        serve(folder, port, memory, announce)
     except OSError as error:
         reason = error.strerror or str(error)
         raise click.UsageError(f"cannot serve on {HOST}: {reason}") from error

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { replay } from "../running/state";
+import { replayCounterexample } from "../running/state";
 import { showInvariant, invariantShown } from "../running/invariant";
 import * as http from "../wire/http";
 import { isStale } from "./jobs";
@@ -103,7 +103,7 @@ export function VerdictCard({ found }: { found: Found }): JSX.Element {
         {verdict.counterexample && (
           <button
             type="button" class="primary small"
-            onClick={() => replay(verdict.counterexample!, verdict.property, verdict.trace ?? null)}
+            onClick={() => replayCounterexample(verdict.counterexample!, verdict.property, verdict.trace ?? null)}
           >
             Replay the counterexample
           </button>

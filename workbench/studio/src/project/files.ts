@@ -5,6 +5,7 @@ import * as http from "../wire/http";
 import { connection, listen } from "../wire/socket";
 import type { Draft, ProjectFile } from "../wire/types";
 import { notify } from "../page/notices";
+import { replayTrace } from "../running/state";
 import {
   change, changedOnDisk, close, current, currentPath, find, folder, isDirty, open, opened, revision,
   show, takeOver, wasSaved,
@@ -67,6 +68,10 @@ export async function showFile(path: string): Promise<void> {
     openReport.value = path;
     return;
   }
+  if (known?.kind === "trace" && path.endsWith(".json")) {
+    await showTrace(path);
+    return;
+  }
   if (known !== undefined && known.size > LARGEST_TEXT) {
     window.open(http.shown(path), "_blank", "noopener");
     return;
@@ -74,6 +79,27 @@ export async function showFile(path: string): Promise<void> {
   try {
     await load(path);
     show(path);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+/** Show a recorded run: with its model, made again, through diagram, text and plots. */
+async function showTrace(path: string): Promise<void> {
+  try {
+    const { text } = await http.read(path);
+    const name = (JSON.parse(text) as { model?: string }).model ?? "";
+    const home = path.slice(0, path.lastIndexOf("/") + 1);
+    const stem = (file: ProjectFile): string => file.path.replace(/^.*\//, "").replace(/\.\w+$/, "");
+    const models = files.peek().filter((file) => file.kind === "model" && stem(file) === name);
+    const model = models.find((file) => file.path.startsWith(home)) ?? models[0];
+    if (model === undefined) {
+      notify(`${path} is a run of “${name}”, and the project has no model of that name.`, "error");
+      return;
+    }
+    await load(model.path);
+    show(model.path);
+    replayTrace(path);
   } catch (error) {
     complain(error);
   }

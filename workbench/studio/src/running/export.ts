@@ -31,6 +31,7 @@ export function saveTable(): void {
 /** All runs that are shown, with their events and what they were asked with. */
 export function saveRuns(): void {
   const asked = replayed.peek() === null ? simulation.peek()?.request : undefined;
-  const { text: _text, ...request } = asked ?? { text: "" };
-  hand(`${stem()}.runs.json`, "application/json", JSON.stringify({ request, runs: runs.peek() }));
+  const { text: _text, first: _first, ...request } = asked ?? { text: "", first: 0 };
+  const made = runs.peek().filter((one) => one.former !== true);
+  hand(`${stem()}.runs.json`, "application/json", JSON.stringify({ request, runs: made }));
 }

@@ -42,6 +42,10 @@ export interface Scene {
   clocks: boolean;
 }
 
+/** How strong runs are drawn that are not looked at, and those that are about to be replaced. */
+const OTHER = 0.38;
+const FORMER = 0.16;
+
 const FONT = '11px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
 
 export function colours(of: Element): Colours {
@@ -211,7 +215,7 @@ export class Painter {
     this.inside(() => {
       const many = scene.runs.length > 1;
       for (const [place, run] of scene.runs.entries()) {
-        if (place !== scene.chosen) this.course(run, curve, many ? 0.38 : 1, 1.1);
+        if (place !== scene.chosen) this.course(run, curve, run.former === true ? FORMER : OTHER, 1.1);
       }
       const chosen = scene.runs[scene.chosen];
       if (chosen !== undefined) {
@@ -334,7 +338,7 @@ export class Painter {
         const xs = run.values[x] ?? [];
         const ys = run.values[y] ?? [];
         g.strokeStyle = this.colour.curves[0] ?? this.colour.text;
-        g.globalAlpha = strong ? 1 : 0.35;
+        g.globalAlpha = strong ? 1 : run.former === true ? FORMER : OTHER;
         g.lineWidth = strong ? 1.8 : 1;
         g.beginPath();
         for (let i = 0; i < xs.length; i += 1) {

@@ -251,6 +251,7 @@ function Moment(): JSX.Element {
   const one = run.value;
   const all = runs.value;
   const stay = time === null ? null : stayAt(one, time);
+  const recorded = replayed.value;
   const last = time === null ? undefined : one.events.findLast((event) => event.time <= time + 1e-9);
   return (
     <div class="moment">
@@ -268,7 +269,7 @@ function Moment(): JSX.Element {
             ))}
           </select>
         ) : (
-          <b>{replayed.value === null ? "Run" : "Counterexample"}</b>
+          <b>{recorded === null ? "Run" : "claim" in recorded.title ? "Counterexample" : "Trace"}</b>
         )}
         <output class="time">{time === null ? "" : `t = ${short(time)}`}</output>
       </div>
@@ -348,10 +349,17 @@ export function RunPanel(): JSX.Element {
       <div class="centre">
         <Tools />
         {recorded !== null && (
-          <div class="banner falsified" role="status">
-            <span>
-              Replaying the counterexample of <b>“{recorded.property}”</b>
-            </span>
+          <div class={`banner ${"claim" in recorded.title ? "falsified" : "recorded"}`} role="status">
+            {"claim" in recorded.title ? (
+              <span>
+                Replaying the counterexample of <b>“{recorded.title.claim}”</b>
+              </span>
+            ) : (
+              <span>
+                Replaying <b>{recorded.title.file}</b>
+                {(recorded.run.violated?.length ?? 0) > 0 && `: it breaks “${recorded.run.violated?.join("”, “")}”`}
+              </span>
+            )}
             <button type="button" class="small" onClick={endReplay}>
               Back to the simulated runs
             </button>

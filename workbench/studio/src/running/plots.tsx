@@ -22,14 +22,14 @@ const FIRST_SHOWN = 4;
 
 /** Everything that varies and can be drawn. */
 export const drawable = computed<readonly string[]>(() => {
-  const shown = replayed.value?.run ?? description.value?.runs[0];
-  const names = Object.keys(shown?.values ?? {});
+  const shown = run.value;
+  const names = Object.keys(shown.values);
   const numeric = names.filter((name) =>
-    shown?.values[name]?.some((value) => typeof value === "number" || typeof value === "boolean"),
+    shown.values[name]?.some((value) => typeof value === "number" || typeof value === "boolean"),
   );
   const kinds = new Map(description.value?.variables.map((v) => [v.name, v.kind]));
   const constant = (name: string): boolean => {
-    const course = shown?.values[name] ?? [];
+    const course = shown.values[name] ?? [];
     return course.every((value) => value === course[0]);
   };
   const rank = (name: string): number =>
@@ -133,9 +133,10 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
   g.setTransform(ratio, 0, 0, ratio, 0, 0);
   g.clearRect(0, 0, width, height);
   const colour = colours(canvas);
-  if (rangesFor !== `${key.value} ${replayed.value?.property}`) {
+  const subject = `${key.value} ${replayed.value?.trace}`;
+  if (rangesFor !== subject) {
     ranges.clear();
-    rangesFor = `${key.value} ${replayed.value?.property}`;
+    rangesFor = subject;
   }
   const scene: Scene = {
     runs: runs.value,
@@ -300,7 +301,7 @@ export function Plots(): JSX.Element {
         aria-valuemax={end}
         aria-valuenow={cursor.value ?? 0}
         aria-valuetext={`time ${short(cursor.value ?? 0)}`}
-        data-runs={runs.value.length}
+        data-runs={runs.value.filter((one) => one.former !== true).length}
         onKeyDown={onKey}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);

@@ -1,10 +1,13 @@
 /** Runs of the current model: what was chosen for them, how they went, and the moment looked at. */
 
-import { computed, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
+import { notify } from "../page/notices";
 import { current, revision } from "../text/documents";
 import { connection } from "../wire/socket";
 import { Latest } from "../wire/socket";
-import type { Problem, Run, SimulateRequest, Simulation, Stay, Value } from "../wire/types";
+import type {
+  Description, Problem, Replay, ReplayRequest, Run, RunTold, SimulateRequest, Stay, Value,
+} from "../wire/types";
 
 export interface Settings {
   parameters: Record<string, number>;
@@ -29,11 +32,12 @@ export const settings = computed<Settings>(
   () => chosen.value.get(current.value?.path ?? "") ?? FRESH,
 );
 
-/** What the runs that are shown were asked with, and the path of their model. */
+/** The runs that are shown, what they were asked with, and the path of their model. */
 interface Shown {
   path: string;
   request: SimulateRequest;
-  simulation: Simulation;
+  description: Description;
+  runs: readonly Run[];
 }
 
 const shown = signal<ReadonlyMap<string, Shown>>(new Map());
@@ -41,19 +45,23 @@ const shown = signal<ReadonlyMap<string, Shown>>(new Map());
 /** The last runs of the current model, also while its text is broken. */
 export const simulation = computed(() => shown.value.get(current.value?.path ?? "") ?? null);
 /** What there is to choose and to look at in the current model. */
-export const description = computed<Simulation | null>(() => simulation.value?.simulation ?? null);
+export const description = computed<Description | null>(
+  () => replayed.value?.description ?? simulation.value?.description ?? null,
+);
 export const problem = signal<Problem | null>(null);
 /** Whether a newer answer is awaited. */
 export const waiting = signal(false);
-/** How long the last answer took, in ms. */
+/** How long it took until the last answer began, in ms. */
 export const answered = signal<number | null>(null);
 
-/** A recorded run in place of the simulated ones: the counterexample of a verdict. */
+/** A recorded run in place of the simulated ones: the counterexample of a verdict, or a trace. */
 export interface Replayed {
   path: string;
   run: Run;
-  property: string;
+  /** The claim that the run breaks, or the file that it is from. */
+  title: { claim: string } | { file: string };
   trace: string | null;
+  description: Description | null;
 }
 
 const replaying = signal<Replayed | null>(null);
@@ -63,7 +71,7 @@ export const replayed = computed(() =>
 
 /** The runs on the plots. */
 export const runs = computed<readonly Run[]>(() =>
-  replayed.value !== null ? [replayed.value.run] : (description.value?.runs ?? []),
+  replayed.value !== null ? [replayed.value.run] : (simulation.value?.runs ?? []),
 );
 
 const NO_RUN: Run = { times: [], values: {}, events: [], locations: [], end: { reason: "", text: "" } };
@@ -82,12 +90,16 @@ export const showRuns = signal(0);
 export const endOf = (one: Run): number => one.times.at(-1) ?? 0;
 
 /** Replay a recorded run through every view. */
-export function replay(recorded: Run, property: string, trace: string | null = null): void {
-  replaying.value = { path: current.peek()?.path ?? "", run: recorded, property, trace };
+function begin(recorded: Omit<Replayed, "path">, path: string): void {
+  replaying.value = { path, ...recorded };
   chosenRun.value = 0;
-  cursor.value = recorded.times[0] ?? 0;
+  cursor.value = recorded.run.times[0] ?? 0;
   playing.value = false;
   showRuns.value += 1;
+}
+
+export function replayCounterexample(found: Run, claim: string, trace: string | null): void {
+  begin({ run: found, title: { claim }, trace, description: null }, current.peek()?.path ?? "");
 }
 
 export function endReplay(): void {
@@ -136,20 +148,58 @@ export function stayAt(one: Run, time: number): Stay | null {
 
 let begun = 0;
 
-const question = new Latest<SimulateRequest, Simulation>(
+const question = new Latest<SimulateRequest, unknown, RunTold>(
   "simulate",
-  (result, request) => {
-    waiting.value = false;
-    answered.value = performance.now() - begun;
-    problem.value = null;
-    const path = request.model ?? "";
-    shown.value = new Map(shown.peek()).set(path, { path, request, simulation: result });
+  () => {
+    waiting.value = question.isWaiting;
   },
   (error) => {
-    waiting.value = false;
+    waiting.value = question.isWaiting;
     problem.value = error as Problem;
   },
+  (part, request) =>
+    batch(() => {
+      problem.value = null;
+      const path = request.model ?? "";
+      shown.value = new Map(shown.peek()).set(path, withRun(shown.peek().get(path), part, request));
+    }),
 );
+
+const FORMER = { former: true };
+
+/** What is shown with one more run: of an answer that begins, the other runs are former ones. */
+function withRun(before: Shown | undefined, part: RunTold, request: SimulateRequest): Shown {
+  const { place, run: made, ...described } = part;
+  const begins = before?.request !== request;
+  if (begins) answered.value = performance.now() - begun;
+  const kept = begins ? before?.runs.map((one) => ({ ...one, ...FORMER })) : before?.runs;
+  const all = Array.from({ length: request.runs }, (_, at) =>
+    at === place ? made : (kept?.[at] ?? { ...NO_RUN, ...FORMER }),
+  );
+  const isNew = begins && JSON.stringify(described) !== JSON.stringify(before?.description);
+  return {
+    path: request.model ?? "",
+    request,
+    description: isNew || before === undefined ? (described as Description) : before.description,
+    runs: all,
+  };
+}
+
+const recorded = new Latest<ReplayRequest, Replay>(
+  "replay",
+  ({ run: made, ...described }, { model, trace }) => {
+    if (current.peek()?.path !== model) return;
+    begin({ run: made, title: { file: trace }, trace, description: described }, model);
+  },
+  (error, { trace }) => notify(`${trace}: ${(error as Problem).message}`, "error"),
+);
+
+/** Make the run of a trace again, with the model that is open, and replay it. */
+export function replayTrace(trace: string): void {
+  const document = current.peek();
+  if (document === null) return;
+  recorded.ask({ model: document.path, text: document.state.doc.toString(), trace });
+}
 
 /** Whether anyone looks at runs: only then are they made. */
 export const watched = signal(true);
@@ -174,6 +224,7 @@ function request(): SimulateRequest | null {
     runs: count,
     seed,
     ...(ownClocks ? { own_clocks: true } : {}),
+    first: Math.min(chosenRun.peek(), count - 1),
   };
 }
 

@@ -7,7 +7,7 @@ import type { SimulateRequest, Why, WhyAtom } from "../wire/types";
 import { short } from "./painting";
 import { chosenRun, cursor, playing, replayed, simulation } from "./state";
 
-type Question = SimulateRequest & { time: number; run?: number; trace?: string };
+type Question = Omit<SimulateRequest, "first"> & { time: number; run?: number; trace?: string };
 
 const answer = signal<Why | null>(null);
 const refusal = signal<string | null>(null);
@@ -38,9 +38,10 @@ export function watchWhy(): void {
     void connection.value;
     clearTimeout(timer);
     if (!asking.value || playing.value || time === null || shown === null) return;
+    const { first: _first, ...request } = shown.request;
     timer = window.setTimeout(() => {
-      if (recorded === null) latest.ask({ ...shown.request, run: place, time });
-      else if (recorded.trace !== null) latest.ask({ ...shown.request, trace: recorded.trace, time });
+      if (recorded === null) latest.ask({ ...request, run: place, time });
+      else if (recorded.trace !== null) latest.ask({ ...request, trace: recorded.trace, time });
     }, REST);
   });
 }

@@ -53,56 +53,75 @@ export function connect(): void {
   };
 }
 
-/** Questions on a channel that are answered by frames with the same number; only the latest counts. */
-export class Latest<Request, Result> {
+/** Milliseconds between two questions on a channel. */
+const BREATH = 25;
+
+/** Questions on a channel that are answered by frames with the same number; only the latest counts.
+ *  The server is told of a newer one at once: it soon ends what it does for the older one. */
+export class Latest<Request, Result, Part = never> {
   private number = 0;
-  private waiting: Request | null = null;
-  private busy = false;
+  private timer = 0;
+  private sent = -Infinity;
+  /** What is not answered yet, by number: an answer is the last of all before it. */
+  private readonly asked = new Map<number, Request>();
 
   constructor(
     private readonly channel: string,
     private readonly answered: (result: Result, request: Request) => void,
     private readonly failed: (error: unknown, request: Request) => void,
+    /** Hears the parts of an answer that is told in parts. */
+    private readonly told: (part: Part, request: Request) => void = () => undefined,
   ) {
     listen(channel, (frame) => this.hear(frame));
   }
 
-  private asked: Request | null = null;
-
-  /** Ask; while an answer is awaited, only the newest question waits for its turn. */
+  /** Ask: at once, but not all the time. While answers are awaited, the server keeps only the newest
+   *  question that waits. */
   ask(request: Request): void {
-    if (this.busy) {
-      this.waiting = request;
-      return;
-    }
     this.number += 1;
-    this.asked = request;
-    this.busy = send({ channel: this.channel, id: this.number, request });
-    if (!this.busy) this.waiting = request;
+    this.asked.set(this.number, request);
+    if (this.timer !== 0) return;
+    const rest = this.sent + BREATH - performance.now();
+    if (rest <= 0) this.send();
+    else this.timer = window.setTimeout(() => this.send(), rest);
+  }
+
+  private send(): void {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    const request = this.asked.get(this.number);
+    if (request === undefined) return;
+    this.sent = performance.now();
+    send({ channel: this.channel, id: this.number, request });
+  }
+
+  /** Whether an answer is awaited. */
+  get isWaiting(): boolean {
+    return this.asked.size > 0;
   }
 
   /** What was asked of a connection that is gone is asked again. */
   again(): void {
-    const last = this.waiting ?? (this.busy ? this.asked : null);
-    this.busy = false;
-    this.waiting = null;
-    if (last !== null) this.ask(last);
+    const last = [...this.asked.values()].at(-1);
+    this.forget();
+    if (last !== undefined) this.ask(last);
   }
 
   /** Nothing that was asked matters any more. */
   forget(): void {
-    this.number += 1;
-    this.busy = false;
-    this.waiting = null;
+    this.asked.clear();
   }
 
   private hear(frame: Frame): void {
-    if (frame["id"] !== this.number || !this.busy || this.asked === null) return;
-    this.busy = false;
-    const request = this.asked;
-    const next = this.waiting;
-    this.waiting = null;
-    if (next !== null) this.ask(next);
+    const number = Number(frame["id"]);
+    const request = this.asked.get(number);
+    if (request === undefined) return;
+    for (const older of this.asked.keys()) if (older < number) this.asked.delete(older);
+    if ("part" in frame) {
+      this.told(frame["part"] as Part, request);
+      return;
+    }
+    this.asked.delete(number);
     if ("error" in frame) this.failed(frame["error"], request);
     else this.answered(frame["result"] as Result, request);
   }

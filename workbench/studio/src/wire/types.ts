@@ -137,6 +137,8 @@ export interface Run {
   violated?: string[];
   end: { reason: string; time?: number; text: string };
   clocks?: Record<string, number[]>;
+  /** Whether it answers an earlier question than the others: it is about to be replaced. */
+  former?: boolean;
 }
 
 /** Something that can be chosen: a parameter, a first value, an input. */
@@ -180,17 +182,36 @@ export interface SimulateRequest {
   runs: number;
   seed: number;
   own_clocks?: boolean;
+  /** The run that is told first. */
+  first: number;
 }
 
-export interface Simulation {
+/** A recorded run that is made again, with the text of its model. */
+export interface ReplayRequest {
+  model: string;
+  text: string;
+  trace: string;
+}
+
+/** What there is to choose and to look at in a model. */
+export interface Description {
   name?: string;
   horizon?: number | null;
-  runs: Run[];
   variables: VariableInfo[];
   parameters: Quantity[];
   initial: Quantity[];
   inputs: Quantity[];
   properties: PropertyBounds[];
+}
+
+/** One of the runs of a simulation; the first that is told has the description. */
+export interface RunTold extends Partial<Description> {
+  place: number;
+  run: Run;
+}
+
+export interface Replay extends Description {
+  run: Run;
 }
 
 export interface WhyAtom {

@@ -1,73 +1,24 @@
-"""The process behind `workers.Worker`: what takes long, done through the public API.
-
-It ends when nobody can ask any more.
-"""
+"""What takes long, as the processes of the language server do it: the texts as they are in the
+editor in, plain data out."""
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import sys
-import threading
-import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
-from workbench import Diagnostic, Document, Edit, ModelError, Span
+from workbench import Diagnostic, Document, Edit, ModelError, Span, Verdict
 from workbench.api.model import Model
-
-Tell = Callable[[str], None]
+from workbench.workers.process import Request, Tell
 
 SIMULATED_RUNS = 8
 """How many runs are made of a model that leaves something open."""
 
 
-def main() -> None:
-    """Answer requests until there are no more."""
-    questions, answers = os.dup(0), os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # nothing else may write among the answers
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    requests: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_listen, args=(questions, requests), daemon=True).start()
-
-    def say(**answer: Any) -> None:
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
-
-    while True:
-        request = json.loads(requests.get())
-        try:
-            say(result=TASKS[request["task"]](request, lambda words: say(progress=words)))
-        except ModelError as error:
-            say(refused=error.render())
-        except ValueError as error:
-            say(refused=str(error))
-        except MemoryError:
-            say(refused="this needs more memory than there is")
-        except Exception as error:
-            traceback.print_exc(file=sys.stderr)
-            say(refused=f"a defect of this program: {type(error).__name__}: {error}")
-
-
-def _listen(questions: int, requests: SimpleQueue[bytes]) -> None:
-    """Take lines as they come, so that the end of the server is noticed during work, too. They are
-    read without a lock: engines start processes of their own, which would inherit it."""
-    begun = b""
-    while data := os.read(questions, 1 << 20):
-        *lines, begun = (begun + data).split(b"\n")
-        for line in lines:
-            requests.put(line)
-    os.killpg(0, signal.SIGKILL)
-
-
 # Texts
 
 
-def _document(request: Mapping[str, Any]) -> Document:
+def _document(request: Request) -> Document:
     """The document of a request, which brings its texts with it."""
     texts: Mapping[str, str] = request["texts"]
 
@@ -77,7 +28,7 @@ def _document(request: Mapping[str, Any]) -> Document:
     return Document(request["name"], texts[request["name"]], find)
 
 
-def _check(request: Mapping[str, Any], _: Tell) -> Any:
+def _check(request: Request, _: Tell) -> Any:
     return [diagnostic_data(d) for d in _document(request).check()]
 
 
@@ -115,7 +66,7 @@ def _span_data(span: Span) -> list[Any]:
 # Models
 
 
-def _claimed(request: Mapping[str, Any]) -> tuple[Model, tuple[str, ...]]:
+def _claimed(request: Request) -> tuple[Model, tuple[str, ...]]:
     """The model of a request and its properties that a claim of the text stands for: of the whole
     model or, where the claim is no part of that, of the agent that makes it."""
     document = _document(request)
@@ -136,11 +87,18 @@ def _claimed(request: Mapping[str, Any]) -> tuple[Model, tuple[str, ...]]:
     raise ValueError("this claim is no part of the model: no agent that is used makes it")
 
 
-def _decide(request: Mapping[str, Any], tell: Tell) -> Any:
-    """The verdict on a claim; of several properties that it stands for, the worst."""
+def _verify(request: Request, tell: Tell) -> Any:
     model, names = _claimed(request)
-    decide = model.verify if request["task"] == "verify" else model.falsify
-    verdicts = decide(*names, progress=tell)
+    return _worst(model.verify(*names, progress=tell))
+
+
+def _falsify(request: Request, tell: Tell) -> Any:
+    model, names = _claimed(request)
+    return _worst(model.falsify(*names, progress=tell))
+
+
+def _worst(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Of several properties that a claim stands for, the worst verdict."""
     order = ("falsified", "unknown", "verified")
     verdict = min(verdicts, key=lambda v: order.index(v.outcome))
     data = {
@@ -159,7 +117,7 @@ def _decide(request: Mapping[str, Any], tell: Tell) -> Any:
     return data
 
 
-def _simulate(request: Mapping[str, Any], tell: Tell) -> Any:
+def _simulate(request: Request, tell: Tell) -> Any:
     model = _document(request).model(request.get("agent"))
     runs = model.simulate(runs=request.get("runs", SIMULATED_RUNS), progress=tell)
     picture = Path(request["picture"])
@@ -172,7 +130,7 @@ def _simulate(request: Mapping[str, Any], tell: Tell) -> Any:
     }
 
 
-def _report(request: Mapping[str, Any], tell: Tell) -> Any:
+def _report(request: Request, tell: Tell) -> Any:
     page = Path(request["page"])
     page.parent.mkdir(parents=True, exist_ok=True)
     found = _document(request).model(request.get("agent")).report(page, progress=tell)
@@ -182,15 +140,18 @@ def _report(request: Mapping[str, Any], tell: Tell) -> Any:
     }
 
 
-TASKS: Mapping[str, Callable[[Mapping[str, Any], Tell], Any]] = {
+class Tasks:
+    """What can be asked of a worker."""
+
+    def do(self, task: str, request: Request, tell: Tell) -> Any:
+        """The result of a task. Raises ModelError or ValueError."""
+        return _TASKS[task](request, tell)
+
+
+_TASKS: Mapping[str, Callable[[Request, Tell], Any]] = {
     "check": _check,
-    "verify": _decide,
-    "falsify": _decide,
+    "verify": _verify,
+    "falsify": _falsify,
     "simulate": _simulate,
     "report": _report,
 }
-"""What can be asked of a worker."""
-
-
-if __name__ == "__main__":
-    main()

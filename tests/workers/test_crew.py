@@ -1,0 +1,127 @@
+"""Processes that work for the servers: called off, starved, hurried, killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workbench.models.catalogue import path
+from workbench.workers.crew import Crew, Refusal, Work, Worker, WorkerDied
+
+GIGABYTES = 4.0
+
+Session = Callable[[Crew], Awaitable[None]]
+
+
+def run(session: Session, gigabytes: float = GIGABYTES) -> None:
+    """A session with workers of the studio."""
+
+    async def whole() -> None:
+        crew = Crew(Work("workbench.server.tasks", gigabytes, Path.cwd()))
+        await asyncio.wait_for(session(crew), 120)
+        await crew.end()
+
+    asyncio.run(whole())
+
+
+def simulation(**more: Any) -> dict[str, Any]:
+    return {"text": path("leaky_tank").read_text(), "until": 5, **more}
+
+
+def is_gone(worker: Worker) -> bool:
+    try:
+        os.kill(worker._process.pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_work_that_is_called_off_ends_its_process_and_the_next_has_a_new_one() -> None:
+    async def session(crew: Crew) -> None:
+        async with crew.lent() as first:
+            assert len((await first.ask("simulate", simulation()))["runs"]) == 1
+        waiting = asyncio.ensure_future(crew.do("simulate", simulation(runs=200)))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert is_gone(first)
+        assert len((await crew.do("simulate", simulation()))["runs"]) == 1
+
+    run(session)
+
+
+def test_a_refusal_says_why_and_the_worker_stays() -> None:
+    async def session(crew: Crew) -> None:
+        async with crew.lent() as worker:
+            assert (await worker.ask("simulate", simulation()))["runs"]
+        with pytest.raises(Refusal, match="no agent") as refused:
+            await crew.do("simulate", {"text": "mode M() { write analog real x; }"})
+        assert refused.value.data["diagnostics"][0]["span"]
+        async with crew.lent() as again:
+            assert again is worker
+
+    run(session)
+
+
+def test_who_needs_more_memory_than_allowed_is_told_how_to_allow_it() -> None:
+    greedy = """
+    mode M() { write analog real x, t; diff { d(x) == 0; d(t) == 1; } inv { t <= 0.0001 } }
+    mode Top() {
+      write analog real x, t;
+      mode m = M();
+      trans from init to m;
+      trans from m to m when t >= 0.0001 do { t = 0; x = 1 - x; }
+    }
+    agent A() { private analog real x, t; init { x = 0; t = 0; } mode top = Top(); }
+    """
+
+    async def session(crew: Crew) -> None:
+        with pytest.raises((Refusal, WorkerDied), match=r"0.5 GB of memory.* --memory 1"):
+            await crew.do("simulate", {"text": greedy, "until": 1e4, "runs": 50})
+        assert len((await crew.do("simulate", simulation()))["runs"]) == 1
+
+    run(session, gigabytes=0.5)
+
+
+def test_a_worker_that_somebody_ends_is_told_and_replaced() -> None:
+    async def session(crew: Crew) -> None:
+        async with crew.lent() as worker:
+            assert (await worker.ask("simulate", simulation()))["runs"]
+        asking = asyncio.ensure_future(crew.do("simulate", simulation(runs=200)))
+        await asyncio.sleep(0)
+        os.kill(worker._process.pid, signal.SIGKILL)
+        with pytest.raises(WorkerDied, match="ended by somebody"):
+            await asking
+        assert len((await crew.do("simulate", simulation()))["runs"]) == 1
+
+    run(session)
+
+
+def test_parts_are_told_and_who_is_in_a_hurry_gets_some_of_them() -> None:
+    async def session(crew: Crew) -> None:
+        async with crew.lent() as worker:
+            places: list[int] = []
+
+            async def told(part: Any) -> None:
+                places.append(part["place"])
+                if hurried and len(places) == 2:
+                    await worker.hurry()
+
+            hurried = False
+            whole = await worker.ask("simulate", simulation(runs=4, first=2), told)
+            assert (places, whole) == ([2, 0, 1, 3], {"made": 4})
+            places, hurried = [], True
+            part = await worker.ask("simulate", simulation(runs=150, first=7, seed=9), told)
+            assert places[:3] == [7, 0, 1] and part["made"] == len(places) < 150
+            hurried = False
+            again = await worker.ask("simulate", simulation(runs=3, first=0), told)
+            assert again == {"made": 3}  # the next one is not hurried
+
+    run(session)
