@@ -4,14 +4,19 @@ end about tests that did not run for want of a program."""
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.chromium import browser
+from tests.support.chromium import WITHOUT, browser
 
 __all__ = ["browser"]
+
+NO_PAGE = "the studio is not bundled"
+IS_LOUD = re.compile(f"{WITHOUT}|{NO_PAGE}").match
+"""Whether so much was skipped that nobody may overlook it."""
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -31,3 +36,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("skipped", yellow=True, bold=True)
         for reason, count in reasons.most_common():
             terminalreporter.line(f"{count} x {reason}", yellow=True)
+        for reason in filter(IS_LOUD, reasons):
+            terminalreporter.section("NOT TESTED", sep="!", red=True, bold=True)
+            terminalreporter.line(reason, red=True, bold=True)
+            terminalreporter.section(f"{reasons[reason]} tests", sep="!", red=True, bold=True)

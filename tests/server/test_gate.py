@@ -194,6 +194,17 @@ def test_attempts_to_leave_the_project_are_logged(server: Server) -> None:
     assert server.token not in server.log.read_text()
 
 
+def test_names_that_no_page_may_ask_for_are_not_listed(server: Server, project: Path) -> None:
+    """And they do not keep the rest of the folder from being seen."""
+    names = ["notes: today.md", "evil\u202enorahc.charon", "<b>x.charon", "x.charon ", "con.charon"]
+    for name in names:
+        (project / name).write_text("")
+    with open(os.path.join(os.fsencode(project), b"\xff.charon"), "wb"):
+        pass
+    listed = server.client.get("/api/project").json()["files"]
+    assert [one["path"] for one in listed] == ["ball.charon"]
+
+
 def test_programs_are_not_written(server: Server, project: Path) -> None:
     for name in ("conftest.py", "run.sh", "page.html", "a.charon.exe"):
         assert server.client.post(f"/api/files/{name}", json={"text": ""}).status_code == 400
@@ -314,6 +325,39 @@ def test_frames_without_sense_end_the_socket(server: Server, page: Any) -> None:
         send_and_listen(page, "{")
     assert refused(server, "a frame")
     assert "Traceback" not in server.log.read_text()
+
+
+OUTSIDE = [
+    "{outside}",
+    "file:///etc/passwd",
+    "/etc/passwd",
+    "file://host/etc",
+    "{room}/../x.charon",
+]
+
+
+@pytest.mark.parametrize("uri", [*OUTSIDE, "{room}/link.charon", "{room}/.workbench/token"])
+def test_the_language_server_of_a_page_stays_in_the_project(
+    server: Server, page: Any, project: Path, tmp_path: Path, uri: str
+) -> None:
+    outside = tmp_path / "outside.charon"
+    outside.write_text("mode Secret() { write analog real x; }")
+    (project / "link.charon").symlink_to(outside)
+    uri = uri.format(outside=outside.as_uri(), room=project.as_uri())
+    before = sorted(os.listdir(tmp_path))
+    for method, params in (
+        ("textDocument/documentSymbol", {"textDocument": {"uri": uri}}),
+        ("workspace/executeCommand", {"command": "charon.report", "arguments": [{"uri": uri}]}),
+        ("initialize", {"processId": None, "rootUri": uri, "capabilities": {}}),
+    ):
+        asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        page.send(channel="lsp", message=asked)
+        answer = page.frame("lsp")["message"]
+        assert (answer["id"] == 1 and "project" in answer["error"]["message"]) or "hidden" in str(
+            answer
+        )
+    assert sorted(os.listdir(tmp_path)) == before
+    assert refused(server, "a frame")
 
 
 def test_huge_frames_end_the_socket_and_nothing_else(server: Server, page: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,24 +15,34 @@ from tests.support.serving import Server
 BUNDLE = Path(__file__).parents[2] / "workbench" / "studio" / "bundle" / "index.html"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "room"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def server(browser: Any, project: Path) -> Iterator[Server]:
+@pytest.fixture(scope="module")  # it takes a while to start
+def server(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     if not BUNDLE.exists():
-        pytest.skip("the studio is not bundled: python build_studio.py says why")
-    running = Server(project)
+        pytest.skip(
+            "the studio is not bundled, and none of its tests was run: python build_studio.py"
+        )
+    folder = tmp_path_factory.mktemp("studio") / "room"
+    folder.mkdir()
+    running = Server(folder)
     yield running
     running.end()
 
 
 @pytest.fixture
-def open_studio(browser: Any, server: Server) -> Iterator[Callable[..., Studio]]:
+def project(server: Server) -> Path:
+    """The folder of the server, empty; what was found out before is known."""
+    for draft in server.client.get("/api/drafts").json():
+        server.client.delete(f"/api/drafts/{draft['path']}")
+    for entry in server.folder.iterdir():
+        if entry.is_dir() and entry.name != ".workbench":
+            shutil.rmtree(entry)
+        elif entry.is_file():
+            entry.unlink()
+    return server.folder
+
+
+@pytest.fixture
+def open_studio(browser: Any, server: Server, project: Path) -> Iterator[Callable[..., Studio]]:
     """Opens the studio in a window of its own, as often as it is called."""
     windows: list[Studio] = []
 

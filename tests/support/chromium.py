@@ -1,4 +1,4 @@
-"""A headless Chromium for tests; without one they are skipped."""
+"""A headless Chromium for tests; without one they are skipped, and the end of the run says so."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+INSTALLED_BY = "apt-get install chromium"
+WITHOUT = "no test in a browser was run"
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -24,13 +27,13 @@ def browser() -> Iterator[Any]:
 
     program = chromium()
     if program is None:
-        pytest.skip("tests in a browser need Chromium: apt install chromium, or set CHROMIUM")
+        pytest.skip(f"{WITHOUT}, for there is no Chromium: {INSTALLED_BY}, or name one in CHROMIUM")
     with api.sync_playwright() as playwright:
         try:
             launched = playwright.chromium.launch(
                 executable_path=program, args=["--no-sandbox", "--disable-gpu"]
             )
         except api.Error as error:
-            pytest.skip(f"Chromium does not start: {str(error).splitlines()[0]}")
+            pytest.skip(f"{WITHOUT}, for Chromium does not start: {str(error).splitlines()[0]}")
         yield launched
         launched.close()

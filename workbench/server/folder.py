@@ -124,16 +124,7 @@ class Folder:
 
     def locate(self, path: str) -> Path:
         """The file that a path from outside means. Raises `OutsideError`."""
-        parts = path.split("/")
-        if not path or len(path) > 1000 or len(parts) > MAX_DEPTH or not path.isprintable():
-            raise OutsideError("that is no path of a file in the project")
-        for part in parts:
-            if part in ("", ".", "..") or part.startswith("."):
-                raise OutsideError(f"{path!r} leads out of the project or to hidden files")
-            if _FORBIDDEN.search(part) or part.endswith((" ", ".")) or len(part.encode()) > 200:
-                raise OutsideError(f"{part!r} is no name that every system can have")
-            if _WINDOWS_NAMES.fullmatch(part):
-                raise OutsideError(f"{part!r} is a device on some systems")
+        _check_path(path)
         try:
             found = (self.root / path).resolve()
         except (OSError, RuntimeError, ValueError):
@@ -175,7 +166,8 @@ class Folder:
     # What
 
     def entries(self) -> list[Entry]:
-        """The files, by path; hidden ones and links that lead elsewhere are left out."""
+        """The files, by path; hidden ones, links that lead elsewhere, and names that no path from
+        outside may have are left out."""
         return sorted(self._walk(self.root, "", 0), key=lambda entry: entry.path)[:MAX_FILES]
 
     def _walk(self, folder: Path, prefix: str, depth: int) -> Iterator[Entry]:
@@ -185,10 +177,11 @@ class Folder:
             return
         left = MAX_FILES
         for one in found:
-            if one.name.startswith(".") or one.name == "__pycache__" or left <= 0:
+            if one.name == "__pycache__" or left <= 0:
                 continue
             path = prefix + one.name
             try:
+                _check_path(path)
                 if one.is_dir(follow_symlinks=False):
                     if depth + 2 < MAX_DEPTH:
                         inside = list(self._walk(folder / one.name, path + "/", depth + 1))
@@ -197,7 +190,7 @@ class Folder:
                 elif one.is_file() and (not one.is_symlink() or self._is_inside(path)):
                     status, left = one.stat(), left - 1
                     yield Entry(path, status.st_size, status.st_mtime_ns)
-            except OSError:
+            except (OSError, OutsideError):
                 continue
 
     def _is_inside(self, path: str) -> bool:
@@ -297,6 +290,20 @@ class Folder:
                 os.replace(source, kept)
             except OSError as error:
                 raise FolderError(f"cannot delete {path!r}: {error.strerror}", 403) from None
+
+
+def _check_path(path: str) -> None:
+    """Whether a path could be one of the project, by its names. Raises `OutsideError`."""
+    parts = path.split("/")
+    if not path or len(path) > 1000 or len(parts) > MAX_DEPTH or not path.isprintable():
+        raise OutsideError("that is no path of a file in the project")
+    for part in parts:
+        if part in ("", ".", "..") or part.startswith("."):
+            raise OutsideError(f"{path!r} leads out of the project or to hidden files")
+        if _FORBIDDEN.search(part) or part.endswith((" ", ".")) or len(part.encode()) > 200:
+            raise OutsideError(f"{part!r} is no name that every system can have")
+        if _WINDOWS_NAMES.fullmatch(part):
+            raise OutsideError(f"{part!r} is a device on some systems")
 
 
 def _encoded(text: str) -> bytes:

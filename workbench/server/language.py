@@ -13,12 +13,41 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from workbench.server.folder import Folder, OutsideError
 
 MAX_MESSAGE = 64_000_000
 
 Say = Callable[[Any], Awaitable[None]]
+
+
+def check_files(folder: Folder, message: Any) -> None:
+    """Look at every file that a message names: a page works in its project alone. Raises
+    `FolderError`."""
+    waiting = [("", message)]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.items()
+        elif isinstance(value, list):
+            waiting += ((name, one) for one in value)
+        elif name == "rootPath" and value is not None:
+            raise OutsideError("a page names its folder by `rootUri`")
+        elif name.lower().endswith("uri") and value is not None:
+            _check_file(folder, str(value))
+
+
+def _check_file(folder: Folder, uri: str) -> None:
+    parts = urlsplit(uri)
+    path = PurePosixPath(unquote(parts.path))
+    if parts.scheme != "file" or parts.netloc or not path.is_relative_to(folder.root):
+        raise OutsideError(f"{uri[:200]!r} leads out of the project")
+    inside = path.relative_to(folder.root)
+    if inside.parts:
+        folder.locate(str(inside))
 
 
 class LanguageServer:

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from workbench.server.folder import FolderError
-from workbench.server.language import LanguageServer
+from workbench.server.language import LanguageServer, check_files
 from workbench.server.project import Project
 from workbench.server.requests import read_simulation
 from workbench.server.results import digest
@@ -20,6 +20,9 @@ LOG = logging.getLogger("workbench.server")
 
 MAX_FRAME = 8_000_000
 """The largest frame that a page may send, in bytes."""
+
+INVALID = -32602
+"""The protocol's code for parameters that make no sense."""
 
 MAX_PAGES = 20
 MAX_FAULTS = 20
@@ -79,14 +82,23 @@ class Page:
     # Channels
 
     async def _hear_lsp(self, frame: dict[str, Any]) -> None:
-        if not isinstance(frame.get("message"), dict):
+        message = frame.get("message")
+        if not isinstance(message, dict):
             await self._fault("a frame of `lsp` has a message")
+            return
+        try:
+            check_files(self._project.folder, message)
+        except FolderError as error:
+            await self._fault(error.message)
+            if "id" in message:
+                told = {"code": INVALID, "message": error.message}
+                await self._say_lsp({"jsonrpc": "2.0", "id": message["id"], "error": told})
             return
         if self._language is None:
             self._language = await LanguageServer.start(
                 self._project.folder.root, self._project.memory, self._say_lsp
             )
-        await self._language.send(frame["message"])
+        await self._language.send(message)
 
     async def _say_lsp(self, message: Any) -> None:
         if message is None:

@@ -68,41 +68,46 @@ export async function showFile(path: string): Promise<void> {
     openReport.value = path;
     return;
   }
-  if (known?.kind === "trace" && path.endsWith(".json")) {
-    await showTrace(path);
-    return;
-  }
   if (known !== undefined && known.size > LARGEST_TEXT) {
     window.open(http.shown(path), "_blank", "noopener");
     return;
   }
   try {
-    await load(path);
-    show(path);
+    const model = path.endsWith(".json") ? modelOfTrace((await http.read(path)).text) : null;
+    if (model !== null) await showTrace(path, model);
+    else {
+      await load(path);
+      show(path);
+    }
   } catch (error) {
     complain(error);
   }
 }
 
-/** Show a recorded run: with its model, made again, through diagram, text and plots. */
-async function showTrace(path: string): Promise<void> {
+/** The name of the model that a text is a recorded run of; null where it is something else. */
+function modelOfTrace(text: string): string | null {
   try {
-    const { text } = await http.read(path);
-    const name = (JSON.parse(text) as { model?: string }).model ?? "";
-    const home = path.slice(0, path.lastIndexOf("/") + 1);
-    const stem = (file: ProjectFile): string => file.path.replace(/^.*\//, "").replace(/\.\w+$/, "");
-    const models = files.peek().filter((file) => file.kind === "model" && stem(file) === name);
-    const model = models.find((file) => file.path.startsWith(home)) ?? models[0];
-    if (model === undefined) {
-      notify(`${path} is a run of “${name}”, and the project has no model of that name.`, "error");
-      return;
-    }
-    await load(model.path);
-    show(model.path);
-    replayTrace(path);
-  } catch (error) {
-    complain(error);
+    const { schema, model } = JSON.parse(text) as { schema?: unknown; model?: unknown };
+    const isTrace = typeof schema === "string" && schema.startsWith("charon-trace/");
+    return isTrace && typeof model === "string" ? model : null;
+  } catch {
+    return null;
   }
+}
+
+/** Show a recorded run: with its model, made again, through diagram, text and plots. */
+async function showTrace(path: string, name: string): Promise<void> {
+  const home = path.slice(0, path.lastIndexOf("/") + 1);
+  const stem = (file: ProjectFile): string => file.path.replace(/^.*\//, "").replace(/\.\w+$/, "");
+  const models = files.peek().filter((file) => file.kind === "model" && stem(file) === name);
+  const model = models.find((file) => file.path.startsWith(home)) ?? models[0];
+  if (model === undefined) {
+    notify(`${path} is a run of “${name}”, and the project has no model of that name.`, "error");
+    return;
+  }
+  await load(model.path);
+  show(model.path);
+  replayTrace(path);
 }
 
 /** Write an open text to disk; what changed there meanwhile is not overwritten unseen. */

@@ -7,6 +7,7 @@ import { find, currentPath, isDirty } from "../text/documents";
 import { problems } from "../text/problems";
 import type { FileKind, ProjectFile } from "../wire/types";
 import { standing } from "../deciding/jobs";
+import { replayed } from "../running/state";
 import { creating } from "./creating";
 import { files, openReport, removeFile, renameFile, showFile } from "./files";
 
@@ -58,7 +59,8 @@ function Row({ file }: { file: ProjectFile }): JSX.Element {
   const open = find(path);
   const dirty = open !== undefined && isDirty(open);
   const wrong = problems.value.get(path)?.some((one) => (one.severity ?? 1) === 1) === true;
-  const chosen = file.kind === "report" ? openReport.value === path : currentPath.value === path;
+  const shown = file.kind === "report" ? openReport.value : currentPath.value;
+  const chosen = shown === path || replayed.value?.trace === path;
   const stands = file.kind === "model" ? standing(path) : null;
   return (
     <div
