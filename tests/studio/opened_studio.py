@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
 
 from tests.support.serving import Server
 
-PATIENCE = 60_000
+PATIENCE = int(os.environ.get("STUDIO_PATIENCE", "60000"))
 """Milliseconds after which a test gives up waiting."""
 
 

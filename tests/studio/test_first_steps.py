@@ -77,7 +77,7 @@ def test_from_an_empty_folder_to_a_report(studio: Studio) -> None:
     for _ in range(3):
         slider.press("ArrowRight")
     studio.until(f"document.querySelector('.moment td')?.textContent !== '{before['temp']}'")
-    assert page.get_attribute(".plots canvas", "data-runs") == "6"
+    studio.wait_for_runs(6)
 
     # Falsified: the run is replayed through plots, diagram and text.
     studio.decide("Falsify")

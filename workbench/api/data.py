@@ -9,11 +9,13 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.models.automaton import Automaton, Input, Variable
+from workbench.models.expressions.printing import to_text
 from workbench.models.source import Diagnostic
 from workbench.models.trace import Event, EventType
 
@@ -247,9 +249,10 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         data |= {"reason": verdict.reason, "advice": verdict.advice.split("\n")}
         data |= {"known": list(verdict.known)}
     if verdict.invariant is not None:
+        cells = chain.from_iterable(verdict.invariant.cells.values())
         data["invariant"] = [
-            {"location": place, "inequalities": inequalities}
-            for place, inequalities in verdict.invariant.lines()
+            {"location": place, "inequalities": told, "conditions": [to_text(c) for c in cell]}
+            for (place, told), cell in zip(verdict.invariant.lines(), cells, strict=True)
         ]
     if verdict.counterexample is not None:
         found = verdict.counterexample

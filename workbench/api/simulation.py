@@ -206,13 +206,22 @@ def recorded_run(
     return Simulation(automaton, recipe, externs=externs)
 
 
-def recorded_parameters(text: str) -> Mapping[str, Fraction]:
-    """The values that the model of a recording was loaded with. Raises ModelError where the text
-    is no recording."""
+@dataclass(frozen=True)
+class RecordedModel:
+    """The model of a recording: what it is called, the values of parameters that it was loaded
+    with, and its fingerprint."""
+
+    name: str
+    parameters: Mapping[str, Fraction]
+    sha256: str
+
+
+def recorded_model(text: str) -> RecordedModel:
+    """Which model a recording is of. Raises ModelError where the text is no recording."""
     from workbench.simulate.recipe import read_recorded
 
-    _, recipe, _ = read_recorded(text)
-    return {} if recipe is None else recipe.model_parameters
+    trace, recipe, sha256 = read_recorded(text)
+    return RecordedModel(trace.model, {} if recipe is None else recipe.model_parameters, sha256)
 
 
 def read_text(path: str | Path, argument: str) -> str:

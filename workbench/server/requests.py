@@ -193,7 +193,11 @@ _SIMULATION: Mapping[str, Check] = {
     "stop_on_violation": _flag,
 }
 _PARTS: Mapping[str, Check] = {**_SIMULATION, "first": _whole(0, MAX_RUNS - 1)}
-_REPLAY: Mapping[str, Check] = {**_MODEL, "trace": _text()}
+_REPLAY: Mapping[str, Check] = {
+    "text": _text(MAX_BYTES),
+    "models": _list_of(_text()),
+    "trace": _text(),
+}
 _WHY: Mapping[str, Check] = {
     **_SIMULATION,
     "run": _whole(0, MAX_RUNS - 1),
@@ -268,14 +272,19 @@ def read_simulation(folder: Folder, data: Any, channel: str = "simulate") -> dic
     or what is asked of a moment of a run (`why`). Raises `FolderError`."""
     known = {"simulate": _PARTS, "replay": _REPLAY, "why": _WHY}[channel]
     found = _checked(data, known, "a simulation")
-    if "model" in found:
+    if channel == "replay":
+        if "trace" not in found or not found.get("models"):
+            raise BadRequestError(
+                "a recorded run is named (`trace`), and `models` that it may be of"
+            )
+        for model in found["models"]:
+            _model_path(folder, model)
+    elif "model" in found:
         _model_path(folder, found["model"])
     elif "text" not in found:
         raise BadRequestError("a simulation has a model (its path in the project) or a text")
     if channel == "why" and "time" not in found:
         raise BadRequestError("a time of the run is asked about")
-    if channel == "replay" and "trace" not in found:
-        raise BadRequestError("a recorded run is named: `trace`, its path in the project")
     if "trace" in found:
         folder.shown(found["trace"])
     return found

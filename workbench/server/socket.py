@@ -120,9 +120,13 @@ class Page:
         folder = self._project.folder
         try:
             request = read_simulation(folder, frame.get("request"), channel)
+            text = request.get("text")
             if "model" in request:
-                text = request.get("text")
                 request["digest"] = digest(folder, request["model"], text)
+            if "models" in request:
+                texts = [text, *[None] * len(request["models"])]
+                found = zip(request["models"], texts, strict=False)
+                request["models"] = {model: digest(folder, model, t) for model, t in found}
         except (FolderError, OSError) as error:
             await answer({"error": {"message": str(error)}})
             return

@@ -6,18 +6,18 @@ that drags a slider waits for the simulation only.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 import workbench
 from workbench.api.data import model_data, refinement_data, run_data, verdict_data
-from workbench.api.simulation import Simulation, read_text, recorded_parameters
+from workbench.api.simulation import RecordedModel, Simulation, read_text, recorded_model
 from workbench.workers.process import Refused, Request, Tell
 
 Value = TypeVar("Value")
@@ -96,7 +96,7 @@ class Tasks:
     def __init__(self) -> None:
         self._models: _Latest[workbench.Model] = _Latest(KEPT_MODELS)
         self._runs: _Latest[_Made] = _Latest(KEPT_RUNS)
-        self._parameters: _Latest[Mapping[str, Fraction]] = _Latest(KEPT_RUNS)
+        self._recordings: _Latest[RecordedModel] = _Latest(KEPT_RUNS)
         self._tasks: Mapping[str, Callable[[Request, Tell], Any]] = {
             "describe": self._describe,
             "simulate": self._simulate,
@@ -160,9 +160,18 @@ class Tasks:
         return {"made": len(made)}
 
     def _replay(self, request: Request, _: Tell) -> Any:
-        """A recorded run with what is known of its model."""
-        model, run = self._recorded(request)
-        return {"run": run_data(run), **model_data(model)}
+        """A recorded run with what is known of its model: the one among several that it is of."""
+        name = ""
+        for path, digest in request["models"].items():
+            text = request.get("text") if not name else None  # the first is open in an editor
+            name, asked = path, {"trace": request["trace"], "model": path, "digest": digest}
+            with contextlib.suppress(workbench.ModelError, workbench.RequestError):
+                model, run = self._recorded({**asked, "text": text})
+                return {"model": path, "run": run_data(run), **model_data(model)}
+        recorded = self._recording(request["trace"])[1]
+        given = ", ".join(f"{n} = {v}" for n, v in recorded.parameters.items())
+        told = f"it is a run of {recorded.name}{f' with {given}' if given else ''}"
+        raise Refused({"message": f"{told}, and the project has no such model, as it was then"})
 
     def _why(self, request: Request, _: Tell) -> Any:
         if "trace" in request:
@@ -179,13 +188,18 @@ class Tasks:
     def _recorded(self, request: Request) -> tuple[workbench.Model, workbench.Run]:
         """A recorded run, made again, for what it says is not taken for granted; and its model
         with the parameters that it was made with."""
-        text = read_text(request["trace"], "trace")
-        known = sha256(text.encode()).hexdigest()
-        given = self._parameters.get_or_make(known, lambda: recorded_parameters(text))
-        model = self._model({**request, "parameters": {n: str(v) for n, v in given.items()}})
+        known, recorded = self._recording(request["trace"])
+        given = {name: str(value) for name, value in recorded.parameters.items()}
+        model = self._model({**request, "parameters": given})
         key = json.dumps([known, model.sha256])
         made = self._runs.get_or_make(key, lambda: _Made(model.recorded(request["trace"])))
         return model, made.run(0)
+
+    def _recording(self, trace: str) -> tuple[str, RecordedModel]:
+        """The fingerprint of a file with a recorded run, and which model that is of."""
+        text = read_text(trace, "trace")
+        known = sha256(text.encode()).hexdigest()
+        return known, self._recordings.get_or_make(known, lambda: recorded_model(text))
 
     # Properties
 

@@ -32,6 +32,7 @@ function Invariant({ found }: { found: Found }): JSX.Element | null {
         {invariant.slice(0, whole ? undefined : 4).map(({ location, inequalities }) => (
           <div key={location} class="place">
             <b>{location}</b>
+            {inequalities.length === 0 && <p class="quiet">every state that the mode allows</p>}
             <ul>
               {inequalities.slice(0, whole ? undefined : ROWS_SHOWN).map((row) => (
                 <li key={row}>

@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 import { files, openReport } from "../project/files";
 import { chosenParameters, description } from "../running/state";
 import { current } from "../text/documents";
+import * as http from "../wire/http";
 import type { Job, JobKind } from "../wire/types";
 import { Badge, VerdictCard, seconds } from "./card";
 import { cancel, foundAbout, isOver, isStale, listed, standings, start, working } from "./jobs";
@@ -221,6 +222,8 @@ function Others({ path }: { path: string }): JSX.Element | null {
   );
 }
 
+const STANDING: Record<string, string> = { refines: "verified", refuted: "falsified" };
+
 function Refinements({ path }: { path: string }): JSX.Element {
   const all = listed.value.filter((job) => job.model === path && job.kind === "refine" && job.result);
   return (
@@ -228,10 +231,17 @@ function Refinements({ path }: { path: string }): JSX.Element {
       {all.slice(0, 3).map((job) => (
         <article class={`card ${isStale(job) ? "stale" : ""}`} key={job.id}>
           <header>
-            <span class="badge">{job.result?.outcome}</span>
-            <h3>refines {String(job.options["against"])}</h3>
+            <span class={`badge ${STANDING[job.result?.outcome ?? ""] ?? "unknown"}`}>{job.result?.outcome}</span>
+            <h3>{String(job.options["against"])}</h3>
           </header>
           <pre>{job.result?.text}</pre>
+          {job.result?.certificate !== undefined && (
+            <footer>
+              <a href={http.shown(job.result.certificate)} download="refinement.certificate.json">
+                Certificate
+              </a>
+            </footer>
+          )}
         </article>
       ))}
     </>

@@ -1,11 +1,11 @@
 /** The project folder: what is in it, what is open, what is saved, and that nothing is lost. */
 
-import { batch, effect, signal } from "@preact/signals";
+import { batch, effect, signal, untracked } from "@preact/signals";
 import * as http from "../wire/http";
 import { connection, listen } from "../wire/socket";
 import type { Draft, ProjectFile } from "../wire/types";
 import { notify } from "../page/notices";
-import { replayTrace } from "../running/state";
+import { replayTrace, replayedModel } from "../running/state";
 import {
   change, changedOnDisk, close, current, currentPath, find, folder, isDirty, open, opened, revision,
   show, takeOver, wasSaved,
@@ -73,9 +73,9 @@ export async function showFile(path: string): Promise<void> {
     return;
   }
   try {
-    const model = path.endsWith(".json") ? modelOfTrace((await http.read(path)).text) : null;
-    if (model !== null) await showTrace(path, model);
-    else {
+    if (path.endsWith(".json") && isTrace((await http.read(path)).text)) {
+      replayTrace(path, files.peek().filter(({ kind }) => kind === "model").map((file) => file.path));
+    } else {
       await load(path);
       show(path);
     }
@@ -84,30 +84,14 @@ export async function showFile(path: string): Promise<void> {
   }
 }
 
-/** The name of the model that a text is a recorded run of; null where it is something else. */
-function modelOfTrace(text: string): string | null {
+/** Whether a text is a recorded run. */
+function isTrace(text: string): boolean {
   try {
-    const { schema, model } = JSON.parse(text) as { schema?: unknown; model?: unknown };
-    const isTrace = typeof schema === "string" && schema.startsWith("charon-trace/");
-    return isTrace && typeof model === "string" ? model : null;
+    const { schema } = JSON.parse(text) as { schema?: unknown };
+    return typeof schema === "string" && schema.startsWith("charon-trace/");
   } catch {
-    return null;
+    return false;
   }
-}
-
-/** Show a recorded run: with its model, made again, through diagram, text and plots. */
-async function showTrace(path: string, name: string): Promise<void> {
-  const home = path.slice(0, path.lastIndexOf("/") + 1);
-  const stem = (file: ProjectFile): string => file.path.replace(/^.*\//, "").replace(/\.\w+$/, "");
-  const models = files.peek().filter((file) => file.kind === "model" && stem(file) === name);
-  const model = models.find((file) => file.path.startsWith(home)) ?? models[0];
-  if (model === undefined) {
-    notify(`${path} is a run of “${name}”, and the project has no model of that name.`, "error");
-    return;
-  }
-  await load(model.path);
-  show(model.path);
-  replayTrace(path);
 }
 
 /** Write an open text to disk; what changed there meanwhile is not overwritten unseen. */
@@ -304,6 +288,10 @@ export async function begin(): Promise<void> {
     files.peek().find((file) => file.kind === "model");
   if (first !== undefined) await showFile(first.path);
   watchDrafts();
+  effect(() => {
+    const shown = replayedModel.value;
+    untracked(() => shown !== null && void showFile(shown.path));
+  });
   effect(() => {
     if (currentPath.value !== null) localStorage.setItem(`${LAST} ${folder.peek()}`, currentPath.value);
   });

@@ -128,7 +128,7 @@ function rows(text: string): readonly Row[] {
 function rowsAt(verdict: Verdict, location: string | undefined): readonly Row[] {
   const place = verdict.invariant?.find((one) => one.location === location);
   const only = verdict.invariant?.length === 1 ? verdict.invariant[0] : undefined;
-  return (place ?? only)?.inequalities.flatMap(rows) ?? [];
+  return (place ?? only)?.conditions?.flatMap(rows) ?? [];
 }
 
 /* Drawing. */

@@ -126,7 +126,7 @@ export class Painter {
     this.g.restore();
   }
 
-  axes(xName: string, yName: string, withX: boolean): void {
+  axes(xName: string, withX: boolean): void {
     const { g, box } = this;
     g.font = FONT;
     g.lineWidth = 1;
@@ -161,9 +161,20 @@ export class Painter {
       g.textBaseline = "bottom";
       g.fillText(xName, box.left + box.width - 4, box.top + box.height - 3);
     }
+  }
+
+  /** The name of the vertical axis, over everything that is drawn. */
+  name(text: string): void {
+    const { g, box } = this;
+    g.font = FONT;
     g.textAlign = "left";
     g.textBaseline = "top";
-    if (yName !== "") g.fillText(yName, box.left + 5, box.top + 4);
+    g.globalAlpha = 0.8;
+    g.fillStyle = this.colour.card;
+    g.fillRect(box.left + 2, box.top + 2, g.measureText(text).width + 6, 15);
+    g.globalAlpha = 1;
+    g.fillStyle = this.colour.quiet;
+    g.fillText(text, box.left + 5, box.top + 4);
   }
 
   /** Bounds of claims on a quantity of the vertical or the horizontal axis: what is beyond is bad. */
@@ -253,12 +264,13 @@ export class Painter {
     g.globalAlpha = 1;
   }
 
-  /** Small rings where a run takes transitions, dashes where a value leaps. */
+  /** Small rings where a run takes transitions or breaks a claim, dashes where a value leaps. */
   private jumps(run: Run, { name, colour }: Curve): void {
     const course = run.values[name];
     if (course === undefined) return;
     const { g } = this;
-    g.strokeStyle = this.colour.curves[colour % 8] ?? this.colour.text;
+    const line = this.colour.curves[colour % 8] ?? this.colour.text;
+    g.strokeStyle = line;
     g.lineWidth = 1;
     g.setLineDash([2, 3]);
     for (let i = 1; i < course.length; i += 1) {
@@ -276,6 +288,7 @@ export class Painter {
     const shown = run.events.length > 400 ? [] : run.events;
     for (const event of shown) {
       const value = numberOf(valueAt(run, name, event.time));
+      g.strokeStyle = event.type === "violation" ? this.colour.wrong : line;
       g.beginPath();
       g.arc(this.x(event.time), this.y(value), 2.6, 0, Math.PI * 2);
       g.fill();

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { current } from "../text/documents";
-import type { Quantity, Value } from "../wire/types";
+import type { Quantity, RunEvent, Value } from "../wire/types";
 import { saveRuns, saveTable } from "./export";
 import { invariantShown, showInvariant } from "./invariant";
 import { short } from "./painting";
@@ -243,6 +243,9 @@ function Tools(): JSX.Element {
   );
 }
 
+/** Whether an event is a transition, and not that a claim is broken. */
+const isTaken = ({ type }: RunEvent): boolean => type === undefined || type === "jump";
+
 const shownValue = (value: Value): string =>
   value === null ? "–" : typeof value === "number" ? short(value) : String(value);
 
@@ -252,7 +255,7 @@ function Moment(): JSX.Element {
   const all = runs.value;
   const stay = time === null ? null : stayAt(one, time);
   const recorded = replayed.value;
-  const last = time === null ? undefined : one.events.findLast((event) => event.time <= time + 1e-9);
+  const last = time === null ? undefined : one.events.findLast((event) => isTaken(event) && event.time <= time + 1e-9);
   return (
     <div class="moment">
       <div class="bar">

@@ -157,10 +157,11 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
     const view: View = { x: steady(`x ${x}`, [x], of(x)), y: steady(`y ${y}`, [y], of(y)) };
     const box = { left: LEFT, top: TOP, width: width - LEFT - RIGHT, height: height - TOP - BOTTOM };
     const painter = new Painter(g, box, view, colour);
-    painter.axes(brief(x), brief(y), true);
+    painter.axes(brief(x), true);
     painter.bounds(of(x), "x");
     painter.bounds(of(y), "y");
     painter.phase(x, y, scene);
+    painter.name(brief(y));
     return;
   }
   const curves: Curve[] = variables.value.map((name) => ({ name, colour: colourOf(name) }));
@@ -176,10 +177,11 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
     const single = row.length === 1 ? brief(names[0] ?? "") : "";
     const view: View = { x: time, y: steady(`t ${names.join(" ")}`, names, bounds) };
     const painter = new Painter(g, box, view, colour);
-    painter.axes("time", single, place === rows.length - 1);
+    painter.axes("time", place === rows.length - 1);
     if (row.length === 1) for (const curve of row) painter.tube(curve, scene);
     painter.bounds(bounds, "y");
     for (const curve of row) painter.courses(curve, scene);
+    if (single !== "") painter.name(single);
     painter.now(row, scene);
     drawn.push({ box, view });
   }

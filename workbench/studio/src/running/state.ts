@@ -187,18 +187,22 @@ function withRun(before: Shown | undefined, part: RunTold, request: SimulateRequ
 
 const recorded = new Latest<ReplayRequest, Replay>(
   "replay",
-  ({ run: made, ...described }, { model, trace }) => {
-    if (current.peek()?.path !== model) return;
+  ({ model, run: made, ...described }, { trace }) => {
     begin({ run: made, title: { file: trace }, trace, description: described }, model);
+    replayedModel.value = { path: model };
   },
   (error, { trace }) => notify(`${trace}: ${(error as Problem).message}`, "error"),
 );
 
-/** Make the run of a trace again, with the model that is open, and replay it. */
-export function replayTrace(trace: string): void {
-  const document = current.peek();
-  if (document === null) return;
-  recorded.ask({ model: document.path, text: document.state.doc.toString(), trace });
+/** The model of the trace that was last replayed: it is to be shown. */
+export const replayedModel = signal<{ path: string } | null>(null);
+
+/** Make the run of a trace again, with the model that it is of, and replay it. */
+export function replayTrace(trace: string, models: readonly string[]): void {
+  const open = current.peek();
+  const others = models.filter((model) => model !== open?.path);
+  if (open === null || !models.includes(open.path)) recorded.ask({ models: others, trace });
+  else recorded.ask({ models: [open.path, ...others], text: open.state.doc.toString(), trace });
 }
 
 /** Whether anyone looks at runs: only then are they made. */

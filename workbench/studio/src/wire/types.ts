@@ -51,7 +51,8 @@ export interface Verdict {
   reason?: string;
   advice?: string[];
   known?: string[];
-  invariant?: { location: string; inequalities: string[] }[];
+  /** The inequalities of each place to read, rounded, and exactly, to draw. */
+  invariant?: { location: string; inequalities: string[]; conditions?: string[] }[];
   certificate?: string;
   assumptions?: string[];
   confirmations?: { how: string; rigorous: boolean }[];
@@ -186,10 +187,11 @@ export interface SimulateRequest {
   first: number;
 }
 
-/** A recorded run that is made again, with the text of its model. */
+/** A recorded run that is made again, with the first of these models that it is of; the text is
+ *  that of the first one as it is in the editor. */
 export interface ReplayRequest {
-  model: string;
-  text: string;
+  models: string[];
+  text?: string;
   trace: string;
 }
 
@@ -211,6 +213,7 @@ export interface RunTold extends Partial<Description> {
 }
 
 export interface Replay extends Description {
+  model: string;
   run: Run;
 }
 
