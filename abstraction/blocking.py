@@ -97,11 +97,13 @@ _PILED = (Ending.ZENO, Ending.LIVELOCK)
 
 @dataclass(frozen=True)
 class Blocking:
-    """How some runs end: `blocked` are those that end stuck, each with what repeats it."""
+    """How some runs end: `blocked` are those that end stuck, each with what repeats it, `failed`
+    those in which a function from outside fails."""
 
     runs: int
     blocked: tuple[tuple[Recipe, Trace], ...] = ()
     piled: tuple[Trace, ...] = ()
+    failed: tuple[Trace, ...] = ()
     without_start: str = ""
     where: str = ""
 
@@ -127,6 +129,12 @@ class Blocking:
             who = "every simulated run jumps" if every else f"{len(self.piled)} of {self.runs}"
             who += "" if every else " simulated runs jump"
             found.append(f"{who} without end by t = {when:.6g} ({what})")
+        if self.failed:
+            every = len(self.failed) == self.runs
+            who = "every simulated run breaks" if every else f"{len(self.failed)} of {self.runs}"
+            who += "" if every else " simulated runs break"
+            how = self.failed[0].outcome.sentence.removesuffix(".")
+            found.append(f"{who} off: {how[:1].lower()}{how[1:]}")
         return "; ".join(found)
 
 
@@ -152,8 +160,9 @@ def look(
         and _ends_stuck(automaton, trace)
     )
     piled = tuple(trace for _, trace in starts if _piles_up(trace))
+    failed = tuple(t for _, t in starts if t.outcome.ending is Ending.EXTERNAL_FAILED)
     where = _stuck_places(automaton, [trace for _, trace in stuck])
-    return Blocking(len(starts), stuck, piled, where=where)
+    return Blocking(len(starts), stuck, piled, failed, where=where)
 
 
 def decide(task: Task, method: str) -> Verdict:
@@ -175,6 +184,8 @@ def decide(task: Task, method: str) -> Verdict:
     elif seen.blocked:
         reason = f"{seen.sentence}, but a second computation does not confirm it"
         advice = "look at such a run: `workbench simulate`"
+    elif seen.failed:
+        reason, advice = seen.sentence, "mend the function"
     elif method == "simulation":
         reason = f"{counted(seen.runs, 'simulated run')} went on"
         advice = "try --method auto, which also looks for a proof"

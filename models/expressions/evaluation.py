@@ -21,6 +21,7 @@ from typing import NoReturn, TypeAlias
 from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.literals import COMPARE, MAX_CONSTANT_BITS
 from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.outside import PASSING, failure
 
 Number: TypeAlias = Fraction | float
 Scalar: TypeAlias = Fraction | float | bool | str
@@ -195,10 +196,13 @@ def _external(node: Expression, args: list[Scalar], externals: Mapping[str, Exte
     """Call the caller's function; its own exceptions are reported as ours."""
     if node.name not in externals:
         raise EvaluationError("no function is given for", node)
+    function = externals[node.name]
     try:
-        value = externals[node.name](*args)
-    except Exception as error:
-        raise EvaluationError(f"{type(error).__name__}: {error} in", node) from error
+        value = function(*args)
+    except PASSING:
+        raise
+    except BaseException as error:
+        raise EvaluationError(f"{failure(error, function)} in", node) from error
     return _scalar(value, node)
 
 

@@ -56,7 +56,10 @@ def in_words(model: str, automaton: Automaton, claim: Property | Formula, outcom
     if outcome.closest is not None and abs(outcome.robustness) < 1e12:
         lines.append(f"  best robustness {outcome.robustness:.6g}, with")
         lines += [f"  {line}" for line in described(outcome.closest)]
-        lines += [f"  {line}" for line in edges_taken(automaton, _repeated(automaton, outcome))]
+        again = _repeated(automaton, outcome)
+        lines += [f"  {line}" for line in edges_taken(automaton, again)]
+        if again is not None and again.outcome.ending.gave_up:
+            lines.append(f"  that run breaks off: {again.outcome.sentence}")
     notes = [*doubts_in_words(outcome.doubts), *outcome.shortened]
     lines += [f"  {line}" for line in notes]
     return "\n".join(lines)

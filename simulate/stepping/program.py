@@ -16,6 +16,7 @@ from workbench.models.automaton import TIME, EventKind
 from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import free_variables, postorder
+from workbench.models.outside import PASSING, failure
 from workbench.models.record import record
 from workbench.models.source import Diagnostic, ModelError
 from workbench.simulate.stepping.condition import ConditionBuilder
@@ -124,11 +125,13 @@ def _guarded(name: str, function: Callable[..., float]) -> Callable[..., float]:
     def call(*arguments: float) -> float:
         try:
             value = function(*arguments)
-            if isinstance(value, str | bytes):  # float() would read the text
-                raise TypeError(f"{value!r} is not a number")
+            if isinstance(value, str | bytes | None):  # float() would read a text
+                raise TypeError(f"{value!r:.80} is not a number")
             return float(value)
-        except Exception as error:
-            raise ExternalError(name, f"{type(error).__name__}: {error}") from error
+        except PASSING:
+            raise
+        except BaseException as error:
+            raise ExternalError(name, failure(error, function)) from error
 
     return call
 

@@ -7,11 +7,13 @@ note for its reader.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
 
+from workbench.models.outside import PASSING
 from workbench.models.source import Diagnostic, ModelError, Span
 from workbench.simulate.stepping.externs import Externs
 
@@ -63,34 +65,55 @@ def chosen(source: ExternSource | None, declared: Mapping[str, str]) -> Externs:
 
 
 def _run(path: Path) -> ModuleType:
-    """The module of a file, run now."""
+    """The module of a file, run now. As in a script, files beside it can be imported."""
+    import sys
     from importlib.util import module_from_spec, spec_from_file_location
 
-    spec = spec_from_file_location(f"workbench_extern_{path.stem}", path)
+    file = path.resolve()
+    spec = spec_from_file_location(f"workbench_extern_{path.stem}", file)
     if not path.is_file() or spec is None or spec.loader is None:
         message = f"there is no Python file `{path}`"
         raise ModelError(
             Diagnostic("file-not-found", message, None, "name a file that ends in .py")
         )
-    module = module_from_spec(spec)
+    module = sys.modules[spec.name] = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        message = f"running `{path}` failed: {type(error).__name__}: {error}"
+        with _beside(file.parent):
+            spec.loader.exec_module(module)
+    except PASSING:
+        raise
+    except BaseException as error:
+        del sys.modules[spec.name]
+        message = f"running `{path}` failed: {type(error).__name__}: {error}".removesuffix(": ")
         raise ModelError(
-            Diagnostic("bad-extern", message, _place(path, error)),
+            Diagnostic("bad-extern", message, _place(path, file, error)),
             sources={str(path): path.read_text(encoding="utf-8", errors="replace")},
         ) from error
     return module
 
 
-def _place(path: Path, error: Exception) -> Span | None:
+@contextmanager
+def _beside(folder: Path) -> Iterator[None]:
+    """Within it, files of the folder are found first, as in a script. Later, for imports inside
+    functions, they are found last: they cannot stand in for what the workbench itself imports."""
+    import sys
+
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        if str(folder) not in sys.path:
+            sys.path.append(str(folder))
+
+
+def _place(path: Path, file: Path, error: BaseException) -> Span | None:
     """The last line of the file that took part in the error."""
-    if isinstance(error, SyntaxError) and error.lineno is not None:
+    if isinstance(error, SyntaxError) and error.filename == str(file) and error.lineno:
         return Span(str(path), error.lineno, error.offset or 1, error.lineno, 10_000)
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
-        if Path(frame.filename) == path and frame.lineno is not None
+        if frame.filename == str(file) and frame.lineno is not None
     ]
     return Span(str(path), lines[-1], 1, lines[-1], 10_000) if lines else None

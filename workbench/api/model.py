@@ -333,7 +333,9 @@ class Model:
         found: list[Verdict] = []
         with self._working(progress, cancel) as tell:
             for claim in claims:
-                search = searched(self.automaton, claim, effort, self.parameters, tell)
+                search = searched(
+                    self.automaton, claim, effort, self.parameters, self.externs, tell
+                )
                 asked = None if isinstance(claim, Property) else claim
                 name = claim.name if isinstance(claim, Property) else claim.text
                 decision = as_verdict(search.outcome, name, self.sha256)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.simulate.monitoring.stl import Formula
     from workbench.simulate.recipe import Recipe
     from workbench.simulate.search.falsification import Outcome
+    from workbench.simulate.stepping.externs import Externs
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Search:
     claim: Property | Formula = field(repr=False)
     outcome: Outcome = field(repr=False)
     sha256: str = field(repr=False)
+    externs: Externs = field(default_factory=dict, repr=False)
 
     @property
     def simulations(self) -> int:
@@ -51,25 +53,38 @@ class Search:
     def closest(self) -> Run | None:
         """The run that came closest to a violation, made again."""
         from workbench.simulate.recipe import repeat
+        from workbench.simulate.stepping.externs import provided
 
         recipe = self.outcome.closest
         if recipe is None:
             return None
-        again = repeat(self.automaton, recipe)
-        return Run(again, recipe.seed, recipe=recipe, model_sha256=self.sha256)
+        with provided(self.externs):
+            again = repeat(self.automaton, recipe)
+        return Run(
+            again,
+            recipe.seed,
+            recipe=recipe,
+            model_sha256=self.sha256,
+            automaton=self.automaton,
+            externs=self.externs,
+        )
 
     @property
     def data(self) -> dict[str, Any]:
         """Everything as plain data."""
         from workbench.reports.words.search_text import as_data
+        from workbench.simulate.stepping.externs import provided
 
-        return as_data(self.automaton, self.claim, self.outcome)
+        with provided(self.externs):
+            return as_data(self.automaton, self.claim, self.outcome)
 
     def in_words(self, label: str) -> str:
         """What was found, or how close a run came, with this name for the model."""
         from workbench.reports.words.search_text import in_words
+        from workbench.simulate.stepping.externs import provided
 
-        return in_words(label, self.automaton, self.claim, self.outcome)
+        with provided(self.externs):
+            return in_words(label, self.automaton, self.claim, self.outcome)
 
     def __repr__(self) -> str:
         return f"<Search: {counted(self.simulations, 'simulation')}, {self.robustness:.6g}>"
@@ -114,6 +129,7 @@ def searched(
     claim: Property | Formula,
     effort: Effort,
     parameters: Mapping[str, Fraction],
+    externs: Externs,
     tell: Callable[[str], None],
 ) -> Search:
     """What a search for a run that violates the claim finds."""
@@ -150,7 +166,7 @@ def searched(
     if (suspect := outcome.suspect) is not None:
         recipe = replace(suspect.recipe, model_parameters=parameters)
         outcome = replace(outcome, suspect=replace(suspect, recipe=recipe))
-    return Search(automaton, claim, outcome, automaton.sha256)
+    return Search(automaton, claim, outcome, automaton.sha256, externs)
 
 
 def _abstract_seeds(

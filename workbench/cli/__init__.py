@@ -55,13 +55,9 @@ def run(arguments: Sequence[str], begun: float | None = None) -> int:
         return ExitCode.UNKNOWN
     except OSError as error:
         return _cannot_write(error) or _failed(console, error, arguments)
-    except Exception as error:
-        return _failed(console, error, arguments)
     except BaseException as error:
         # Libraries in Rust turn an interrupt, or a defect of theirs, into a panic.
-        if type(error).__name__ != "PanicException":
-            raise
-        if "KeyboardInterrupt" not in str(error):
+        if type(error).__name__ != "PanicException" or "KeyboardInterrupt" not in str(error):
             return _failed(console, error, arguments)
         click.echo("interrupted", err=True)
         return ExitCode.INTERRUPTED

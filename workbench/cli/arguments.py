@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import wraps
@@ -48,9 +49,12 @@ class Chosen:
         return self.reference if self.agent is None else f"{self.reference}:{self.agent}"
 
     def open(self) -> Model:
-        """The model itself; raises ModelError."""
+        """The model itself; raises ModelError. What functions from outside print is no result
+        of the command, and goes to standard error."""
         from workbench.api.loading import from_file, opened
 
+        if self.extern is not None:
+            click.get_current_context().with_resource(redirect_stdout(sys.stderr))
         return opened(from_file(self.reference), self.agent, self.extern, self.parameters)
 
 

@@ -38,23 +38,24 @@ _VERDICT = re.compile(rf"\b({'|'.join(_VERDICT_COLOURS)})\b")
 
 @dataclass
 class Console:
-    """The choices of one command about its output, which options set, and when it was begun
-    (`time.monotonic`)."""
+    """The choices of one command about its output, which options set, when it was begun
+    (`time.monotonic`), and the standard output, which results alone go to."""
 
     verb: str = ""
     quiet: bool = False
     as_json: bool = False
     debug: bool = False
     begun: float = field(default_factory=time.monotonic)
+    out: TextIO = field(default_factory=lambda: sys.stdout)
 
     def result(self, text: str) -> None:
         """Print a part of the result; verdict words get their colours."""
         shown = _VERDICT.sub(_in_verdict_colour, harmless(text))
-        click.echo(shown, color=_colours(sys.stdout))
+        click.echo(shown, self.out, color=_colours(self.out))
 
     def raw(self, text: str) -> None:
         """Print a result that is itself a document, unchanged and without a newline."""
-        click.echo(text, nl=False)
+        click.echo(text, self.out, nl=False)
 
     def data(self, **fields: Any) -> None:
         """Print the result as one JSON object with a versioned schema."""

@@ -65,7 +65,7 @@ def command(
       workbench recheck platoon proof.json
     """
     label = chosen.label
-    other = None if against is None else Chosen(*split_reference(against), {})
+    other = None if against is None else Chosen(*split_reference(against), extern=chosen.extern)
     label += "" if other is None else f" against {other.label}"
     end_in_time(console, label, console.begun, time_limit)
     model = chosen.open()

@@ -95,7 +95,7 @@ def command(
       workbench refine heater.charon:Controlled --against heater.charon:Any --map on=ON
       workbench refine platoon_any_length:Step --against platoon_any_length:Vehicle --inductive
     """
-    other = Chosen(*split_reference(against), {})
+    other = Chosen(*split_reference(against), extern=chosen.extern)
     end_in_time(console, f"{chosen.label} against {other.label}", console.begun, time_limit)
     detailed, abstract = chosen.open(), other.open()
     with Progress(console.quiet or console.as_json) as progress:
