@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import workbench
+from workbench.api.numbers import exact
 
 TANK = """
 agent Tank(real rate = 1) {
@@ -52,12 +55,37 @@ def tank() -> workbench.Model:
         ("simulate", {"until": "later"}, "until: 'later' is not a number"),
         ("simulate", {"initial": [1]}, r"initial: values by name are expected, not \[1\]"),
         ("simulate", {"inputs": "x=1"}, "inputs: values by name are expected"),
-        ("simulate", {"script": "abc"}, "script: decisions are numbers"),
+        ("simulate", {"script": "abc"}, "script: a list is expected"),
         ("report", {"runs": -1}, "runs: -1 is not at least 0"),
         ("report", {"runs": 501}, "runs: a page has at most 500"),
         ("report", {"until": 0}, "until: 0 is not positive"),
         ("abstract", {"drop": [1]}, "drop: a text is expected"),
         ("abstract", {"widen": math.nan}, "widen: nan is not a finite number"),
+        ("abstract", {"timed": 3}, "timed: a text is expected, not 3"),
+        ("simulate", {"until": 10**400}, "until: 1000.* is too large"),
+        ("simulate", {"rtol": "fine"}, "rtol: 'fine' is not a number"),
+        ("simulate", {"atol": None}, "atol: a number is expected, not None"),
+        ("simulate", {"rtol": 1}, "rtol: 1 is not between 0 and 1"),
+        ("simulate", {"method": 3}, "method: a text is expected, not 3"),
+        ("simulate", {"script": 0.5}, "script: a list is expected, not 0.5"),
+        ("simulate", {"script": [1]}, "script: decisions are numbers"),
+        ("simulate", {"location": 3}, "location: a text is expected, not 3"),
+        ("simulate", {"formula": 3}, "formula: a text is expected, not 3"),
+        ("simulate", {"switching": 3}, "switching: a text is expected, not 3"),
+        ("simulate", {"initial": {1: 2}}, "initial: a text is expected, not 1"),
+        ("simulate", {"initial": np.array([1, 2])}, "initial: values by name are expected"),
+        ("simulate", {"initial": {"level": (1, 2)}}, "initial: level: a number is expected"),
+        ("simulate", {"sliding": np.array([1, 2])}, "sliding: True or False is expected"),
+        ("verify", {"horizon": "1e400"}, "horizon: 1000.* is too large"),
+        ("verify", {"step": "1e-400"}, "step: 1e-400 is not positive"),
+        ("falsify", {"budget": None}, "budget: a whole number is expected, not None"),
+        ("falsify", {"linear": np.array([1, 2])}, "linear: True or False is expected"),
+        ("exact", {"target": 3}, "target: a text is expected, not 3"),
+        ("exact", {"location": [1]}, "location: a text is expected"),
+        ("replay", {"source": None}, "replay: a path is expected, not None"),
+        ("recheck", {"certificate": 3}, "certificate: a path is expected, not 3"),
+        ("report", {"path": 3}, "path: a path is expected, not 3"),
+        ("report", {"label": 3}, "label: a text is expected, not 3"),
     ],
 )
 def test_the_argument_is_named(
@@ -74,6 +102,9 @@ def test_the_argument_is_named(
         (lambda m: m.verify(["never negative"]), "properties: a text is expected"),
         (lambda m: m.refine(m, time_limit=-1), "time_limit: -1 is not positive"),
         (lambda m: m.refine(m, horizon=math.nan), "horizon: nan"),
+        (lambda m: m.refine(m, places=3), "places: values by name are expected, not 3"),
+        (lambda m: m.refine(m, places={"a": 3}), "places: a text is expected, not 3"),
+        (lambda m: m.refine(m, witness={"x": 1}), "witness: a text is expected, not 1"),
         (lambda m: m.recheck(b"{}", horizon=0), "horizon: 0 is not positive"),
         (lambda m: m.with_parameters(rate=math.nan), "rate: nan is not a finite number"),
         (lambda m: m.simulate(1, runs=0).to_pandas(), "no run to put into a table|needs pandas"),
@@ -107,3 +138,30 @@ def test_one_text_is_one_of_them(tank: workbench.Model) -> None:
 def test_a_folder_that_is_not_there_is_named(tank: workbench.Model, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no such directory.*nowhere"):
         tank.export(tmp_path / "nowhere" / "tank.json")
+    said: list[str] = []
+    with pytest.raises(FileNotFoundError, match="no such directory.*nowhere"):
+        tank.report(tmp_path / "nowhere" / "page.html", progress=said.append)
+    assert not said  # before any work
+
+
+def test_numbers_of_other_libraries() -> None:
+    for tenth in (
+        0.1,
+        "0.1",
+        np.float32(0.1),
+        np.float16(0.1),
+        np.longdouble("0.1"),
+        Decimal("0.1"),
+    ):
+        assert exact(tenth) == Fraction(1, 10)  # type: ignore[arg-type]
+    assert exact(np.int8(-3)) == -3 and exact(np.uint64(2**63)) == 2**63  # type: ignore[arg-type]
+    assert exact(np.float64(1) / 3) == Fraction(repr(1 / 3))
+    for wrong in (True, np.bool_(True), np.array(0.1), 1j, np.complex64(1), b"1"):
+        with pytest.raises(TypeError, match="a number is expected"):
+            exact(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not a finite number"):
+        exact(np.float32("nan"))  # type: ignore[arg-type]
+    model = workbench.load(TANK, rate=np.float32(0.5))  # type: ignore[arg-type]
+    assert model.parameters == {"rate": Fraction(1, 2)}
+    run = model.simulate(np.int32(2), rtol=np.float32(1e-5), seed=np.int64(3))[0]  # type: ignore[arg-type]
+    assert run.final["level"] == pytest.approx(6 * math.exp(-1), abs=1e-4)

@@ -74,7 +74,7 @@ def test_runs_are_saved_as_pictures(lamp: workbench.Model, tmp_path: Path, form:
         ({"until": math.inf}, "until: inf"),
         ({"runs": -1}, "runs: -1 is not at least 0"),
         ({"rtol": 0}, "rtol: 0 is not between"),
-        ({"atol": math.nan}, "atol: nan is not between"),
+        ({"atol": math.nan}, "atol: nan is not a finite number"),
         ({"method": "euler"}, "method: there is no stepping method 'euler'"),
         ({"switching": "soon"}, "switching: 'soon' is none of earliest"),
         ({"level": "top"}, "level: 'top' is none of low"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.api.numbers import Number, exact
@@ -49,12 +50,28 @@ def number(argument: str, value: Number) -> Fraction:
         raise RequestError(str(error), argument) from error
 
 
+def double(argument: str, value: Number) -> float:
+    """The nearest number that a machine has."""
+    try:
+        return float(number(argument, value))
+    except OverflowError as error:
+        raise RequestError(f"{value!s:.40} is too large", argument) from error
+
+
 def positive(argument: str, value: Number) -> Fraction:
     """The same of a number above zero: a length of time, a number of seconds."""
     found = number(argument, value)
-    if found <= 0:
+    if found <= 0 or double(argument, found) == 0.0:
         raise RequestError(f"{value!s:.40} is not positive", argument)
     return found
+
+
+def flag(argument: str, value: bool) -> bool:
+    """Whether something is asked for. Raises RequestError."""
+    try:
+        return bool(value)
+    except (ValueError, TypeError) as error:
+        raise RequestError(f"True or False is expected, not {value!r:.40}", argument) from error
 
 
 def count(argument: str, value: int, least: int = 0) -> int:
@@ -68,19 +85,40 @@ def count(argument: str, value: int, least: int = 0) -> int:
     return found
 
 
+def one_text(argument: str, value: str) -> str:
+    """A text. Raises RequestError."""
+    if not isinstance(value, str):
+        raise RequestError(f"a text is expected, not {value!r:.40}", argument)
+    return value
+
+
 def texts(argument: str, value: Sequence[str]) -> tuple[str, ...]:
     """Some texts; one alone is one of them. Raises RequestError."""
-    found = (value,) if isinstance(value, str) else tuple(value)
-    for one in found:
-        if not isinstance(one, str):
-            raise RequestError(f"a text is expected, not {one!r:.40}", argument)
-    return found
+    found = (value,) if isinstance(value, str) else tuple(each(argument, value))
+    return tuple(one_text(argument, one) for one in found)
+
+
+def each(argument: str, value: Iterable[Value]) -> Iterable[Value]:
+    """Several values. Raises RequestError."""
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes):
+        raise RequestError(f"a list is expected, not {value!r:.40}", argument)
+    return value
+
+
+def path_of(argument: str, value: str | Path) -> Path:
+    """The path of a file. Raises RequestError."""
+    try:
+        return Path(value)
+    except TypeError as error:
+        raise RequestError(f"a path is expected, not {value!r:.40}", argument) from error
 
 
 def by_name(argument: str, value: Mapping[str, Value]) -> Mapping[str, Value]:
     """Values by name. Raises RequestError."""
     if not isinstance(value, Mapping):
         raise RequestError(f"values by name are expected, not {value!r:.40}", argument)
+    for name in value:
+        one_text(argument, name)
     return value
 
 
@@ -141,7 +179,7 @@ def condition_over(automaton: Automaton, text: str, argument: str) -> Expression
     from workbench.models.expressions.text import parse_expression
     from workbench.models.expressions.traversal import free_variables
 
-    condition = parse_expression(text, file=f"<{argument}>")
+    condition = parse_expression(one_text(argument, text), file=f"<{argument}>")
     known = {v.name for v in automaton.variables} | {p.name for p in automaton.parameters}
     if missing := sorted(free_variables(condition) - known):
         raise RequestError(
@@ -162,7 +200,7 @@ def read_formula(automaton: Automaton, text: str) -> Formula:
 
     types = types_by_name(automaton)
     try:
-        found = parse_formula(text, FORMULA)
+        found = parse_formula(one_text("formula", text), FORMULA)
     except ModelError as error:
         raise ModelError(*error.diagnostics, sources={FORMULA: text}) from None
     found = found.over(lambda condition: with_symbols(condition, types))

@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
-from workbench.api.asked import RequestError, by_name, count, number, read_formula, unknown
+from workbench.api.asked import (
+    RequestError,
+    by_name,
+    count,
+    double,
+    each,
+    flag,
+    one_text,
+    read_formula,
+    unknown,
+)
 from workbench.api.numbers import Number, exact
 from workbench.models.source import ModelError
 
@@ -39,10 +49,8 @@ def stepping_method(name: str, rtol: float, atol: float) -> Method:
     """The stepping method of that name."""
     from workbench.simulate.stepping.methods import Adams, Detection, Multirate, Taylor
 
-    for what, value in (("rtol", rtol), ("atol", atol)):
-        if not 0.0 < value < 1.0:
-            raise RequestError(f"{value!r:.40} is not between 0 and 1", what)
-    if name == "taylor":
+    rtol, atol = _tolerance("rtol", rtol), _tolerance("atol", atol)
+    if one_text("method", name) == "taylor":
         return Taylor(rtol=rtol, atol=atol)
     if name == "multirate":
         return Multirate(rtol=rtol, atol=atol)
@@ -50,6 +58,13 @@ def stepping_method(name: str, rtol: float, atol: float) -> Method:
     if name not in ("adams", *detection):
         raise RequestError(f"there is no stepping method {name!r:.40}", "method")
     return Adams(rtol=rtol, atol=atol, detection=detection.get(name, Detection.EXTRAPOLATION))
+
+
+def _tolerance(argument: str, value: Number) -> float:
+    found = double(argument, value)
+    if not 0.0 < found < 1.0:
+        raise RequestError(f"{value!s:.40} is not between 0 and 1", argument)
+    return found
 
 
 def default_until(automaton: Automaton) -> float:
@@ -103,22 +118,22 @@ def recipe_of(
         policy=policy,
         seed=count("seed", choices.get("seed", 0)),
         method=stepping_method(method, choices.get("rtol", 1e-6), choices.get("atol", 1e-9)),
-        stop_on_violation=choices.get("stop_on_violation", True),
+        stop_on_violation=flag("stop_on_violation", choices.get("stop_on_violation", True)),
         model_parameters=parameters,
         formula=formula,
-        sliding=choices.get("sliding"),
+        sliding=_wish("sliding", choices.get("sliding")),
         own_clocks=_own_clocks(automaton, policy, choices),
-        synchronous=bool(choices.get("synchronous")),
+        synchronous=flag("synchronous", choices.get("synchronous", False)),
     )
 
 
 def _until(automaton: Automaton, until: Number | None, formula: str | None) -> float:
     if until is None:
         return long_enough(automaton, formula)
-    found = number("until", until)
+    found = double("until", until)
     if found < 0:
         raise RequestError(f"a run cannot end at {until!s:.40}", "until")
-    return float(found)
+    return found
 
 
 def policy_of(
@@ -127,21 +142,22 @@ def policy_of(
     """How choices are made that the model leaves open: at random for many runs."""
     from workbench.simulate import policy
 
-    if isinstance(script, str) or not all(0 <= number("script", v) < 1 for v in script):
+    decisions = tuple(double("script", one) for one in each("script", script))
+    if not all(0.0 <= one < 1.0 for one in decisions):
         raise RequestError("decisions are numbers in [0, 1)", "script")
-    chance = "random" if runs > 1 or script else ""
+    chance = "random" if runs > 1 or decisions else ""
     for argument, value, known in (
         ("switching", switching, policy.Switching),
         ("level", level, policy.Level),
     ):
-        if value is not None and value not in [str(one) for one in known]:
+        if value is not None and one_text(argument, value) not in [str(one) for one in known]:
             raise RequestError(
                 f"{value!r:.40} is none of {', '.join(str(one) for one in known)}", argument
             )
     return policy.Policy(
         policy.Switching(switching or chance or "earliest"),
         policy.Level(level or chance or "mid"),
-        script=tuple(map(float, script)),
+        script=decisions,
     )
 
 
@@ -151,7 +167,12 @@ def _own_clocks(automaton: Automaton, policy: Policy, choices: Choices) -> bool:
     every step."""
     from workbench.simulate.policy import Switching
 
-    asked = [name for name in ("own_clocks", "synchronous") if choices.get(name)]
+    wish = _wish("own_clocks", choices.get("own_clocks"))
+    wishes = {
+        "own_clocks": wish,
+        "synchronous": flag("synchronous", choices.get("synchronous", False)),
+    }
+    asked = [name for name, value in wishes.items() if value]
     single = [name for name in ("location", "script", "sliding") if choices.get(name)]
     method = choices.get("method", "adams")
     if len(asked) > 1:
@@ -160,14 +181,19 @@ def _own_clocks(automaton: Automaton, policy: Policy, choices: Choices) -> bool:
         raise RequestError(f"this does not go together with {single[0]}", asked[0])
     if asked and method in WITHOUT_LOOKING_AHEAD:
         raise RequestError(f"this needs a method that looks ahead, not {method}", asked[0])
-    if choices.get("own_clocks") is not None or asked:
-        return bool(choices.get("own_clocks"))
+    if wish is not None or asked:
+        return bool(wish)
     return (
         not single
         and len(automaton.components) >= MANY_AGENTS
         and policy.switching is Switching.EARLIEST
         and method not in (*WITHOUT_LOOKING_AHEAD, "multirate")
     )
+
+
+def _wish(argument: str, value: bool | None) -> bool | None:
+    """Yes, no, or nothing said."""
+    return None if value is None else flag(argument, value)
 
 
 def initial_values(
@@ -207,7 +233,7 @@ def initial_location(automaton: Automaton, name: str | None) -> str | None:
     if name is None:
         return None
     known = list(dict.fromkeys(start.location for start in automaton.initial_sets()))
-    if name not in known:
+    if one_text("location", name) not in known:
         raise RequestError(unknown("initial location", name, known), "location")
     return name
 

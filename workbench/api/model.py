@@ -25,17 +25,22 @@ from typing import (
 
 from workbench.api.asked import (
     RequestError,
+    by_name,
     claims_named,
     condition_over,
     count,
+    double,
+    flag,
     number,
+    one_text,
+    path_of,
     positive,
     properties_named,
     read_formula,
     texts,
 )
 from workbench.api.numbers import Number
-from workbench.api.saving import save
+from workbench.api.saving import check_writable, save
 from workbench.api.work import Cancel, Progress, working
 from workbench.models.counting import counted
 from workbench.models.source import Diagnostic, ModelError
@@ -203,9 +208,9 @@ class Model:
             runs,
             until=until,
             seed=seed,
-            initial=initial or {},
+            initial={} if initial is None else initial,
             location=location,
-            inputs=inputs or {},
+            inputs={} if inputs is None else inputs,
             switching=switching,
             level=level,
             script=script,
@@ -271,7 +276,7 @@ class Model:
         if text is None:
             raise RequestError("the run says what happened, but not how to make it again")
         other = None if method is None else stepping_method(method, rtol, atol)
-        last = None if until is None else float(number("until", until))
+        last = None if until is None else double("until", until)
         try:
             return recorded_run(
                 self.automaton, text, self.externs, method=other, until=last, sliding=sliding
@@ -326,8 +331,8 @@ class Model:
             seed=seed,
             workers=workers,
             control_points=control_points,
-            linear=linear,
-            enclose=enclose,
+            linear=flag("linear", linear),
+            enclose=flag("enclose", enclose),
             abstraction=abstraction,
         )
         found: list[Verdict] = []
@@ -453,26 +458,28 @@ class Model:
         from workbench.api.refinement import Refinement
 
         other = against if isinstance(against, Model) else load(against)
-        given = {name: self._affine(name, text) for name, text in (witness or {}).items()}
+        mapped = {} if places is None else by_name("places", places)
+        wanted = {} if witness is None else by_name("witness", witness)
+        given = {name: self._affine(name, text) for name, text in wanted.items()}
         observed = texts("observe", observe)
         _check_observed(observed, given, self.loaded, other.loaded)
         with self._working(progress, cancel) as tell:
             settings = Settings(
-                places or {},
+                {here: one_text("places", there) for here, there in mapped.items()},
                 given,
-                reach,
+                flag("reach", reach),
                 True,
-                deadline(float(positive("time_limit", time_limit))),
+                deadline(double("time_limit", positive("time_limit", time_limit))),
                 count("seed", seed),
                 tell,
-                horizon=float(positive("horizon", horizon)),
+                horizon=double("horizon", positive("horizon", horizon)),
             )
-            if inductive:
+            if flag("inductive", inductive):
                 from workbench.abstraction.refinement.induction import prove_by_induction
 
                 found = prove_by_induction(self.loaded, other.loaded, settings, progress=tell)
                 return Refinement(found.proof, self.loaded, other.loaded, induction=found)
-            in_parts = not flat and not observed
+            in_parts = not flag("flat", flat) and not observed
             proof = prove_refinement(
                 self.loaded, other.loaded, settings, observed, compositional=in_parts
             )
@@ -503,7 +510,7 @@ class Model:
                 texts("drop", drop),
                 texts("merge", merge),
                 widen,
-                timed,
+                None if timed is None else one_text("timed", timed),
             )
 
     def exact(
@@ -528,7 +535,14 @@ class Model:
 
         bound = time if time is None or isinstance(time, str) else str(number("time", time))
         with self._working(None, cancel):
-            return reaching(self.automaton, target, bound, location, invariant, simplify)
+            return reaching(
+                self.automaton,
+                target,
+                bound,
+                location,
+                flag("invariant", invariant),
+                flag("simplify", simplify),
+            )
 
     def report(
         self,
@@ -563,18 +577,20 @@ class Model:
             method, time_limit, horizon, step, predicates, slices, refine, seed, jobs
         )
         claims = properties_named(self.automaton, properties)
+        if path is not None:
+            check_writable(path_of("path", path))
         if count("runs", runs) > MOST_RUNS:
             raise RequestError(f"a page has at most {MOST_RUNS}, not {runs}", "runs")
-        last = None if until is None else float(positive("until", until))
+        last = None if until is None else double("until", positive("until", until))
         with self._working(progress, cancel) as tell:
             found = made_report(
                 self.loaded,
-                label or self.name,
+                one_text("label", label) or self.name,
                 claims,
                 deciding,
                 runs,
                 last,
-                command,
+                one_text("command", command),
                 self.externs,
                 tell,
                 begun,
@@ -657,23 +673,24 @@ class Model:
         from workbench.abstraction.verification import STRATEGIES
         from workbench.abstraction.verification_settings import VerificationSettings
 
-        if method != "auto" and method not in STRATEGIES:
+        if method is None or one_text("method", method) not in ("auto", *STRATEGIES):
             raise RequestError(
                 f"{method!r:.40} is not auto or one of {', '.join(STRATEGIES)}", "method"
             )
+        is_learning = flag("refine", refine)
         if slices is not None and method != "abstraction":
             raise RequestError("this needs the method abstraction", "slices")
-        if not refine and method != "abstraction":
+        if not is_learning and method != "abstraction":
             raise RequestError("this needs the method abstraction", "refine")
         lengths = {"horizon": horizon, "step": step, "slices": slices}
         return VerificationSettings(
             method=method,
-            time_limit=float(positive("time_limit", time_limit)),
+            time_limit=double("time_limit", positive("time_limit", time_limit)),
             predicates=tuple(
                 condition_over(self.automaton, p, "predicates")
                 for p in texts("predicates", predicates)
             ),
-            refine=refine,
+            refine=is_learning,
             seed=count("seed", seed),
             jobs=0 if jobs is None else count("jobs", jobs),
             **{name: None if t is None else positive(name, t) for name, t in lengths.items()},
@@ -723,7 +740,7 @@ class Model:
         from workbench.models.proof.conditions import names_of
         from workbench.models.proof.linear import affine
 
-        form = affine(parse_expression(text, file="<witness>"))
+        form = affine(parse_expression(one_text("witness", text), file="<witness>"))
         if form is None:
             raise RequestError(f"{name}: {text} is not affine", "witness")
         if missing := sorted(form.coefficients.keys() - set(names_of(self.automaton))):
@@ -737,7 +754,7 @@ def _certificate(path: str | Path) -> bytes:
     """The content of the file, as far as certificates go."""
     from workbench.models.proof.certificate import MAX_BYTES
 
-    with Path(path).open("rb") as file:
+    with path_of("certificate", path).open("rb") as file:
         return file.read(MAX_BYTES + 1)
 
 

@@ -6,12 +6,13 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral
+from numbers import Rational, Real
 from typing import TypeAlias
 
 Number: TypeAlias = int | float | str | Fraction | Decimal
-"""A float means the decimal number that Python writes for it: `0.1` is one tenth, as it is in a
-model; `Fraction(0.1)` is what the machine holds instead."""
+"""Besides these, every number that other libraries register as real, such as those of numpy. A
+float means the decimal number that is written for it: `0.1` is one tenth, as it is in a model, and
+so is `numpy.float32(0.1)`; `Fraction(0.1)` is what the machine holds instead."""
 
 _NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?P<digits>\d{1,60}(\.\d{0,60})?|\.\d{1,60})"
@@ -22,17 +23,16 @@ _NUMBER = re.compile(
 def exact(value: Number) -> Fraction:
     """The rational number that a value means. Raises ValueError for what is no finite number,
     and TypeError for what is no number at all."""
-    if isinstance(value, Fraction):
-        return value
     if isinstance(value, str):
         return read_number(value)
-    if isinstance(value, float | Decimal):
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, Real | Decimal) and not isinstance(value, bool):
         if not math.isfinite(value):
             raise ValueError(f"{value} is not a finite number")
-        return Fraction(float.__repr__(value) if isinstance(value, float) else value)
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return Fraction(int(value))
-    raise TypeError(f"a number is expected, not {value!r}")
+        written = float.__repr__(value) if isinstance(value, float) else str(value)
+        return Fraction(written)
+    raise TypeError(f"a number is expected, not {value!r:.40}")
 
 
 def number_text(value: Fraction) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from workbench.api.asked import RequestError, unknown
+from workbench.api.asked import RequestError, one_text, unknown
 from workbench.api.numbers import Number, exact
 
 if TYPE_CHECKING:
@@ -149,7 +149,8 @@ def reaching(
     from workbench.reach.exact.polynomial_in_time import NotPolynomialError
     from workbench.reach.exact.virtual_substitution import NotEliminableError
 
-    place = location or next(automaton.initial_sets()).location
+    first = next(automaton.initial_sets()).location
+    place = first if location is None else one_text("location", location)
     goal = _target(automaton, place, target)
     limit = None if bound is None else _expression(bound, "time")
     during = automaton.location(place).invariant if during_invariant else TRUE
@@ -177,7 +178,7 @@ def _target(automaton: Automaton, location: str, target: str | None) -> Expressi
 def _expression(text: str, argument: str) -> Expression:
     from workbench.models.expressions.text import parse_expression
 
-    return parse_expression(text, file=f"<{argument}>")
+    return parse_expression(one_text(argument, text), file=f"<{argument}>")
 
 
 def _numbers(values: Mapping[str, Number]) -> dict[str, Fraction]:

@@ -20,22 +20,28 @@ def save(path: str | Path, content: str | bytes) -> Path:
     return Path(path)
 
 
+def check_writable(path: str | Path) -> None:
+    """Raises OSError, before any work, where a file cannot be written later."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a directory", str(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such directory", str(target.parent))
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "permission denied", str(path))
+
+
 def _write(path: Path, data: bytes) -> None:
     import tempfile  # slow to import, and few commands write
 
     mode: int | None = None
+    check_writable(path)
     if path.exists():
-        if path.is_dir():
-            raise IsADirectoryError(0, "it is a directory")
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             path.write_bytes(data)
             return
-        if not os.access(path, os.W_OK):
-            raise PermissionError(0, "permission denied")
         mode = stat.S_IMODE(status.st_mode)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such directory", str(path.parent))
     handle, name = tempfile.mkstemp(prefix=".workbench-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

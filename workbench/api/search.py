@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from workbench.api.asked import RequestError, count, number, positive
-from workbench.api.numbers import Number, exact
+from workbench.api.asked import RequestError, count, double, number, positive
+from workbench.api.numbers import Number
 from workbench.api.runs import Run
 from workbench.models.counting import counted
 
@@ -115,7 +116,7 @@ class Effort:
     def __post_init__(self) -> None:
         count("seed", self.seed)
         for name in ("budget", "workers", "control_points"):
-            if getattr(self, name) is not None:
+            if getattr(self, name) is not None or name != "control_points":
                 count(name, getattr(self, name), least=1)
         for name in ("time_limit", "until"):
             if getattr(self, name) is not None:
@@ -137,8 +138,8 @@ def searched(
     from workbench.simulate.search import falsification
     from workbench.simulate.search.counterexample import enclosed_at_length
 
-    limit = float("inf") if effort.time_limit is None else float(exact(effort.time_limit))
-    until = None if effort.until is None else float(exact(effort.until))
+    limit = math.inf if effort.time_limit is None else double("time_limit", effort.time_limit)
+    until = None if effort.until is None else double("until", effort.until)
     deadline = time.monotonic() + limit
     options = falsification.Options(
         seed=effort.seed, workers=effort.workers, until=until, linear=effort.linear
@@ -149,7 +150,7 @@ def searched(
         options = replace(options, rigorous=(enclosed_at_length,))
     if effort.abstraction and isinstance(claim, Property):
         tell("looking for abstract counterexamples")
-        seconds = float(exact(effort.abstraction))
+        seconds = double("abstraction", effort.abstraction)
         seeds = _abstract_seeds(automaton, claim, seconds, effort.seed)
         options = replace(options, seeds=seeds)
     name = claim.name if isinstance(claim, Property) else claim.text

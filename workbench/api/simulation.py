@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.api.asked import RequestError, read_formula
+from workbench.api.asked import RequestError, path_of, read_formula
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -226,8 +226,9 @@ def recorded_model(text: str) -> RecordedModel:
 
 def read_text(path: str | Path, argument: str) -> str:
     """The content of a file that is given as this argument. Raises RequestError."""
+    file = path_of(argument, path)
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise RequestError(f"cannot read {str(path)[:200]!r}: {reason}", argument) from error

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
-from workbench.api.saving import save
+from workbench.api.saving import check_writable, save
 from workbench.cli.console import Console
 
 
@@ -29,16 +28,10 @@ def write_whole(path: Path, content: str | bytes, done: str = "wrote") -> None:
 
 def refuse_unwritable(path: Path) -> None:
     """Refuse, before any work, a target that cannot be written later."""
-    target = Path(os.path.realpath(path))
-    reason = ""
-    if target.is_dir():
-        reason = "it is a directory"
-    elif not target.parent.is_dir():
-        reason = "there is no such directory"
-    elif not os.access(target if target.exists() else target.parent, os.W_OK):
-        reason = "permission denied"
-    if reason:
-        raise click.UsageError(f"cannot write {str(path)!r}: {reason}")
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise click.UsageError(f"cannot write {str(path)!r}: {error.strerror}") from error
 
 
 def refuse_same_file(source: Path, target: Path) -> None:
