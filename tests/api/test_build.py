@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
 import workbench
@@ -167,3 +170,90 @@ def test_python_that_makes_no_sense_is_refused() -> None:
         workbench.load(Agent("A", Mode("top", x.d == Real("x"))))
     with pytest.raises(ValueError, match="without quotes"):
         always('a "b"', x >= 0)
+
+
+X = Real("x")
+STILL = Mode("still", X.d == 0)
+LAMP = Agent("Lamp", STILL, initial={X: 1})
+CURVE = Table("curve", {0: 0, 1: 1})
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Real(3), "a name is a text, not 3"),
+        (lambda: Enum("e", 1), "a name is a text, not 1"),
+        (lambda: Constant("k", 2, 1), "k is in an empty range: 1 is below 2"),
+        (lambda: Constant("k", None), "a number is expected, not None"),
+        (lambda: Function("f", None), "f needs a Python function, not None"),
+        (lambda: Function("f", abs, "two"), "f has a number of arguments, not 'two'"),
+        (lambda: Table("t", [0, 1]), "t needs points, as in {0: 1, 10: 2.5}"),
+        (lambda: Table("t", {}), "t needs points"),
+        (lambda: X + None, "an expression is expected, not None"),
+        (lambda: X - [1], r"an expression is expected, not \[1\]"),
+        (lambda: [1] * X, r"an expression is expected, not \[1\]"),
+        (lambda: X * np.array([1, 2]), "an expression is expected, not array"),
+        (lambda: np.array([1, 2]) * X, "an expression is expected, not array"),
+        (lambda: X + CURVE, r"curve is a function: call it, curve\(...\)"),
+        (lambda: X.d == X.d, "the derivative x.d is no value"),
+        (lambda: X.d == (X.d == 1), "the equation of x is no value"),
+        (lambda: 0 <= X.d <= 1, r"write x\.d\.within\(low, high\)"),
+        (lambda: maximum(), "of no values"),
+        (lambda: always(X >= 0, "safe"), "a property has a name first"),
+        (lambda: always("safe", True), "'safe' is a condition over variables"),
+        (lambda: always("safe", X.d <= 1), "'safe' is a condition, not a flow"),
+        (lambda: Mode("m", [X.d == 0]), r"give the parts one by one: \*parts"),
+        (lambda: Mode("m", X), "variables are declared by what uses them"),
+        (lambda: Mode("m", Mode), r"it is a class: make one, Mode\(...\)"),
+        (lambda: Mode("m", X.d == 0, invariant="x >= 0"), "the invariant is a list|not 'x >= 0'"),
+        (lambda: Mode("m", X.d == 0, invariant=X.d <= 1), "the invariant is a condition, not a"),
+        (lambda: Mode("m", X.d == 0, private="y"), "`private` is a list, not 'y'"),
+        (lambda: Mode("m", X.d == 0, private=["y"]), r'make it by x = Real\("y"\)'),
+        (lambda: Mode("m", X.d == 0, private={X: (0, 1, 2)}), r"x has a value or two bounds"),
+        (lambda: Mode("m", X.d == 0, entries=3), "`entries` is a list, not 3"),
+        (lambda: enter("still"), "leads to a mode or one of its points, not to 'still'"),
+        (lambda: STILL.to(LAMP), "leads to a mode or one of its points"),
+        (lambda: STILL.to(STILL, True), "`when` is a condition over variables"),
+        (lambda: STILL.to(STILL, None, [1]), "`do` gives values by variable"),
+        (lambda: STILL.to(STILL, None, {"x": 1}), r'`do` is of variables, not of \'x\'.*Real\("x"'),
+        (lambda: STILL.to(STILL, None, {X: None}), "an expression is expected, not None"),
+        (lambda: STILL.to(STILL, name=3), "a name is a text, not 3"),
+        (lambda: build.Transition(STILL, STILL), "is between control points"),
+        (lambda: build.ControlPoint("still"), "a control point is of a mode"),
+        (lambda: Agent("A", X.d == 0), "flows and equations are parts of a mode"),
+        (lambda: Agent("A", None), "an agent consists of Agent, Claim, Instance, Mode"),
+        (lambda: Agent("A", STILL, initial={X: (1, 2, 3)}), r"\(low, high\), not \(1, 2, 3\)"),
+        (lambda: Agent("A", STILL, initial={X: (1,)}), r"not \(1,\)"),
+        (lambda: Agent("A", STILL, initial=[X]), "`initial` gives values by variable"),
+        (lambda: Agent("A", STILL, initial={X: 1}, private={X: 1}), "`private` of an agent is a l"),
+        (lambda: Agent("A", STILL, initial={X: 1}, where=3), "`where` is a condition"),
+        (lambda: Agent("A", STILL, initial={X: 1}, predicates=["x"]), "a predicate is a condition"),
+        (lambda: Agent("A", STILL, initial={X: 1}, until="soon"), "'soon' is not a number"),
+        (lambda: LAMP.named("two", [X]), r"a renaming is of variables, as in \{x: y\}"),
+        (lambda: LAMP.named("two", {X: "y"}), "a renaming is of variables, not of 'y'"),
+        (lambda: build.Instance(STILL, "two"), "an instance is of an agent"),
+    ],
+)
+def test_wrong_parts_are_refused_where_they_are_given(make: Callable[[], Any], says: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=says) as caught:
+        make()
+    assert "object has no attribute" not in str(caught.value)
+
+
+def test_pairs_may_be_lists_and_numbers_those_of_numpy() -> None:
+    half = np.float32(0.5)
+    mode = Mode("m", X.d == -half * X, invariant=half >= X - 1)
+    made = workbench.load(Agent("A", mode, initial={X: [half, np.int64(1)]}))
+    assert made.simulate(until=1, runs=2)[1].final["x"] <= 1
+
+
+def test_lines_that_messages_mention_are_those_of_python() -> None:
+    frame = inspect.currentframe()
+    assert frame is not None
+    here = frame.f_lineno
+    first = X.d == 1
+    second = X.d == 2
+    with pytest.raises(workbench.ModelError) as caught:
+        workbench.load(Agent("A", Mode("m", first, second), initial={X: 0}))
+    assert f"test_build.py:{here + 2}:" in str(caught.value)
+    assert f"the other is at line {here + 1})" in str(caught.value)

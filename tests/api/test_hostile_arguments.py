@@ -14,6 +14,7 @@ import pytest
 
 import workbench
 from workbench.api.numbers import exact
+from workbench.build import Agent, Real
 
 TANK = """
 agent Tank(real rate = 1) {
@@ -119,8 +120,8 @@ def test_so_it_is_elsewhere(
 
 
 def test_what_is_given_to_load() -> None:
-    for wrong in (None, 3, b"agent A() {}\n"):
-        with pytest.raises(TypeError, match="a model is a path, a name, a text or an open file"):
+    for wrong in (None, 3, b"agent A() {}\n", Agent, Real("x")):
+        with pytest.raises(TypeError, match="a model is a path, a name, a text, an open file or"):
             workbench.load(wrong)  # type: ignore[arg-type]
     with pytest.raises(workbench.RequestError, match="rate: a number is expected, not None"):
         workbench.load(TANK, rate=None)  # type: ignore[arg-type]

@@ -70,6 +70,8 @@ def load(
     values = {name: number(name, value) for name, value in given_values.items()}
     if agent is not None and not isinstance(agent, str):
         raise TypeError(f"an agent is named by a text, not {agent!r:.40}")
+    if isinstance(source, type):
+        raise _no_source(source)
     given = source.externs() if externs is None and isinstance(source, Written) else externs
     return opened(_origin(source), agent, given, values)
 
@@ -104,8 +106,13 @@ def _origin(source: Source) -> Origin:
     elif isinstance(source, Written):
         return _from_python(source)
     else:
-        raise TypeError(f"a model is a path, a name, a text or an open file, not {source!r:.80}")
+        raise _no_source(source)
     return lambda agent, values: load_text(text, name, agent=agent, parameters=values)
+
+
+def _no_source(source: object) -> TypeError:
+    known = "a path, a name, a text, an open file or an agent made with workbench.build"
+    return TypeError(f"a model is {known}, not {source!r:.80}")
 
 
 def _from_python(source: Written) -> Origin:

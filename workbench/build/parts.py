@@ -6,12 +6,15 @@ Which variables it reads and writes follows from the items.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
 from workbench.api.numbers import Number, exact
+from workbench.build import given
+from workbench.build.given import Setting
 from workbench.build.places import Place, checked_name, place
 from workbench.build.terms import (
     Constant,
@@ -21,18 +24,16 @@ from workbench.build.terms import (
     Named,
     Table,
     Term,
-    Value,
     Variable,
     named_in,
     term,
 )
 from workbench.models.source import Diagnostic, ModelError, Span
 
-Setting: TypeAlias = "Value | tuple[Value, Value]"
-"""A value, or two bounds of any value between them."""
-
 Conditions: TypeAlias = Term | Sequence[Term]
 Line: TypeAlias = tuple[str, Place]
+
+_LINE = re.compile(r"\bline (\d+)\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,12 @@ class ControlPoint:
 
     mode: Mode | None
     name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mode, Mode | None):
+            raise TypeError(f"a control point is of a mode, not of {self.mode!r:.60}")
+        if self.name != "" or self.mode is None:
+            checked_name(self.name)
 
     @property
     def text(self) -> str:
@@ -62,6 +69,16 @@ class Transition:
     name: str = ""
     how: tuple[str, ...] = ()
     place: Place = field(default_factory=place)
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.source, ControlPoint) and isinstance(self.target, ControlPoint)):
+            raise TypeError("a transition is between control points: a.to(b), enter(a)")
+        if self.when is not None:
+            given.condition(self.when, "`when`")
+        if self.name != "":
+            checked_name(self.name)
+        object.__setattr__(self, "do", given.settings(self.do, "`do`"))
+        object.__setattr__(self, "how", given.names(self.how, "`how`"))
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -86,7 +103,7 @@ def enter(
     do: Mapping[Variable, Setting] | None = None,
 ) -> Transition:
     """The transition by which the mode around is entered first."""
-    return Transition(ControlPoint(None, "init"), _point(target), when, do or {})
+    return Transition(ControlPoint(None, "init"), _point(target), when, {} if do is None else do)
 
 
 def leave(name: str) -> ControlPoint:
@@ -104,8 +121,11 @@ class Claim:
     place: Place = field(default_factory=place)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"a property has a name first, a text, not {self.name!r:.60}")
         if '"' in self.name or not self.name.isprintable():
             raise ValueError(f"a property has a plain name, without quotes, not {self.name!r}")
+        given.condition(self.condition, f"the property {self.name!r}")
 
     @property
     def line(self) -> Line:
@@ -142,15 +162,19 @@ class Mode:
         exits: Sequence[str] = (),
     ):
         self.name, self.place = checked_name(name), place()
-        self.flows = [i for i in items if isinstance(i, Flow)]
-        self.equations = [i for i in items if isinstance(i, Equation)]
-        self.modes = [i for i in items if isinstance(i, Mode)]
-        self.transitions = [i for i in items if isinstance(i, Transition)]
-        self.claims = [i for i in items if isinstance(i, Claim)]
-        _refuse_others(items, (Flow, Equation, Mode, Transition, Claim), "a mode")
-        self.invariant = _listed(invariant)
-        self.private = _with_first_values(private)
-        self.points = {"entry": tuple(entries), "exit": tuple(exits)}
+        for item in items:
+            given.part(item, (Flow, Equation, Mode, Transition, Claim), "a mode")
+        self.flows = tuple(i for i in items if isinstance(i, Flow))
+        self.equations = tuple(i for i in items if isinstance(i, Equation))
+        self.modes = tuple(i for i in items if isinstance(i, Mode))
+        self.transitions = tuple(i for i in items if isinstance(i, Transition))
+        self.claims = tuple(i for i in items if isinstance(i, Claim))
+        self.invariant = given.conditions(invariant, "the invariant")
+        self.private = given.first_values(private, "`private`")
+        self.points = {
+            "entry": given.names(entries, "`entries`"),
+            "exit": given.names(exits, "`exits`"),
+        }
 
     @property
     def default(self) -> ControlPoint:
@@ -171,7 +195,9 @@ class Mode:
         how: Sequence[str] = (),
     ) -> Transition:
         """The transition from this mode to another one."""
-        return Transition(ControlPoint(self), _point(target), when, do or {}, name, tuple(how))
+        return Transition(
+            ControlPoint(self), _point(target), when, {} if do is None else do, name, tuple(how)
+        )
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
@@ -205,11 +231,11 @@ class Mode:
         yield f"mode {title}() {{", self.place
         yield from _declared(self.used, self.written, self.place)
         for variable, first in self.private.items():
-            given = "" if first is None else f" {_set(first)}"
-            yield f"  private {variable.kind} {variable.name}{given};", variable.place
+            value = "" if first is None else f" {_set(first)}"
+            yield f"  private {variable.kind} {variable.name}{value};", variable.place
         for word, names in self.points.items():
             if names:
-                yield f"  {word} {', '.join(map(checked_name, names))};", self.place
+                yield f"  {word} {', '.join(names)};", self.place
         for flow in self.flows:
             yield f"  diff {{ d({flow.variable.name}) {flow.text}; }}", flow.place
         for equation in self.equations:
@@ -236,6 +262,12 @@ class Instance:
     name: str
     renaming: Mapping[Variable, Variable] = field(default_factory=dict)
     place: Place = field(default_factory=place)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.agent, Agent):
+            raise TypeError(f"an instance is of an agent, not of {self.agent!r:.60}")
+        checked_name(self.name)
+        object.__setattr__(self, "renaming", given.renaming(self.renaming))
 
     def outside(self, names: Mapping[str, Named]) -> dict[str, Named]:
         """What the agent uses, as it is called around it."""
@@ -266,24 +298,28 @@ class Agent:
         until: Number | None = None,
     ):
         self.name, self.place = checked_name(name), place()
-        self.modes = [i for i in items if isinstance(i, Mode)]
-        self.agents = [
+        for item in items:
+            given.part(item, (Mode, Agent, Instance, Claim), "an agent")
+        self.modes = tuple(i for i in items if isinstance(i, Mode))
+        self.agents = tuple(
             Instance(i, i.name[:1].lower() + i.name[1:], place=i.place)
             if isinstance(i, Agent)
             else i
             for i in items
             if isinstance(i, Agent | Instance)
-        ]
-        self.claims = [i for i in items if isinstance(i, Claim)]
-        _refuse_others(items, (Mode, Agent, Instance, Claim), "an agent")
-        self.initial = dict(initial or {})
-        self.where, self.assume = _listed(where), _listed(assume)
-        self.private, self.predicates = tuple(private), tuple(predicates)
-        self.until = until
+        )
+        self.claims = tuple(i for i in items if isinstance(i, Claim))
+        self.initial = given.settings(initial, "`initial`")
+        self.where = given.conditions(where, "`where`")
+        self.assume = given.conditions(assume, "`assume`")
+        listed = given.several(private, "`private` of an agent")
+        self.private = tuple(given.variable(one, "`private`") for one in listed)
+        self.predicates = given.conditions(predicates, "a predicate")
+        self.until = None if until is None else exact(until)
 
     def named(self, name: str, renaming: Mapping[Variable, Variable] | None = None) -> Instance:
         """The agent under another name, so that one definition serves several times."""
-        return Instance(self, checked_name(name), renaming or {})
+        return Instance(self, name, {} if renaming is None else renaming)
 
     # What `workbench.load` reads
 
@@ -318,7 +354,15 @@ class Agent:
         source = getline(where.file, where.line).rstrip()
         first = len(source) - len(source.lstrip()) + 1
         span = Span(where.file, where.line, first, where.line, max(len(source) + 1, first + 1))
-        return replace(found, message=f"{found.message} in `{text.strip()}`", span=span)
+        message, hint = (_LINE.sub(self._line, said) for said in (found.message, found.hint or ""))
+        message = f"{message} in `{text.strip()}`"
+        return replace(found, message=message, hint=hint or found.hint, span=span)
+
+    def _line(self, mentioned: re.Match[str]) -> str:
+        """A line of the text that a message mentions, as the line of the Python file."""
+        number = int(mentioned[1])
+        where = self._text[number - 1][1].line if 1 <= number <= len(self._text) else number
+        return f"line {where}"
 
     @cached_property
     def _text(self) -> list[Line]:
@@ -331,7 +375,7 @@ class Agent:
             lines += [*part.lines(titles(part), titles), ("", part.place)]
         if self.until is None:
             return lines[:-1]
-        end = term(exact(self.until)).text
+        end = term(self.until).text
         return [*lines, (f"system {titles(self)}() until {end};", self.place)]
 
     # What it consists of
@@ -440,11 +484,9 @@ def _declared(used: Mapping[str, Named], written: frozenset[str], where: Place) 
 
 
 def _point(target: Mode | ControlPoint) -> ControlPoint:
+    if not isinstance(target, Mode | ControlPoint):
+        raise TypeError(f"a transition leads to a mode or one of its points, not to {target!r:.60}")
     return target if isinstance(target, ControlPoint) else ControlPoint(target)
-
-
-def _listed(conditions: Conditions) -> tuple[Term, ...]:
-    return (conditions,) if isinstance(conditions, Term) else tuple(conditions)
 
 
 def _bounds(setting: Setting | None) -> tuple[Term, ...]:
@@ -461,22 +503,3 @@ def _set(setting: Setting) -> str:
 def _block(settings: Mapping[Variable, Setting]) -> str:
     inner = " ".join(f"{variable.name} {_set(value)};" for variable, value in settings.items())
     return f"{{ {inner} }}"
-
-
-def _with_first_values(
-    private: Mapping[Variable, Setting | None] | Sequence[Variable],
-) -> dict[Variable, Setting | None]:
-    if isinstance(private, Mapping):
-        return dict(private)
-    return dict.fromkeys(private, None)
-
-
-def _refuse_others(items: Sequence[object], known: tuple[type, ...], whole: str) -> None:
-    for item in items:
-        if isinstance(item, Term):
-            raise TypeError(
-                f"`{item.text}` is a condition, and {whole} has conditions as keywords;"
-                " an equation is made by x.follows(...), a flow by x.d == ..."
-            )
-        if not isinstance(item, known):
-            raise TypeError(f"{item!r:.80} cannot be a part of {whole}")

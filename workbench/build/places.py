@@ -29,7 +29,9 @@ def place() -> Place:
 
 
 def checked_name(name: str) -> str:
-    """The name, if the language can write it. Raises ValueError."""
+    """The name, if the language can write it. Raises ValueError, or TypeError for no text."""
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a text, not {name!r:.60}")
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name: letters, digits and _ are, not a digit first")
     return name

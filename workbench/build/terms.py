@@ -27,6 +27,9 @@ Value: TypeAlias = "Term | int | float | Fraction | Decimal | bool | str"
 class Term:
     """An expression: a number or a condition over variables."""
 
+    __array_ufunc__ = None
+    """Numbers of numpy leave operators to terms."""
+
     def __init__(self, expression: Expression, parts: Mapping[str, Named] | None = None):
         self.expression = expression
         self.parts: Mapping[str, Named] = parts or {}
@@ -169,6 +172,8 @@ class Constant(Named):
         super().__init__(name)
         given = _number(value)
         first = f"= {given}" if upto is None else f"in [{given}, {_number(upto)}]"
+        if upto is not None and exact(upto) < exact(value):
+            raise ValueError(f"{name} is in an empty range: {upto} is below {value}")
         self.declared = f"const real {name} {first};"
 
 
@@ -177,6 +182,10 @@ class Function(Named):
 
     def __init__(self, name: str, function: Callable[..., float], arguments: int = 1):
         super().__init__(name)
+        if isinstance(function, Term) or not callable(function):
+            raise TypeError(f"{name} needs a Python function, not {function!r:.60}")
+        if not isinstance(arguments, int) or arguments < 0:
+            raise TypeError(f"{name} has a number of arguments, not {arguments!r:.60}")
         self.function, self.arguments = function, arguments
         self.declared = f"extern real {name}({', '.join(['real'] * arguments)});"
 
@@ -191,6 +200,8 @@ class Table(Named):
 
     def __init__(self, name: str, points: Mapping[Number, Number], *, previous: bool = False):
         super().__init__(name)
+        if not isinstance(points, Mapping) or not points:
+            raise TypeError(f"{name} needs points, as in {{0: 1, 10: 2.5}}, not {points!r:.60}")
         listed = ", ".join(f"{_number(x)}: {_number(y)}" for x, y in points.items())
         between = "previous" if previous else "linear"
         self.declared = f"table {name}(real at) {between} {{ {listed} }}"
@@ -232,6 +243,12 @@ class Flow:
     terms: tuple[Term, ...]
     place: Place = field(default_factory=place)
 
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"the flow of {self.variable.name} is true or false nowhere: it is a part of a mode;"
+            " for two bounds write x.d.within(low, high)"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Equation:
@@ -243,14 +260,28 @@ class Equation:
 
 
 def term(value: Value) -> Term:
-    """A value as a term. Raises TypeError for what is none."""
+    """A value as a term. Raises TypeError for what is none, and ValueError for what is no finite
+    number or no word."""
+    if isinstance(value, Function | Table):
+        raise TypeError(f"{value.name} is a function: call it, {value.name}(...)")
     if isinstance(value, Term):
         return value
+    if isinstance(value, Derivative):
+        name = value.variable.name
+        raise TypeError(f"the derivative {name}.d is no value: it only stands on the left of ==")
+    if isinstance(value, Flow | Equation):
+        raise TypeError(f"the equation of {value.variable.name} is no value, but a part of a mode")
     if isinstance(value, bool):
         return Term(made.boolean(value))
     if isinstance(value, str):
         return Term(made.symbol(checked_name(value)))
-    return Term(made.constant(exact(value)))
+    try:
+        return Term(made.constant(exact(value)))
+    except TypeError:
+        raise TypeError(
+            "a number, a truth value, a word of an enumeration or an expression is expected,"
+            f" not {value!r:.60}"
+        ) from None
 
 
 time = Term(made.variable("time"))
@@ -264,12 +295,18 @@ def choose(condition: Term, then: Value, otherwise: Value) -> Term:
 
 def minimum(*values: Value) -> Term:
     """The least of some values."""
-    return _joined(made.minimum, *values)
+    return _joined(made.minimum, *_some(values))
 
 
 def maximum(*values: Value) -> Term:
     """The greatest of some values."""
-    return _joined(made.maximum, *values)
+    return _joined(made.maximum, *_some(values))
+
+
+def _some(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    if not values:
+        raise TypeError("the least or greatest of no values is asked for")
+    return values
 
 
 def sin(x: Value) -> Term:
