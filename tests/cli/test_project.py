@@ -135,6 +135,29 @@ def test_mistakes_have_a_place(
     assert result.code == 2 and said in result.err
 
 
+@pytest.mark.parametrize("verb", ["verify", "check", "report"])
+def test_what_is_expected_is_of_properties_that_there_are(
+    workbench: Run, project: Path, verb: str
+) -> None:
+    (project / "workbench.toml").write_text(PROJECT.replace("cool =", "coool ="))
+    result = workbench(verb)
+    assert result.code == 2
+    said = "[[model]]" in PROJECT and "expect: the model has no property 'coool'; did you mean"
+    assert str(said) in result.err and "workbench.toml:" in result.err
+
+
+def test_one_page_of_a_project_is_in_its_folder(workbench: Run, project: Path) -> None:
+    first = PROJECT.split("[[model]]")
+    (project / "workbench.toml").write_text("[[model]]".join(first[:2]))
+    assert workbench("report").code == 0
+    assert [path.name for path in (project / "pages").iterdir()] == ["index.html"]
+    (project / "plain").write_text("mine")
+    result = workbench("report", "-o", "plain")
+    assert result.code == 2 and (project / "plain").read_text() == "mine"
+    assert "cannot make the folder 'plain'" in result.err
+    assert workbench("report", "-o", "one.html").code == 0 and (project / "one.html").is_file()
+
+
 def test_without_a_project(workbench: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = workbench("verify")

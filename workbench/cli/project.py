@@ -27,7 +27,7 @@ from difflib import get_close_matches
 from functools import cached_property, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -43,6 +43,9 @@ from workbench.cli.arguments import (
 from workbench.cli.limits import memory_option
 from workbench.cli.option_types import refuse_overwriting
 from workbench.models.processes import limit_memory
+
+if TYPE_CHECKING:
+    from workbench.api.model import Model
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -63,6 +66,8 @@ class Entry:
     chosen: Chosen
     options: Mapping[str, Any]
     expected: Mapping[str, str] | str | None = None
+    place: str = ""
+    """Where the entry stands in the project file, for messages."""
 
     @property
     def label(self) -> str:
@@ -79,6 +84,17 @@ class Entry:
         if self.expected is None or isinstance(self.expected, str):
             return self.expected
         return self.expected.get(claim, "verified")
+
+    def open(self) -> Model:
+        """The model itself. Raises ModelError, and `click.UsageError` where an outcome is expected
+        of a property that it does not have."""
+        model = self.chosen.open()
+        if isinstance(self.expected, Mapping):
+            try:
+                model.claims(*self.expected)
+            except ValueError as error:
+                raise click.UsageError(f"{self.place}: expect: {error}") from error
+        return model
 
 
 @dataclass(frozen=True)
@@ -118,7 +134,7 @@ class Project:
             options["param"] = options["param"] | context.params["param"]
             reference, agent = split_reference(self._reference(table))
             chosen = Chosen(reference, agent, options["param"], options.get("extern"))
-            found.append(Entry(chosen, options, _expected(table, place)))
+            found.append(Entry(chosen, options, _expected(table, place), place))
         return tuple(found)
 
     def options(self, context: click.Context) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _check(console: Console, entry: Entry, is_alone: bool = True) -> dict[str, A
     chosen = entry.chosen
     begun = console.begun if is_alone else time.monotonic()
     end_in_time(console, chosen.label, begun, entry.options["time_limit"])
-    model = chosen.open()
+    model = entry.open()
     found = model.check()
     data = {
         "outcome": "accepted",

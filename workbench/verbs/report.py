@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from workbench.api.model import Model
     from workbench.api.reports import Failing, Report, Reports
 
+_PAGES = (".html", ".htm")
+"""How files end that are pages."""
+
 _OUTPUT = click.Path(path_type=Path)
 _FAILINGS = {
     "internal": ExitCode.INTERNAL_ERROR,
@@ -52,8 +55,8 @@ T = TypeVar("T")
     "--output",
     type=_OUTPUT,
     metavar="PATH",
-    help="The HTML file; with several models a folder, which gets an index.html.  [required, "
-    "unless the project names it]",
+    help="A file that ends in .html, or else a folder: of one model it gets index.html, of several "
+    "a page for each besides.  [required, unless the project names it]",
 )
 @click.option("--runs", type=click.IntRange(0, 500), default=24, show_default=True)
 @click.option(
@@ -119,7 +122,7 @@ class _Batch:
         for one, _ in wanted:
             limit = Wanted.of(one.options).time_limit
             end_in_time(self.console, one.chosen.label, self._begun(), limit)
-            opened.append(self.attempt(one.chosen, one.chosen.open))
+            opened.append(self.attempt(one.chosen, one.open))
         found: list[Report] = []
         for (one, path), model in zip(wanted, opened, strict=True):
             try:
@@ -232,10 +235,12 @@ def _pages(output: Path, labels: Sequence[str]) -> list[Path]:
     from workbench.api.reports import page_names
 
     if len(labels) == 1:
-        page = output / "index.html" if output.is_dir() else output
+        is_device = output.exists() and not (output.is_dir() or output.is_file())
+        is_page = is_device or (output.suffix in _PAGES and not output.is_dir())
+        page = output if is_page else output / "index.html"
         _make_folder(page.parent)
         return [page]
-    if output.suffix in (".html", ".htm"):
+    if output.suffix in _PAGES:
         raise click.UsageError("several models need a folder: -o FOLDER")
     _make_folder(output)
     return [output / name for name in page_names(labels)]

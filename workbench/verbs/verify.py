@@ -107,7 +107,7 @@ def _decide(
     files = {name: options[name] for name in ("certificate", "trace_file", "graph_file")}
     decided = Decided(label)
     _allow(console, begun, wanted.time_limit, [*before, decided], "the model")
-    model = entry.chosen.open()
+    model = entry.open()
     named = wanted.names
     names = model.claims(*named, *(["never blocks"] if options["never_blocks"] else []))
     _refuse_files(files, wanted.method, is_alone and len(names) == 1)
