@@ -16,12 +16,12 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set, Sized
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from workbench.abstraction.going_on import inner_first, may_go_on
+from workbench.abstraction.going_on import inner_first, may_go_on, may_wait
 from workbench.abstraction.strategies.strategy import FIRST_STATE, Task
 from workbench.models.automaton import (
     BOOL,
@@ -51,9 +51,10 @@ from workbench.models.expressions.expression import (
 from workbench.models.expressions.literals import COMPARE
 from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
 from workbench.models.expressions.printing import to_text
-from workbench.models.expressions.ranges import value_in
+from workbench.models.expressions.ranges import bounds, value_in
 from workbench.models.expressions.traversal import free_variables, substitute
-from workbench.models.proof.linear import affine
+from workbench.models.interruption import CheckInterruptedError, interruptible
+from workbench.models.proof.linear import Types, affine
 from workbench.models.proof.problem import proved_view
 from workbench.models.proof.progress import FirstState, Value, fault_of_start
 from workbench.models.proof.stuck import fault_of_places
@@ -97,12 +98,14 @@ _PILED = (Ending.ZENO, Ending.LIVELOCK)
 
 @dataclass(frozen=True)
 class Blocking:
-    """How some runs end: `blocked` are those that end stuck, each with what repeats it, `failed`
-    those in which a function from outside fails."""
+    """How some runs end: `blocked` are those that end stuck, each with what repeats it, `standing`
+    those in which no time can pass any more, though an edge may lead to and fro, `failed` those in
+    which a function from outside fails."""
 
     runs: int
     blocked: tuple[tuple[Recipe, Trace], ...] = ()
     piled: tuple[Trace, ...] = ()
+    standing: tuple[Trace, ...] = ()
     failed: tuple[Trace, ...] = ()
     without_start: str = ""
     where: str = ""
@@ -115,27 +118,32 @@ class Blocking:
         found = []
         if self.blocked:
             latest = max(trace.outcome.time for _, trace in self.blocked)
-            every = len(self.blocked) == self.runs
-            how_many = "every" if every else f"{len(self.blocked)} of {self.runs}"
-            ends = f"{how_many} simulated run{'' if every else 's'} end{'s' if every else ''}"
-            at_most = f" at t <= {latest:.6g}" if every else ""
-            found.append(f"{ends} blocked{at_most}: {self.where}")
+            at_most = f" at t <= {latest:.6g}" if len(self.blocked) == self.runs else ""
+            who = self._who(self.blocked, "ends", "end")
+            found.append(f"{who} blocked{at_most}: {self.where}")
         if self.piled:
             first = self.piled[0]
             jumps = [event.time for event in first.events if event.type is EventType.ACCUMULATION]
             when = min([first.outcome.accumulation or first.outcome.time, *jumps])
             what = "livelock" if first.outcome.ending is Ending.LIVELOCK else "Zeno"
-            every = len(self.piled) == self.runs
-            who = "every simulated run jumps" if every else f"{len(self.piled)} of {self.runs}"
-            who += "" if every else " simulated runs jump"
+            who = self._who(self.piled, "jumps", "jump")
             found.append(f"{who} without end by t = {when:.6g} ({what})")
+        if self.standing:
+            latest = max(trace.outcome.time for trace in self.standing)
+            who = self._who(self.standing, "comes", "come")
+            found.append(f"{who} to a standstill by t = {latest:.6g}: jumps are left, but no time")
         if self.failed:
-            every = len(self.failed) == self.runs
-            who = "every simulated run breaks" if every else f"{len(self.failed)} of {self.runs}"
-            who += "" if every else " simulated runs break"
             how = self.failed[0].outcome.sentence.removesuffix(".")
-            found.append(f"{who} off: {how[:1].lower()}{how[1:]}")
+            found.append(
+                f"{self._who(self.failed, 'breaks', 'break')} off: {how[:1].lower()}{how[1:]}"
+            )
         return "; ".join(found)
+
+    def _who(self, some: Sized, one: str, many: str) -> str:
+        """How many runs do something, with the verb for one run and for many."""
+        if len(some) == self.runs:
+            return f"every simulated run {one}"
+        return f"{len(some)} of {self.runs} simulated runs {many}"
 
 
 def look(
@@ -152,17 +160,20 @@ def look(
     starts = [(r, t) for r, t in made if t.outcome.ending is not Ending.EMPTY_INITIAL]
     if made and not starts:
         return Blocking(len(made), without_start=_no_run(automaton, made[0][1]))
-    stuck = tuple(
-        (recipe, trace)
-        for recipe, trace in starts
-        if trace.outcome.ending is Ending.BLOCKED
-        and not _piles_up(trace)
-        and _ends_stuck(automaton, trace)
-    )
-    piled = tuple(trace for _, trace in starts if _piles_up(trace))
-    failed = tuple(t for _, t in starts if t.outcome.ending is Ending.EXTERNAL_FAILED)
+    stuck: list[tuple[Recipe, Trace]] = []
+    piled: list[Trace] = []
+    standing: list[Trace] = []
+    for recipe, trace in starts:
+        if _piles_up(trace):
+            piled.append(trace)
+        elif trace.outcome.ending is Ending.BLOCKED:
+            if _ends_stuck(automaton, trace):
+                stuck.append((recipe, trace))
+            elif _ends_without(may_wait, automaton, trace):
+                standing.append(trace)
     where = _stuck_places(automaton, [trace for _, trace in stuck])
-    return Blocking(len(starts), stuck, piled, failed, where=where)
+    failed = tuple(t for _, t in starts if t.outcome.ending is Ending.EXTERNAL_FAILED)
+    return Blocking(len(starts), tuple(stuck), tuple(piled), tuple(standing), failed, where=where)
 
 
 def decide(task: Task, method: str) -> Verdict:
@@ -226,7 +237,11 @@ def _runs(
         policy = _CORNERS[number] if corner else Policy.random()
         method = Adams(RTOL, ATOL, max_steps=max(1, int(left)))
         recipe = Recipe(until, policy=policy, seed=number, method=method, stop_on_violation=False)
-        trace = repeat(prepared, recipe, dense=False, max_jumps=MOST_JUMPS)
+        try:
+            with interruptible(lambda: time.monotonic() > deadline):
+                trace = repeat(prepared, recipe, dense=False, max_jumps=MOST_JUMPS)
+        except CheckInterruptedError:
+            return
         left -= trace.counts.steps + 1
         end = (trace.outcome.time, tuple(trace.final().items()) if trace.segments else ())
         ends[end] += 1
@@ -266,12 +281,23 @@ def _ends_stuck(automaton: Automaton, trace: Trace, *, surely: bool = False) -> 
     that a flow that only comes ever closer to a boundary is no end; others may be off by rounding,
     unless it is to be sure. Then at most one surface may be near, on which the run is taken to
     end: it crosses it."""
+    return _ends_without(may_go_on, automaton, trace, surely=surely)
+
+
+def _ends_without(
+    ways: Callable[[Automaton, str, Types], Expression],
+    automaton: Automaton,
+    trace: Trace,
+    *,
+    surely: bool = False,
+) -> bool:
+    """Whether none of the ways is open where a run ends, as `_ends_stuck` judges."""
     if not trace.segments:
         return False
     view = proved_view(automaton)
     place = case_of(view, trace.segments[-1].location, trace.final())
     types = {v.name: v.type for v in view.variables if v.kind is Kind.DISCRETE and v.type != REAL}
-    goes_on = may_go_on(view, place, types)
+    goes_on = ways(view, place, types)
     values = {**trace.parameters, **trace.segments[-1].valuation(trace.end), TIME: trace.end}
     simple = {name: _simple(value) for name, value in values.items()}
     vague = {name for name, value in simple.items() if isinstance(value, float)}
@@ -385,9 +411,11 @@ def _stuck_places(automaton: Automaton, traces: list[Trace]) -> str:
 
 
 def _told(automaton: Automaton, name: str, trace: Trace) -> str:
-    read = free_variables(
-        automaton.location(name).invariant, *(e.guard for e in automaton.edges_from(name))
-    )
+    place = automaton.location(name)
+    read = free_variables(place.invariant, *(e.guard for e in automaton.edges_from(name)))
+    for flow in place.flows:
+        if flow.range.exact is None:
+            read |= free_variables(*bounds(flow))
     values = trace.final()
     shown = [f"{n} = {_shown(_simple(values[n]))}" for n in values if n in read][:SHOWN]
     return f" where {', '.join(shown)}" if shown else ""

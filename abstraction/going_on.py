@@ -6,11 +6,10 @@ holds in every state from which some time can pass or some edge leads to another
 inputs go on from their values there. Where it is false, the run is stuck.
 
 Time. If time can pass from a state, then on some branch of the flow near the state, for some
-derivative in the ranges, the invariant holds, and each comparison d <= 0 or d < 0 that it needs
-soon has d < 0, or d = 0 and not d' > 0: else d would be positive soon, because derivatives are
-continuous on a branch and near its border. Of what is not known to be so, and of d' = 0, nothing
-is concluded. Inputs are
-taken to stay as they are, which they may.
+derivative in the ranges, the invariant holds, the ranges have values, and each comparison d <= 0 or
+d < 0 that these need soon has d < 0, or d = 0 and not d' > 0: else d would be positive soon,
+because derivatives are continuous on a branch and near its border. Of what is not known to be so,
+and of d' = 0, nothing is concluded. Inputs are taken to stay as they are, which they may.
 
 Jumps. An edge may lead on where its guard holds (an urgent one also at its border), if what it
 resets exactly satisfies the target's invariant and changes the state; where values are chosen,
@@ -59,10 +58,16 @@ _CLOSED = {Op.LESS: Op.LESS_EQUAL, Op.GREATER: Op.GREATER_EQUAL}
 def may_go_on(automaton: Automaton, location: str, types: Types) -> Expression:
     """A condition that holds in every state of the location from which a run can go on. The
     automaton has no algebraic constraints; `types` are those of its discrete variables."""
+    edges = automaton.edges_from(location)
+    jumps = (_may_lead_on(automaton, edge, types) for edge in edges)
+    return disjunction(may_wait(automaton, location, types), *jumps)
+
+
+def may_wait(automaton: Automaton, location: str, types: Types) -> Expression:
+    """A condition that holds in every state of the location in which some time can pass."""
     place, edges = automaton.location(location), automaton.edges_from(location)
-    ways = [_may_wait(place, edges, flow, types) for flow in _flows(automaton, place, types)]
-    ways += [_may_lead_on(automaton, edge, types) for edge in edges]
-    return disjunction(*ways)
+    flows = _flows(automaton, place, types)
+    return disjunction(*(_may_wait(place, edges, flow, types) for flow in flows))
 
 
 # Time
@@ -82,7 +87,8 @@ class _Flow:
         """A value that the derivative of another one is never below, if one is known."""
         terms: list[Expression] = []
         form = affine(value)
-        for name in sorted(free_variables(value).intersection(self.ranges)):
+        read = free_variables(value) if form is None else form.coefficients.keys()
+        for name in sorted(read & self.ranges.keys()):
             given = self.ranges[name]
             if form is not None:
                 factor: Expression = ONE * form.coefficients[name]
@@ -106,12 +112,13 @@ def _flows(automaton: Automaton, place: Location, types: Types) -> Iterator[_Flo
 def _may_wait(place: Location, edges: tuple[Edge, ...], flow: _Flow, types: Types) -> Expression:
     """Where time may pass."""
     waits = (negation(edge.guard) for edge in edges if edge.urgent)
-    inhabited = (
-        given.low <= given.high
-        for given in flow.ranges.values()
-        if given.exact is None and given.low is not None and given.high is not None
-    )
-    lasting = conjunction(place.invariant, *waits)
+    inhabited: list[Expression] = []
+    steadily: list[Expression] = []
+    for given in flow.ranges.values():
+        if given.exact is None and given.low is not None and given.high is not None:
+            steady = is_continuous(given.low) and is_continuous(given.high)
+            (steadily if steady else inhabited).append(given.low <= given.high)
+    lasting = conjunction(place.invariant, *waits, *steadily)
     soon = _positive(lasting, types, lambda op, node: _soon(flow, op, node))
     return conjunction(flow.where, *inhabited, lasting, soon)
 

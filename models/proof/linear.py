@@ -17,7 +17,7 @@ rounded to the whole numbers that it allows, 2 k < 5 to k <= 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
@@ -29,6 +29,7 @@ from workbench.models.automaton import BOOL, ValueType
 from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import postorder
+from workbench.models.interruption import go_on
 from workbench.models.work import RATIONAL, spend
 
 MAX_ALTERNATIVES = 10_000
@@ -386,11 +387,20 @@ def _all(parts: list[_Cases], most: int) -> _Cases:
     for part in sorted(parts, key=lambda p: most + 1 if p is None else len(p)):
         if part is None:
             return None if product else []
-        joined = (left.joined(right) for left in product for right in part)
-        product = list(islice((case for case in joined if case is not None), most + 1))
+        product = list(islice(_pairs(product, part), most + 1))
         if len(product) > most:
             return None
     return product
+
+
+def _pairs(lefts: Iterable[_Case], rights: Iterable[_Case]) -> Iterator[_Case]:
+    """Every case of one with every case of the other, if they do not contradict each other."""
+    for left in lefts:
+        go_on()
+        for right in rights:
+            both = left.joined(right)
+            if both is not None:
+                yield both
 
 
 _DIFFERENCE_SIGNS: Mapping[Op, Callable[[Form, Form], tuple[list[Rows], list[Rows]]]] = {

@@ -39,11 +39,9 @@ from workbench.models.automaton import (
     Property,
     PropertyKind,
     primed,
-    specialise,
 )
 from workbench.models.dynamics import eliminate_algebraic
 from workbench.models.expressions.expression import (
-    FALSE,
     Expression,
     boolean,
     conjunction,
@@ -227,7 +225,7 @@ class LinearProblem:
         if any(is_empty(given) for given in ranges):
             return ()
         cases = self._without_urgency(location, ((),))
-        return tuple(map(_closed, cases))
+        return tuple(map(closed, cases))
 
     def dynamics(self, location: str) -> tuple[Dynamics, ...]:
         """The flow at every corner of the parameters and inputs that multiply variables, on every
@@ -261,8 +259,6 @@ class LinearProblem:
         in which runs are stuck."""
         if self.claim.kind is not PropertyKind.PROGRESS:
             return self.claim.bad_states(self.automaton.occupied(location))
-        if specialise(self.claim.where, self.automaton.occupied(location)) == FALSE:
-            return FALSE
         found = self._stuck.get(location)
         if found is None:
             found = stuck(self.automaton, location, self.types)
@@ -357,7 +353,7 @@ class LinearProblem:
         resets = self.relation(measured_resets(edge.resets, names))
         cases = both(both(here, self._after(edge.target)), resets)
         if edge.urgent:
-            cases = tuple(map(_closed, cases))
+            cases = tuple(map(closed, cases))
         return Jump(edge.name or f"{edge.source} -> {edge.target}", edge.target, cases)
 
     def _after(self, location: str) -> Alternatives:
@@ -483,7 +479,7 @@ def _bounds(signal: Input | Parameter) -> Iterator[Row]:
         yield Row(form - Form({}, signal.high))
 
 
-def _closed(rows: Rows) -> Rows:
+def closed(rows: Rows) -> Rows:
     """The rows, none of them strict."""
     return tuple(Row(row.form) for row in rows)
 

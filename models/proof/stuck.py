@@ -33,7 +33,10 @@ before, so models are refused in which one may have no value (`fault_of_places`)
 meant with its limit from the right.
 
 Borders. Nothing is stuck where x < 2, although time cannot go on beyond it: no state is the last.
-Models with strict invariants over what changes are refused, too.
+So all states count as stuck where an invariant may leave out its border: unless, taken apart into
+cases (`by_cases`), its comparisons of what changes are not strict, and of values that are
+continuous where they are defined, which is on a closed set. Models in which that can be read off
+are refused.
 """
 
 from __future__ import annotations
@@ -101,6 +104,7 @@ _OPPOSITE = {
     Op.EQUAL: Op.NOT_EQUAL,
     Op.NOT_EQUAL: Op.EQUAL,
 }
+_STRICT = frozenset({Op.LESS, Op.GREATER, Op.NOT_EQUAL})
 _DISCRETE = BOOLEAN_OPERATORS | COMPARISONS | {Op.BOOLEAN, Op.SYMBOL, Op.SIGN, Op.FLOOR, Op.IF}
 _WHOLE = frozenset({Op.ADD, Op.MULTIPLY, Op.MINIMUM, Op.MAXIMUM, Op.ABSOLUTE})
 _SMOOTH = frozenset(
@@ -132,6 +136,9 @@ def stuck(automaton: Automaton, location: str, types: Types, branches: bool = Tr
     """
     place, edges = automaton.location(location), automaton.edges_from(location)
     assumed = _assumed(automaton)
+    lasting = conjunction(place.invariant, assumed)
+    if next(_open(lasting, _still(automaton), types), None) is not None:
+        return TRUE
     flows = [
         flow
         for where, branch in _branches(place, types, branches)
@@ -144,16 +151,18 @@ def stuck(automaton: Automaton, location: str, types: Types, branches: bool = Tr
 
 def fault_of_places(automaton: Automaton) -> str | None:
     """What a location has of which `stuck` knows nothing, or None; judged from how it is written:
-    an equation that may have no value, or a strict invariant, to whose end runs may come ever
-    closer without a state in which they are stuck."""
+    an equation that may have no value, or an invariant without its border, to which runs may come
+    ever closer without a state in which they are stuck."""
     types = {v.name: v.type for v in automaton.variables}
-    still = {v.name for v in automaton.variables if v.kind is Kind.DISCRETE}
-    still |= {p.name for p in automaton.parameters}
+    discrete = {v.name: v.type for v in automaton.variables if v.kind is Kind.DISCRETE}
+    still = _still(automaton)
     for part in automaton.components:
         for place in part.locations:
-            for strict in _strict(conjunction(place.invariant, _assumed(automaton))):
-                if not free_variables(strict) <= still:
-                    return f"the invariant of {place.name} is strict: {strict}"
+            condition = conjunction(place.invariant, _assumed(automaton))
+            for written in _open(condition, still, discrete):
+                is_strict = written.op in COMPARISONS and all(map(_is_closed, written.args))
+                why = "is strict" if is_strict else "may leave out its border"
+                return f"the invariant of {place.name} {why}: {written}"
             for given in place.algebraic:
                 bounds = [b for b in (given.range.low, given.range.high) if b is not None]
                 if types.get(given.variable) == INT or not all(map(is_total, bounds)):
@@ -161,18 +170,37 @@ def fault_of_places(automaton: Automaton) -> str | None:
     return None
 
 
-def _strict(condition: Expression) -> Iterator[Expression]:
-    """The comparisons that leave out a border of where a condition holds."""
-    pending = [(condition, True)]
+def _still(automaton: Automaton) -> frozenset[str]:
+    """What does not change while time passes."""
+    discrete = (v.name for v in automaton.variables if v.kind is Kind.DISCRETE)
+    return frozenset(discrete) | {p.name for p in automaton.parameters}
+
+
+def _open(condition: Expression, still: Set[str], types: Types) -> Iterator[Expression]:
+    """The parts of a condition that may leave out a border of where it holds."""
+    pending = [(by_cases(condition, types), True)]
     while pending:
         node, wanted = pending.pop()
-        if node.op in COMPARISONS:
+        if node.op in BOOLEAN_OPERATORS:
+            pending += [(part, wanted != (node.op is Op.NOT)) for part in node.args]
+        elif node.op in COMPARISONS:
             op = node.op if wanted else _OPPOSITE[node.op]
-            if op in (Op.LESS, Op.GREATER, Op.NOT_EQUAL):
+            is_closed = op not in _STRICT and all(map(_is_closed, node.args))
+            if not is_closed and not free_variables(node) <= still:
                 yield node
-        else:
-            below = wanted != (node.op is Op.NOT)
-            pending += [(part, below) for part in node.args if node.op in BOOLEAN_OPERATORS]
+        elif not free_variables(node) <= still:
+            yield node
+
+
+def _is_closed(value: Expression) -> bool:
+    """Whether a value is continuous where it is defined, which is on a closed set."""
+    for node in postorder(value):
+        if node.op is Op.DIVIDE:
+            if not node.args[1].is_constant or node.args[1].constant == 0:
+                return False
+        elif node.op is Op.LOG or not (node.op in _SMOOTH or _is_natural_power(node)):
+            return False
+    return True
 
 
 def _assumed(automaton: Automaton) -> Expression:

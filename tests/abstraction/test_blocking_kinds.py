@@ -426,6 +426,19 @@ RESTING = {
     ),
 }
 """They go on in ways that are easily overlooked, proved or not."""
+STANDSTILL = """
+mode M() { write analog real x; write discrete bool b;
+  diff { d(x) == 1; }
+  inv { x <= 2 } }
+mode Top() { write analog real x; write discrete bool b;
+  mode m = M();
+  trans from init to m;
+  trans #off from m to m when x >= 2 && b do { b = false; }
+  trans #on from m to m when x >= 2 && !b do { b = true; } }
+agent A() { private analog real x = 0; private discrete bool b = true;
+  mode top = Top();
+  assert "low" { x <= 2 } }
+"""
 STRICT = {
     "before the border": flat("d(x) == 1;", "x < 2"),
     "around a hole": flat("d(x) == 1;", "x != 2"),
@@ -466,6 +479,20 @@ def test_what_goes_on_is_not_mentioned(name: str) -> None:
 def test_rest_is_no_end(name: str) -> None:
     assert look(automaton(RESTING[name])).sentence == ""
     assert isinstance(decided(RESTING[name], "simulation"), Unknown)
+
+
+def test_jumps_without_time_are_a_standstill() -> None:
+    said = look(automaton(STANDSTILL)).sentence
+    assert said.startswith("every simulated run comes to a standstill by t = 2")
+    assert isinstance(decided(STANDSTILL, "rectangular"), Verified)  # each state has a next one
+
+
+def test_a_derivative_whose_range_becomes_empty_is_an_end() -> None:
+    closing = flat("d(x) in [1, 3 - x];", "true")
+    assert "`a` is stuck where x = 2" in look(automaton(closing)).sentence
+    assert isinstance(decided(closing, "simulation"), Falsified)
+    stays = flat("d(x) in [0, 3 - x];", "true")
+    assert look(automaton(stays)).sentence == ""
 
 
 @pytest.mark.parametrize("name", STRICT)

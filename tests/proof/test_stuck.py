@@ -28,9 +28,10 @@ from workbench.models.automaton import (
     Variable,
 )
 from workbench.models.expressions.evaluation import evaluate, holds
-from workbench.models.expressions.expression import Expression, conjunction, negation
+from workbench.models.expressions.expression import TRUE, Expression, conjunction, negation
 from workbench.models.expressions.polynomial_flow import Polynomial, polynomial, value_at
 from workbench.models.expressions.text import parse_expression
+from workbench.models.proof.problem import proved_view
 from workbench.models.proof.stuck import fault_of_places, stuck
 
 MOMENT = Fraction(1, 4096)
@@ -149,3 +150,46 @@ def test_what_borders_leave_out_is_refused() -> None:
         counter = Variable("n", INT, Kind.DISCRETE)
         fine = HybridAutomaton("fine", (Variable("x"), counter), (place,))
         assert fault_of_places(fine) is None
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "(x < 5 ? 1 : 0) >= 1",
+        "(x < 5 ? true : false)",
+        "(x < 5) == true",
+        "sign(5 - x) >= 1/2",
+        "floor(x) <= 4",
+        "1/(5 - x) >= 1/10",
+        "log(5 - x) <= 100",
+        "x <= 3 || 1/(5 - x) >= 0",
+    ],
+)
+def test_a_border_that_is_left_out_in_disguise(written: str) -> None:
+    """A run comes ever closer to x = 5, and no state that it comes to is its last."""
+    climbs = (Constraint("x", Range.exactly(parse_expression("1"))),)
+    place = Location("a", climbs, invariant=parse_expression(written))
+    model = HybridAutomaton("border", (Variable("x"),), (place,), (), (Initial("a"),))
+    assert "border" in (fault_of_places(model) or "") or "strict" in (fault_of_places(model) or "")
+    assert stuck(model, "a", {}) == TRUE
+
+
+@pytest.mark.parametrize(
+    ("equation", "invariant"),
+    [
+        (Range.exactly(parse_expression("sign(5 - x)")), "y >= 1/2"),
+        (Range(parse_expression("x < 5 ? 0 : 1"), parse_expression("x < 5 ? 1 : 0")), "true"),
+    ],
+)
+def test_a_border_that_an_equation_leaves_out(equation: Range, invariant: str) -> None:
+    climbs = (Constraint("x", Range.exactly(parse_expression("1"))),)
+    place = Location("a", climbs, (Constraint("y", equation),), parse_expression(invariant))
+    names = (Variable("x"), Variable("y"))
+    model = HybridAutomaton("border", names, (place,), (), (Initial("a"),))
+    assert stuck(proved_view(model), "a", {}) == TRUE
+
+
+@pytest.mark.parametrize("written", ["sqrt(x) <= 2", "x*x <= 4", "abs(x) <= 2 && min(x, 1) >= -1"])
+def test_closed_conditions_are_no_faults(written: str) -> None:
+    place = Location("a", (), invariant=parse_expression(written))
+    assert fault_of_places(HybridAutomaton("fine", (Variable("x"),), (place,))) is None
