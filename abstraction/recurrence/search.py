@@ -163,7 +163,7 @@ class RecurrenceSearch:
         length, settling = self.lengths[view.location]
         step = _dyadic(length / plan.finer)
         count = min(MOST_STEPS * plan.finer, max(4, ceil(settling / step)))
-        levels = tuple((normals.index(v), level) for v, level in slab)
+        levels = tuple(_along(normals, v, level) for v, level in slab)
         return EntrySet(view, origin, normals, step, count, levels)
 
     def _slabs(self, jump: JumpView, parts: int) -> Iterator[Sequence[tuple[Vector, float]]]:
@@ -264,3 +264,13 @@ def _dyadic(value: float) -> float:
     """A number of few bits, at most the value and more than 7/8 of it."""
     exponent = np.floor(np.log2(value)) - 3
     return float(np.floor(value / 2.0**exponent) * 2.0**exponent)
+
+
+def _along(normals: Sequence[Vector], cut: Vector, level: float) -> tuple[int, float]:
+    """The normal in the direction of a cut, and where the cut is along it."""
+    size = max(map(abs, cut))
+    for number, normal in enumerate(normals):
+        length = max(map(abs, normal))
+        if all(a * size == b * length for a, b in zip(normal, cut, strict=True)):
+            return number, level * float(length / size)
+    raise LookupError(f"no normal is along {cut}")

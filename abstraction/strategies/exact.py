@@ -214,6 +214,7 @@ class _Search:
         kinds: dict[str, ValueType] = {
             v.name: v.type for v in self.automaton.variables if v.type != REAL
         }
+        kinds |= {_before(name): kind for name, kind in kinds.items()}
         return satisfiable(condition, kinds, LIMITS)
 
     def _meets(self, flow: Mapping[str, InTime], bad: Expression) -> Expression:
@@ -228,7 +229,7 @@ class _Search:
     def _starting(self, start: Initial) -> Expression:
         """The initial states, over the values after the resets of entry transitions."""
         changed = {reset.variable for reset in start.resets}
-        before = {name: variable(f"before({name})") for name in changed}
+        before = {name: variable(_before(name)) for name in changed}
         parts = [substitute(start.condition, {**before, TIME: constant(0)})]
         for reset in start.resets:
             names = {**before, **{primed(name): variable(name) for name in changed}}
@@ -242,6 +243,11 @@ class _Search:
             if p.high is not None:
                 yield compare(Op.LESS_EQUAL, variable(p.name), p.high)
         yield self.automaton.assumption
+
+
+def _before(name: str) -> str:
+    """The name of a value before the resets of an entry transition."""
+    return f"before({name})"
 
 
 def _at_start(automaton: Automaton, start: Initial) -> Expression:

@@ -49,10 +49,13 @@ def tilted(
         top = points[np.argpartition(height, -count)[-count:]]
         speeds = np.vstack(
             [
-                (top @ flow.state.T + flow.constant)[:, None, :] + corner_inputs(flow) @ flow.rest.T
+                (
+                    (top @ flow.state.T + flow.constant)[:, None, :]
+                    + corner_inputs(flow) @ flow.rest.T
+                ).reshape(-1, len(base))
                 for flow in flows
             ]
-        ).reshape(-1, len(base))
+        )
         for normal in progress_normals(system, location):
             found.extend(_sloped(base, normal, speeds))
     return found

@@ -24,7 +24,7 @@ from fractions import Fraction
 
 from workbench.models.automaton import primed
 from workbench.models.proof.linear import Form, Row, Rows
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.problem import LinearProblem, closed
 from workbench.reach.rectangular.cases import Arrival, Case, Condition
 from workbench.reach.rectangular.layout import Layout, Placed
 from workbench.reach.rectangular.moves import (
@@ -223,6 +223,8 @@ class RectangularSystem:
             zip(edges, self.problem.jumps(location), strict=True)
         ):
             relations = self.problem.relation(edge.resets)
+            if edge.urgent:
+                relations = tuple(map(closed, relations))
             for case, rows in enumerate(jump.cases):
                 last = relations[case % len(relations)]
                 assert rows[len(rows) - len(last) :] == last, "a jump's rows end with its relation"

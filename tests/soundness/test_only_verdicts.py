@@ -94,6 +94,28 @@ def test_methods_answer(seed: int) -> None:
     assert judge(seed, QUICK)
 
 
+@pytest.mark.parametrize(
+    ("seed", "method"),
+    [
+        (5019, "simulation"),
+        (5047, "rectangular"),
+        (5070, "template"),
+        (5151, "exact"),
+        (5151, "rectangular"),
+        (5191, "recurrence"),
+        (5371, "quadratic"),
+    ],
+)
+def test_what_once_went_wrong(seed: int, method: str) -> None:
+    """Coefficients that cancel out, urgent edges that compute truth values, pieces with unknown
+    derivatives of their own, truth values before a start, cuts along normals of another length,
+    conditions with very many cases."""
+    automaton = model(seed)
+    assert automaton is not None
+    for claim in (automaton.properties[0], never_blocks(automaton)):
+        assert isinstance(decided(automaton, claim, method, LONG), Verified | Falsified | Unknown)
+
+
 @pytest.mark.parametrize("seed", range(len(VERBS)))
 def test_verbs_answer(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command(seed, tmp_path, monkeypatch)
