@@ -34,9 +34,11 @@ from typing import Protocol
 from workbench.models.expressions.expression import (
     FALSE,
     TRUE,
+    ZERO,
     Expression,
     boolean,
     negation,
+    symbol,
     variable,
 )
 from workbench.models.expressions.operators import Op
@@ -84,6 +86,13 @@ class ValueType:
     def is_numeric(self) -> bool:
         """Whether arithmetic applies."""
         return self.name in ("real", "int")
+
+    @property
+    def some_value(self) -> Expression:
+        """One of its values, for what must have one and is never looked at."""
+        if self.values:
+            return symbol(self.values[0])
+        return ZERO if self.is_numeric else FALSE
 
     def __str__(self) -> str:
         return f"enum {{ {', '.join(self.values)} }}" if self.values else self.name

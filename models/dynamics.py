@@ -39,7 +39,6 @@ from workbench.models.automaton import (
 )
 from workbench.models.automaton_view import AutomatonView
 from workbench.models.expressions.expression import (
-    FALSE,
     ONE,
     TRUE,
     ZERO,
@@ -50,7 +49,6 @@ from workbench.models.expressions.expression import (
     conditional,
     conjunction,
     multiply,
-    symbol,
     variable,
 )
 from workbench.models.expressions.operators import Op
@@ -201,7 +199,7 @@ class Eliminated(AutomatonView):
     @cached_property
     def _rest_values(self) -> Mapping[str, Expression]:
         """What a partly defined variable is set to while an equation stands for it."""
-        return {v.name: _any_value(v) for v in self.base.variables}
+        return {v.name: v.type.some_value for v in self.base.variables}
 
     @cached_property
     def _auxiliary(self) -> tuple[Input, ...]:
@@ -282,12 +280,6 @@ class Eliminated(AutomatonView):
             elif name in known:
                 found.append(Constraint(name, Range.exactly(known[name])))
         return tuple(found)
-
-
-def _any_value(given: Variable) -> Expression:
-    if given.type.values:
-        return symbol(given.type.values[0])
-    return ZERO if given.type.is_numeric else FALSE
 
 
 def _needed(resets: list[Constraint], defined: Set[str]) -> list[Constraint]:

@@ -8,31 +8,40 @@ would have to say which one counts: an equation is for an analog variable (a dis
 change while time passes) without a flow there. A jump may also bind a name that is no variable, for
 a value that its other resets read; that is no signal, and none of the names that stand for values
 of equations. It is real, unless a whole number is computed for it. A whole number is assigned, and
-an equation gives it, whole numbers. Components agree on what a variable is, and only one of them
+an equation gives it, whole numbers; a symbol is one of the variable's type. Analog variables that
+are no real numbers change by equations only, so they have one, or the slope 0, wherever they are.
+Components agree on what a variable is, and only one of them
 has equations for it.
-Properties are told apart by their names.
+Properties are told apart by their names; only the claim that runs go on, which is about the whole
+model, is called "never blocks".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from math import ceil
 from typing import TypeAlias
 
 from workbench.models.automaton import (
     INT,
+    NEVER_BLOCKS,
     REAL,
     TIME,
     Automaton,
     Constraint,
     HybridAutomaton,
+    Input,
     Kind,
     Location,
+    Parameter,
+    PropertyKind,
     Range,
     ValueType,
     Variable,
+    enumeration,
     primed,
 )
-from workbench.models.expressions.expression import ONE, ZERO, Expression, equal, variable
+from workbench.models.expressions.expression import ONE, TRUE, ZERO, Expression, equal, variable
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import conjuncts
 
@@ -66,13 +75,27 @@ def _faults(automaton: Automaton) -> Iterator[str]:
         yield f"the name {name!r} is both a variable and a signal"
     for name in sorted(inputs.keys() & parameters.keys()):
         yield f"the name {name!r} is both an input, which may change, and a parameter"
+    constant_or_given: tuple[Input | Parameter, ...] = (*automaton.inputs, *automaton.parameters)
+    for signal in constant_or_given:
+        low, high = signal.low, signal.high
+        if signal.type == INT and low is not None and high is not None and ceil(low) > high:
+            yield f"{signal.name} is a whole number, but none is within its bounds"
     if TIME in signals:
         yield f"{TIME} is the time since the start, and no input or parameter"
     claims = [p.name for p in automaton.properties]
     for name in sorted({name for name in claims if claims.count(name) > 1}):
         yield f"two properties are called {name!r}: a proof of one would count for both"
+    for claim in automaton.properties:
+        is_progress = claim.kind is PropertyKind.PROGRESS
+        if is_progress and (claim.where != TRUE or claim.condition != TRUE):
+            yield f"the property {claim.name!r}, that runs go on, has a condition or a place"
+        if claim.name == NEVER_BLOCKS and not is_progress:
+            yield f"only the claim that runs go on is called {NEVER_BLOCKS!r}"
     discrete = {v.name for v in automaton.variables if v.kind is Kind.DISCRETE}
     yield from _disagreements(automaton.components)
+    for given in without_equation(automaton.components):
+        what = f"{given.name} is analog, but no real number ({given.type})"
+        yield f"{what}: only an equation may change it, and it has none in some location"
     for component in automaton.components:
         for location in component.locations:
             for group in (location.flows, location.algebraic):
@@ -108,6 +131,21 @@ def _disagreements(components: Sequence[HybridAutomaton]) -> Iterator[str]:
                 yield f"{name} has a flow in {component.name} and an equation in {defining[name]}"
 
 
+def without_equation(components: Sequence[HybridAutomaton]) -> Iterator[Variable]:
+    """Analog variables that are no real numbers, without an equation (or the slope 0) somewhere in
+    every component."""
+    held: set[str] = set()
+    for component in components:
+        places = [
+            {c.variable for c in place.algebraic}
+            | {c.variable for c in place.flows if c.range.exact == ZERO}
+            for place in component.locations
+        ]
+        held |= set.intersection(*places) if places else set()
+    analog = {v.name: v for c in components for v in c.variables if v.kind is Kind.ANALOG}
+    yield from (v for v in analog.values() if v.type != REAL and v.name not in held)
+
+
 def _reset_faults(resets: tuple[Constraint, ...], types: Types, signals: Types) -> Iterator[str]:
     """What is wrong with the resets of a jump, given the types of variables and signals."""
     if why := reset_fault(resets):
@@ -123,8 +161,15 @@ def _reset_faults(resets: tuple[Constraint, ...], types: Types, signals: Types) 
         whole = exact is not None and not _may_be_fraction(exact, known)
         if types.get(given.variable) == INT and exact is not None and not whole:
             yield f"{given.variable} is a whole number, but a jump assigns it {exact}"
-        if given.variable not in known and whole:
-            known[primed(given.variable)] = INT
+        symbols = None if exact is None else _symbols_of(exact, known)
+        kind = types.get(given.variable)
+        if symbols is not None and kind is not None and not symbols <= set(kind.values):
+            yield f"{given.variable} is of the type {kind}, but a jump assigns it {exact}"
+        if given.variable not in known:
+            if whole:
+                known[primed(given.variable)] = INT
+            elif symbols is not None:
+                known[primed(given.variable)] = enumeration(*sorted(symbols))
 
 
 def _may_be_fraction(value: Expression, types: Types) -> bool:
@@ -150,6 +195,21 @@ def _may_be_fraction(value: Expression, types: Types) -> bool:
     return False
 
 
+def _symbols_of(value: Expression, types: Types) -> set[str] | None:
+    """The symbols that a value may be; None if it is none of an enumeration."""
+    pending, found = [value], set[str]()
+    while pending:
+        node = pending.pop()
+        if node.op is Op.IF:
+            pending.extend(node.args[1:])
+        elif node.op is Op.SYMBOL:
+            found.add(str(node.value))
+        elif node.op is Op.VARIABLE:
+            kind = types.get(node.name, types.get(node.name.removesuffix("'"), REAL))
+            found.update(kind.values)
+    return found or None
+
+
 def reset_fault(resets: Iterable[Constraint]) -> str | None:
     """Why the resets of a jump could be misread, or None."""
     given = tuple(resets)
@@ -172,9 +232,14 @@ def _equation_faults(
     flowing = {c.variable for c in location.flows}
     for given in location.algebraic:
         exact = given.range.exact
-        whole = types.get(given.variable) == INT
-        if whole and exact is not None and _may_be_fraction(exact, {**types, **signals}):
-            yield f"{given.variable} is a whole number, but in {location.name} it equals {exact}"
+        kind, known = types.get(given.variable, REAL), {**types, **signals}
+        if kind == INT and exact is None:
+            yield f"{given.variable} is a whole number, but has only a range in {location.name}"
+        if exact is not None:
+            fits = (_symbols_of(exact, known) or set()) <= set(kind.values)
+            if not fits or (kind == INT and _may_be_fraction(exact, known)):
+                what = "a whole number" if kind == INT else f"of the type {kind}"
+                yield f"{given.variable} is {what}, but in {location.name} it equals {exact}"
         if given.variable in discrete:
             why = "it is discrete, and does not change while time passes"
             yield f"{given.variable} has an equation in {location.name}, but {why}"

@@ -17,7 +17,7 @@ from workbench.simulate.at_once import enabled_at_once, with_fired
 from workbench.simulate.effort import spend_on_start, spend_on_stretch
 from workbench.simulate.holding import inclusion_share
 from workbench.simulate.input_jump import change_inputs
-from workbench.simulate.inputs.feed import Feed, between
+from workbench.simulate.inputs.feed import Feed, within_bounds
 from workbench.simulate.inputs.signals import Signal
 from workbench.simulate.jump import LastChance
 from workbench.simulate.landing import Departure
@@ -164,7 +164,7 @@ class Execution:
         for parameter in p.view.parameters:
             value = parameters.get(parameter.name)
             if value is None:
-                value = between(parameter.low, parameter.high, self.decisions.share)
+                value = within_bounds(parameter, self.decisions.share)
             self.parameters[parameter.name] = self.env[parameter.name] = float(value)
         self.env.update(self.feed.levels(self.t))
         self.env.update(self.feed.signals(self.t))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,10 +13,13 @@ from workbench.models.expressions.expression import (
     Expression,
     add,
     conjunction,
+    constant,
+    function,
     multiply,
     subtract,
     variable,
 )
+from workbench.models.expressions.operators import Op
 from workbench.simulate.empty_ranges import has_value
 from workbench.simulate.stepping.calculator import (
     Calculator,
@@ -24,12 +28,16 @@ from workbench.simulate.stepping.calculator import (
     TolerantCondition,
 )
 
+ROUNDED = Fraction(1, 10**9)
+"""So little beside a whole number an end of a range counts as that number."""
+
 
 class Jump:
     """The resets of an edge (or of an initial set), compiled.
 
-    Ranges are resolved by shares in [0, 1], one for each range that is not a single value. The
-    values of `moving` variables are known within tolerance only.
+    Ranges are resolved by shares in [0, 1], one for each range that is not a single value; for
+    `whole` variables to whole numbers. The values of `moving` variables are known within
+    tolerance only.
     """
 
     def __init__(
@@ -39,17 +47,22 @@ class Jump:
         symbols: Mapping[str, int],
         externals: Externals,
         moving: frozenset[str] = frozenset(),
+        whole: Set[str] = frozenset(),
     ):
         after: dict[str, Expression] = {}
         self.choices = 0
         filled: list[Expression] = []
         for name, given in resets:
             bounds = given.substitute(after)
+            is_rounded = name in whole and bounds.exact is None
+            if is_rounded:
+                bounds = _whole_numbers(bounds)
             low, high = bounds.low, bounds.high
             if bounds.exact is None and low is not None and high is not None:
                 share = variable(f"choice {self.choices}")
                 self.choices += 1
                 value = add(low, multiply(share, subtract(high, low)))
+                value = function(Op.FLOOR, value + Fraction(1, 2)) if is_rounded else value
                 filled.append(has_value(bounds))
             else:
                 value = low if low is not None else (high if high is not None else variable(name))
@@ -58,9 +71,9 @@ class Jump:
         self._values = {n: after[primed(n)] for n in self.names}
         self._calculate = Calculator(list(self._values.values()), symbols, externals)
         self._context = (known, symbols, externals)
-        whole = conjunction(*filled)
+        every = conjunction(*filled)
         self._filled = (
-            TolerantCondition(whole, moving, symbols, externals) if whole != TRUE else None
+            TolerantCondition(every, moving, symbols, externals) if every != TRUE else None
         )
 
     @cached_property
@@ -93,6 +106,15 @@ class Jump:
     @cached_property
     def _sensitivities(self) -> dict[str, Sensitivity]:
         return {n: Sensitivity(value, *self._context) for n, value in self._values.items()}
+
+
+def _whole_numbers(given: Range) -> Range:
+    """The range between the outermost whole numbers in a range."""
+    low, high = given.low, given.high
+    return Range(
+        None if low is None else -function(Op.FLOOR, constant(ROUNDED) - low),
+        None if high is None else function(Op.FLOOR, high + constant(ROUNDED)),
+    )
 
 
 def _chosen(shares: Sequence[float]) -> dict[str, float]:

@@ -13,7 +13,16 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from workbench.models.automaton import TIME, Automaton, Edge, EventKind, Initial, Kind, Range
+from workbench.models.automaton import (
+    INT,
+    TIME,
+    Automaton,
+    Edge,
+    EventKind,
+    Initial,
+    Kind,
+    Range,
+)
 from workbench.models.dynamics import Eliminated, eliminate_algebraic
 from workbench.models.enumeration import plain_members
 from workbench.models.expressions.differentiate import NotDifferentiableError, differentiate
@@ -165,6 +174,7 @@ class Prepared:
         self.names = tuple(v.name for v in self.view.variables if v.name != TIME)
         self.types = {v.name: v.type for v in automaton.variables}
         self.known = frozenset(self.names)
+        self.whole = frozenset(n for n in self.names if self.types[n] == INT)
         self.inputs = tuple(i for i in self.view.inputs)
         self._forms: dict[str, Expression] = {}
         self.kinked: dict[str, KinkedFormula] = {}
@@ -238,7 +248,8 @@ class Prepared:
         if key not in self._jumps:
             resets = self.place(location).edges[edge].resets
             pairs = [(c.variable, self._range(c.range)) for c in resets]
-            self._jumps[key] = Jump(pairs, self.known, self.symbols, self.externals, self.moving)
+            context = (self.known, self.symbols, self.externals)
+            self._jumps[key] = Jump(pairs, *context, self.moving, self.whole)
         return self._jumps[key]
 
     def guard(self, location: str, edge: int) -> TolerantCondition:

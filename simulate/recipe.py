@@ -110,7 +110,7 @@ def read_recorded(text: str) -> tuple[Trace, Recipe | None, str]:
         return trace, None, ""
     try:
         return trace, recipe_in(given), str(given.get("model_sha256", ""))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelError(
             Diagnostic("trace-recipe", f"the trace's recipe is damaged: {error}")
         ) from error

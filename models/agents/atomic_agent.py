@@ -163,10 +163,12 @@ def _location(unfolding: Unfolding, place: Place, name: str, hidden: Collection[
         flows += [flat_constraint(c, node.scope) for c in node.mode.flows]
         algebraic += [flat_constraint(c, node.scope) for c in node.mode.algebraic]
         invariant.append(flat_expression(node.mode.invariant, node.scope))
-    for flat, path in unfolding.analog_locals.items():
+    for flat, (path, kind) in unfolding.analog_locals.items():
         if not place.is_active(path):
-            resting = algebraic if flat in hidden else flows
-            resting.append(Constraint(flat, Range.exactly(ZERO)))
+            if flat in hidden:
+                algebraic.append(Constraint(flat, Range.exactly(kind.some_value)))
+            else:
+                flows.append(Constraint(flat, Range.exactly(ZERO)))
     return Location(
         name,
         merge_constraints(flows),
@@ -196,6 +198,6 @@ def _unobserved_locals(unfolding: Unfolding) -> frozenset[str]:
         for step in steps if found else ():
             found -= {r.variable for r in step.resets}
             for flat in found & reads(step):
-                if not (start or step.target).is_active(unfolding.analog_locals[flat]):
+                if not (start or step.target).is_active(unfolding.analog_locals[flat][0]):
                     found.discard(flat)
     return frozenset(found)

@@ -31,7 +31,7 @@ from workbench.models.agents.hierarchy import (
 )
 from workbench.models.agents.mode_tree import Node, Path, mode_nodes
 from workbench.models.agents.resets import Execution, ReadsChoiceError
-from workbench.models.automaton import INT, Constraint, Kind
+from workbench.models.automaton import INT, Constraint, Kind, ValueType
 from workbench.models.expressions.expression import FALSE, Expression, conjunction
 from workbench.models.record import record
 from workbench.models.source import Diagnostic, ModelError, Span
@@ -91,10 +91,10 @@ class Unfolding:
             yield self.nodes[place.leaf[:depth]]
 
     @cached_property
-    def analog_locals(self) -> Mapping[str, Path]:
-        """The analog local variables, each with the path of its mode."""
+    def analog_locals(self) -> Mapping[str, tuple[Path, ValueType]]:
+        """The analog local variables, each with the path of its mode and its type."""
         return {
-            flat: path
+            flat: (path, declared.type)
             for path, node in self.nodes.items()
             for flat, declared in node.local
             if declared.kind is Kind.ANALOG

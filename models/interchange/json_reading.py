@@ -34,7 +34,7 @@ from workbench.models.automaton import (
     primed,
 )
 from workbench.models.expressions.dialect import FUNCTIONS
-from workbench.models.expressions.expression import FALSE, TRUE, Expression
+from workbench.models.expressions.expression import FALSE, TRUE, ZERO, Expression
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.printing import number_text
 from workbench.models.expressions.table import Table
@@ -192,7 +192,8 @@ class _Reader:
     def flow(self, cursor: Cursor, own: Mapping[str, Variable]) -> Constraint:
         constraint = self.constraint(cursor, Sort.NUMBER, self.sort_of_name)
         declared = own.get(constraint.variable)
-        if declared is None or declared.kind is not Kind.ANALOG or declared.type != REAL:
+        kind = REAL if constraint.range.exact != ZERO or declared is None else declared.type
+        if declared is None or declared.kind is not Kind.ANALOG or declared.type != kind:
             cursor.fail(f"{shortened(constraint.variable)} is no analog real variable")
         return constraint
 

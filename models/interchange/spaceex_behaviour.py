@@ -23,7 +23,7 @@ from workbench.models.interchange.spaceex_formulas import (
     Relation,
     in_reading_order,
     no_places,
-    read_formula,
+    read_condition,
     relation,
 )
 from workbench.models.interchange.spaceex_network import Instance, Network, undeclared
@@ -106,7 +106,7 @@ def read_behaviour(network: Network, instance: Instance) -> Behaviour:
             value = instance.values.get(name)
             return undeclared(network, instance, name, span) if value is None else value
 
-        return conjunction(*(no_places(read_formula(e, resolve)) for e in elements))
+        return conjunction(*(no_places(read_condition(e, resolve)) for e in elements))
 
     stays = tuple(
         Stay(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -40,6 +40,7 @@ from workbench.models.expressions.traversal import (
 from workbench.models.interchange.spaceex_components import refusal
 from workbench.models.interchange.spaceex_config import Entry
 from workbench.models.interchange.xml_door import Element
+from workbench.models.sorts import Sort, require_sort
 from workbench.models.source import Diagnostic, ModelError, Span
 
 Text: TypeAlias = Element | Entry
@@ -80,6 +81,17 @@ def read_formula(source: Text, resolve: Resolve) -> Expression:
 
     places = _place_names(parsed)
     return rebuild(parsed, replaced)
+
+
+def read_condition(source: Text, resolve: Resolve) -> Expression:
+    """As `read_formula`, refused if it is no condition: all names are numbers."""
+    found = read_formula(source, resolve)
+    try:
+        require_sort(found, Sort.TRUTH, "a condition", lambda name: Sort.NUMBER)
+    except ModelError as error:
+        whole = source.place(0, len(source.text))
+        raise ModelError(*(replace(d, span=d.span or whole) for d in error.diagnostics)) from None
+    return found
 
 
 def _parsed(source: Text) -> Expression:

@@ -23,7 +23,7 @@ from workbench.models.expressions.traversal import conjuncts, free_variables, po
 from workbench.models.interchange.spaceex_behaviour import Behaviour
 from workbench.models.interchange.spaceex_components import refusal
 from workbench.models.interchange.spaceex_config import Entry
-from workbench.models.interchange.spaceex_formulas import read_formula, with_places
+from workbench.models.interchange.spaceex_formulas import read_condition, with_places
 from workbench.models.interchange.spaceex_network import Network
 from workbench.models.source import ModelError, Span
 
@@ -87,7 +87,7 @@ def read_states(network: Network, behaviours: list[Behaviour], entry: Entry) -> 
             )
         return at_location(found.instance.path, location, span)
 
-    return with_places(read_formula(entry, resolve), place)
+    return with_places(read_condition(entry, resolve), place)
 
 
 def _instance(

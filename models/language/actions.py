@@ -153,7 +153,14 @@ def algebra(
             )
             continue
         chosen = _relation_range(context, relation, declaration, scope, f"`{name}`")
-        if chosen is not None:
+        if chosen is not None and chosen.exact is None and declaration.type == INT:
+            context.findings.error(
+                "whole-range",
+                f"`{name}` is a whole number: an equation gives it one value, not a range",
+                relation.span,
+                "write `==`, or declare it `analog real`",
+            )
+        elif chosen is not None:
             _join(found, Constraint(declaration.name, chosen, relation.span))
     return tuple(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.models.agents.hierarchy import Claim
-from workbench.models.automaton import BOOL, Constraint
+from workbench.models.automaton import BOOL, NEVER_BLOCKS, Constraint, PropertyKind
 from workbench.models.expressions.expression import Expression
 from workbench.models.language.actions import flows
 from workbench.models.language.context import Context
@@ -17,11 +17,16 @@ MAX_NAME = 60
 """The longest name made from a condition's text."""
 
 
-def claims(context: Context, blocks: Iterable[ClaimBlock], scope: Scope) -> tuple[Claim, ...]:
+def claims(
+    context: Context, blocks: Iterable[ClaimBlock], scope: Scope, *, of_mode: bool = False
+) -> tuple[Claim, ...]:
     """The claims of an agent or mode; one without a name is called by its condition."""
     found: list[Claim] = []
     names: dict[str, ClaimBlock] = {}
     for block in blocks:
+        if refused := _about_progress(block, of_mode):
+            context.findings.error("progress-claim", refused[0], block.span, refused[1])
+            continue
         value = condition(context, block.condition, scope, f"what `{_word(block)}` says")
         if value is None:
             continue
@@ -41,6 +46,17 @@ def claims(context: Context, blocks: Iterable[ClaimBlock], scope: Scope) -> tupl
         rescue = _rescue(context, block, scope)
         found.append(Claim(unique, value, block.kind, block.span, rescue))
     return tuple(found)
+
+
+def _about_progress(block: ClaimBlock, of_mode: bool) -> tuple[str, str] | None:
+    """What is wrong with a claim that runs go on, or that is called like one, and a hint."""
+    if block.kind is not PropertyKind.PROGRESS:
+        if block.name != NEVER_BLOCKS:
+            return None
+        return f'only the claim that runs go on is called "{NEVER_BLOCKS}"', "choose another name"
+    if not of_mode:
+        return None
+    return "that runs go on is claimed of the whole model", "move the claim to an agent"
 
 
 def _rescue(context: Context, block: ClaimBlock, scope: Scope) -> tuple[Constraint, ...]:

@@ -78,7 +78,7 @@ def instantiate_mode(
         flows(context, _relations(definition, Flows), scope),
         algebra(context, _relations(definition, Algebra), scope),
         conjunction(*invariant) if invariant else TRUE,
-        claims(context, _items(definition, ClaimBlock), scope),
+        claims(context, _items(definition, ClaimBlock), scope, of_mode=True),
         definition.name.span,
     )
     context.record_size(mode, [s.mode for s in submodes], definition.name.span)

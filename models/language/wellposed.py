@@ -17,6 +17,7 @@ from workbench.models.language.dead_parts import (
 from workbench.models.language.determined import DeterminationCheck
 from workbench.models.language.findings import Findings
 from workbench.models.language.writers import check_writers
+from workbench.models.well_formed import without_equation
 
 
 def check_structure(agent: Agent, findings: Findings) -> None:
@@ -44,6 +45,14 @@ def check_structure(agent: Agent, findings: Findings) -> None:
 def check_automaton(automaton: Automaton, findings: Findings) -> None:
     """The checks on the flat automaton: algebraic loops, the start, guards and invariants."""
     check_algebraic_loops(automaton, findings)
+    for given in without_equation(automaton.components):
+        findings.error(
+            "analog-type",
+            f"`{given.name}` is analog, but no real number ({given.type}): only an equation may "
+            "change it, and it has none in some location",
+            given.span,
+            f"declare it `discrete {given.type}`, or give it an equation in `alge` everywhere",
+        )
     if not findings.has_errors:
         FlatCheck(automaton, findings).check()
 

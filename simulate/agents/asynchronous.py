@@ -29,6 +29,7 @@ from workbench.simulate.agents.group import AgentGroup
 from workbench.simulate.agents.pairs import PreparedAgents
 from workbench.simulate.agents.traces import AgentEvent, AgentTraces, StepRecord
 from workbench.simulate.execution import INSTANT_LIMIT, Given, RunEnded
+from workbench.simulate.inputs.feed import within_bounds
 from workbench.simulate.inputs.signals import Signal, constant_signal
 from workbench.simulate.jump import Jump
 from workbench.simulate.landing import Departure
@@ -38,7 +39,6 @@ from workbench.simulate.reaction import arrive
 from workbench.simulate.run import DEFAULT_METHOD, DEFAULT_POLICY
 from workbench.simulate.stepping.methods import Method, check_method
 from workbench.simulate.stepping.program import ExternalError
-from workbench.simulate.stepping.tape import number
 
 
 def simulate_agents(
@@ -248,10 +248,7 @@ class _AgentRun:
             if p.name in given:
                 values[p.name] = float(given[p.name])
             else:
-                low = number(p.low) if p.low is not None else None
-                high = number(p.high) if p.high is not None else None
-                ends = [b for b in (low, high) if b is not None] or [0.0]
-                values[p.name] = ends[0] + share() * (ends[-1] - ends[0])
+                values[p.name] = within_bounds(p, share)
         unknown = set(given) - values.keys()
         if unknown:
             name = min(unknown)

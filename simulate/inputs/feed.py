@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from workbench.models.automaton import INT, Input, Parameter
 from workbench.simulate.holding import inclusion_share
 from workbench.simulate.inputs.signals import Formula, Signal, Steps, line_at, next_change
 from workbench.simulate.place import Prepared, slope_of
@@ -36,7 +37,7 @@ class Feed:
     def levels(self, t: float) -> dict[str, float]:
         """Levels of inputs without signals, and places in inclusions, drawn for some time."""
         share = self._decisions.share
-        drawn = {given.name: between(given.low, given.high, share) for given in self._drawn}
+        drawn = {given.name: within_bounds(given, share) for given in self._drawn}
         for name in self._shares:
             drawn[name] = share()
         if self._is_open:
@@ -70,12 +71,17 @@ class Feed:
         return {**drawn, **self.signals(t)}
 
 
-def between(low: Fraction | None, high: Fraction | None, share: Callable[[], float]) -> float:
-    """A value between two optional exact bounds."""
+def within_bounds(given: Input | Parameter, share: Callable[[], float]) -> float:
+    """A value of an input or parameter between its optional exact bounds."""
+    low, high = given.low, given.high
+    if given.type == INT:
+        low = None if low is None else Fraction(math.ceil(low))
+        high = None if high is None else Fraction(math.floor(high))
     if low is None or high is None:
         known = low if low is not None else high
         return 0.0 if known is None else number(known)
     if low == high:
         return number(low)
     a, b = number(low), number(high)
-    return a + share() * (b - a)
+    value = a + share() * (b - a)
+    return float(math.floor(value + 0.5)) if given.type == INT else value

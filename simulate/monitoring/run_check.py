@@ -21,7 +21,7 @@ from workbench.models.expressions.expression import TRUE, Expression
 from workbench.models.expressions.traversal import free_variables
 from workbench.models.trace import Event, Segment, Trace
 from workbench.simulate.inputs.kinked_formula import KinkedFormula
-from workbench.simulate.inputs.signals import Formula, Signal, line_at, next_change
+from workbench.simulate.inputs.signals import Formula, Signal, Steps, line_at, next_change
 from workbench.simulate.monitoring.dense_values import as_number
 from workbench.simulate.monitoring.margin import MarginTree, margin_tree
 from workbench.simulate.monitoring.robustness import Robustness
@@ -82,6 +82,16 @@ class RunCheck:
             value = trace.parameters.get(p.name)
             if value is not None and not _between(value, p.low, p.high):
                 yield f"the parameter {p.name} = {value:.9g} is out of its range"
+        whole = {p.name for p in self.view.parameters if p.type == INT}
+        whole |= {i.name for i in self.prepared.inputs if i.type == INT}
+        for name in sorted(whole & trace.parameters.keys()):
+            if trace.parameters[name] != round(trace.parameters[name]):
+                yield f"the parameter {name} = {trace.parameters[name]:.9g} is no whole number"
+        for name in sorted(whole & inputs.keys()):
+            signal = inputs[name]
+            steps = isinstance(signal, Steps) and all(v == round(v) for v in signal.values)
+            if not steps:
+                yield f"the input {name} is not a whole number all the time"
         limits = {i.name: (i.low, i.high) for i in self.prepared.inputs}
         limits.update({inclusion_share(n): (ZERO, ONE) for n in self.prepared.loose})
         for name, signal in inputs.items():

@@ -153,7 +153,7 @@ class SearchSpace:
         return [placed(c, a + b * t) for (a, b), t in zip(lines, times, strict=True)]
 
     def _signal(self, c: Coordinate, x: Sequence[float]) -> Signal:
-        if not self.shape.linear:
+        if c.whole or not self.shape.linear:
             return self._steps(c, x)
         times = [self.shape.until * i / self.shape.pieces for i in range(len(x))]
         return Lines(tuple(times), tuple(c.at(v) for v in x))

@@ -61,15 +61,25 @@ class StartFinder:
         self._projections: dict[frozenset[str], Projection | None] = {}
         pairs = [(c.variable, c.range) for c in start.resets]
         self.entry = Jump(
-            pairs, prepared.known, prepared.symbols, prepared.externals, prepared.moving
+            pairs,
+            prepared.known,
+            prepared.symbols,
+            prepared.externals,
+            prepared.moving,
+            prepared.whole,
         )
 
     def find(
         self, given: Mapping[str, float], environment: Mapping[str, float], decisions: Decisions
     ) -> dict[str, float] | NoStart:
         """Values of all variables, before the entry resets; `given` values are kept."""
+        for name in sorted(self.prepared.whole & given.keys()):
+            if given[name] != round(given[name]):
+                return NoStart(f"{name} = {given[name]:g} is no whole number")
         points = self._points(given, environment, decisions)
         for values in points:
+            if any(values[name] != round(values[name]) for name in self.prepared.whole):
+                continue
             if self._holds({**environment, **values}, 1e-12, 1e-12):
                 return values
         return self._ask(given, environment)

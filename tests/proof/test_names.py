@@ -8,6 +8,7 @@ import pytest
 
 from workbench.models.agents.composition import Interaction, Product
 from workbench.models.automaton import (
+    NEVER_BLOCKS,
     TIME,
     Constraint,
     Edge,
@@ -18,10 +19,12 @@ from workbench.models.automaton import (
     Location,
     Parameter,
     Property,
+    PropertyKind,
     Range,
     Variable,
 )
 from workbench.models.expressions.expression import (
+    FALSE,
     ONE,
     TRUE,
     Expression,
@@ -74,6 +77,15 @@ MEANINGLESS = {
     "a parameter is the time": replace(PLAIN, parameters=(Parameter(TIME),)),
     "a parameter is a variable": replace(PLAIN, parameters=(Parameter("x"),)),
     "two properties have one name": replace(PLAIN, properties=(low(constant(0)), low(X))),
+    "another claim is called like progress": replace(
+        PLAIN, properties=(low(X), replace(low(X), name=NEVER_BLOCKS))
+    ),
+    "progress is claimed of no place": replace(
+        PLAIN, properties=(Property("low", TRUE, PropertyKind.PROGRESS, where=FALSE),)
+    ),
+    "progress has a condition": replace(
+        PLAIN, properties=(Property("low", X <= 1, PropertyKind.PROGRESS),)
+    ),
     "time does not flow": replace(CLOCK, variables=(Variable(TIME, kind=Kind.DISCRETE),)),
     "time is fast": replace(CLOCK, locations=(Location("a", (exactly(TIME, 2),)),)),
     "time is an equation": replace(CLOCK, locations=(Location("a", (), (exactly(TIME, 2),)),)),
