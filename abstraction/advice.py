@@ -32,15 +32,17 @@ def after_all(task: Task, lanes: Sequence[Lane]) -> str:
     """What to try when no lane decided."""
     tried = {method: verdict for lane in lanes for method, verdict in lane.undecided.items()}
     advice = [v.advice for v in tried.values() if v.suspect is not None]
-    if any(lane.cut or lane.hurried for lane in lanes):
+    is_cut = any(lane.cut for lane in lanes)
+    if is_cut or any(lane.hurried for lane in lanes):
         advice.append(MORE_TIME)
-    if task.horizon is None and not FOLLOWERS.isdisjoint(tried):
+    if task.horizon is None and (is_cut or not FOLLOWERS.isdisjoint(tried)):
         advice.append(BOUND)
     advice += _about_the_model(task)
     if "abstraction" in tried:
         advice.append(PREDICATES)
-    if "simulation" in tried and tried["simulation"].suspect is None:
-        advice.append(tried["simulation"].advice)
+    searched = tried.get("simulation")
+    if searched is not None and searched.suspect is None and not is_cut:
+        advice.append(searched.advice)
     return ", or ".join(advice or [SIMPLIFY])
 
 

@@ -62,6 +62,7 @@ from workbench.models.source import ModelError
 from workbench.models.trace import Ending, EventType, Scalar, Trace
 from workbench.models.unfolding import case_of
 from workbench.models.verdict import Confirmation, Effort, Falsified, Unknown, Verdict
+from workbench.models.work import spent
 from workbench.simulate.place import Prepared
 from workbench.simulate.policy import Level, Policy, Switching
 from workbench.simulate.recipe import Recipe, recorded, repeat
@@ -72,8 +73,9 @@ RUNS = 40
 """So many runs are made at most."""
 REPEATED = 3
 """So many random runs that end like earlier ones say that there are no others."""
-STEPS = 20_000
-"""The steps of all runs together, weighted by the number of variables beyond ten."""
+STEPS, WORK = 20_000, 1_000.0
+"""The steps of all runs together, weighted by the number of variables beyond ten; and their work,
+after which no other is begun."""
 MOST_JUMPS = 1000
 DEFAULT_UNTIL = 50.0
 """How long runs are where neither the model nor the user says."""
@@ -229,9 +231,9 @@ def _runs(
     weight = max(1.0, len(automaton.variables) / 10)
     left = STEPS / weight
     ends: Counter[object] = Counter()
-    repeated = 0
+    repeated, most = 0, spent() + WORK
     for number in range(RUNS):
-        if left < 1 or repeated == REPEATED or time.monotonic() > deadline:
+        if left < 1 or spent() >= most or repeated == REPEATED or time.monotonic() > deadline:
             return
         corner = number < len(_CORNERS)
         policy = _CORNERS[number] if corner else Policy.random()

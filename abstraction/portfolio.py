@@ -133,13 +133,14 @@ def _summary(task: Task, lanes: Sequence[Lane], elapsed: float) -> Unknown:
     if suspects:
         reason = suspects[0].reason
     elif cut:
-        reason = f"neither proved nor refuted: the time limit cut {' and '.join(cut)}"
+        reason = f"neither proved nor refuted before the time limit, which cut {_and(cut)}"
     elif undecided:
-        reason = "neither proved nor refuted by any of the methods that suit the model"
+        reason = "no proof was found, and no run that violates it"
     else:
         reason = "no method suits the model"
-    if not suspects and "simulation" in undecided:
-        known.append(undecided["simulation"].reason)
+    searched = undecided.get("simulation")
+    if not suspects and searched is not None and searched.effort.counts.get("simulations"):
+        known.append(searched.reason)
     return Unknown(
         task.claim.name,
         "auto",
@@ -151,6 +152,11 @@ def _summary(task: Task, lanes: Sequence[Lane], elapsed: float) -> Unknown:
         cut,
         suspects[0].suspect if suspects else None,
     )
+
+
+def _and(methods: Sequence[str]) -> str:
+    """Methods in words, and what looks for partial results."""
+    return " and ".join(f"the search for {m}" if m == PARTIAL else m for m in methods)
 
 
 def _effort(lanes: Sequence[Lane], undecided: Mapping[str, Unknown], elapsed: float) -> Effort:

@@ -3,7 +3,7 @@
 A unit is roughly a millisecond of one core. Work is counted where it is done: by solvers of
 programs, by steps of flows, by runs, by questions to the solver for arithmetic. Whatever is given
 a budget looks at the count, so it ends at the same point on an idle and on a busy machine; the
-clock only cuts. Rates were measured once (`tests/benchmarks/test_work.py` prints them); they
+clock only cuts. Rates were measured (`tests/benchmarks/test_work.py` does it again); they
 need to be about right, and must never be taken from a clock.
 """
 

@@ -1,6 +1,8 @@
 """What runs cost, in units of work (`models.work`): about a millisecond of one core each.
 
 The rates were measured on models of the library; they are about right, and the same everywhere.
+What is done once for a model, such as compiling it, does not count: every process of a search does
+it anew, and how many there are must not matter.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ STRETCH = 0.06
 INSTRUCTION = 1e-5
 """One instruction of a flow or of a guard."""
 
+GUARD = 0.004
+"""To look whether a guard holds, after a stretch."""
+
 MEASURED = 0.01
 """To look how near one step of a run comes to a violation, for each variable."""
 
@@ -29,6 +34,11 @@ EVALUATIONS = 2.5
 def spend_on_start() -> None:
     """Count what it takes to begin a run."""
     spend(RUN)
+
+
+def spend_on_guard() -> None:
+    """Count a look at a guard."""
+    spend(GUARD)
 
 
 def spend_on_stretch(program: Program, work: tuple[int, ...]) -> None:

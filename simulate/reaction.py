@@ -13,6 +13,7 @@ from workbench.models.automaton import TIME
 from workbench.models.expressions.printing import to_text
 from workbench.models.trace import Ending, Event, EventType
 from workbench.simulate.accumulation import Limit
+from workbench.simulate.effort import spend_on_guard
 from workbench.simulate.fired import exactly_bad, name_of, residual_of
 from workbench.simulate.giving_way import hold, release
 from workbench.simulate.jump import edge_name
@@ -247,6 +248,7 @@ def leave(
 
 def guard_holds(run: Execution, place: Place, j: int) -> bool:
     """Whether an edge is enabled, within tolerance."""
+    spend_on_guard()
     return run.prepared.guard(place.name, j)(run.env, run.method.rtol, run.method.atol)
 
 

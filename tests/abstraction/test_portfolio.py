@@ -240,7 +240,7 @@ def test_what_the_clock_cut_is_named(task: Task) -> None:
     lane = Lane(PROOFS, method="history", cut=True)
     summary = portfolio._summary(task, [lane], 1.0)
     assert summary.cut == ("history",)
-    assert summary.reason == "neither proved nor refuted: the time limit cut history"
+    assert summary.reason == "neither proved nor refuted before the time limit, which cut history"
 
 
 def test_a_violation_in_hand_is_said_first(task: Task) -> None:

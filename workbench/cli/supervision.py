@@ -90,6 +90,7 @@ def _interrupt_once(*_: object) -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.unraisablehook = lambda _: None  # nobody wants to read what was half made
     raise KeyboardInterrupt
 
 
