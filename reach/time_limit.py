@@ -47,6 +47,12 @@ def current_deadline() -> float:
     return _LIMIT.get()[0]
 
 
+def is_past() -> bool:
+    """Whether the limit has passed; no grace."""
+    deadline, budget = _LIMIT.get()
+    return spent() >= budget or time.monotonic() >= deadline
+
+
 def check_time() -> None:
     """Raise `OutOfTimeError` if the limit has passed by more than the grace, or the work is
     called off."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,7 +13,7 @@ from workbench.abstraction.refinement.outcome import Failure, NotProved, Outcome
 from workbench.abstraction.refinement.questions import Fails, Open, Proved, decide, types_of
 from workbench.abstraction.refinement.reachable import reachable_sets
 from workbench.abstraction.refinement.refutation import FailingState, find_unmatched_run
-from workbench.abstraction.refinement.time_left import is_over, moment_after
+from workbench.abstraction.refinement.time_left import Allotment, is_over
 from workbench.models.agents.composition import explicit
 from workbench.models.automaton import Automaton, HybridAutomaton, primed
 from workbench.models.expressions.evaluation import EvaluationError, evaluate
@@ -27,11 +26,11 @@ from workbench.models.proof.refinement import RefinementCertificate, interface_f
 from workbench.models.proof.simulation_relation import Relation
 from workbench.models.smt.solver import Scalar
 from workbench.reach.evidence import prove
-from workbench.reach.time_limit import OutOfTimeError, time_limit
+from workbench.reach.time_limit import OutOfTimeError
 
 MAX_LOCATIONS = 2_000
 FIRST_LOOK = 0.3
-"""The share of the time in which the likeliest runs are tried before reachable sets."""
+"""The share of the work in which the likeliest runs are tried before reachable sets."""
 
 REACHING = 0.7
 """The share of the rest for reachable sets; what is left after them is for more runs."""
@@ -41,13 +40,13 @@ REACHING = 0.7
 class Settings:
     """How to look for a simulation: a location map, witnesses and reachable sets (still to be
     proved) as far as they are given, whether to look for reachable sets and for a refutation
-    (runs up to the time `horizon`), and until when (`time.monotonic`)."""
+    (runs up to the time `horizon`), and what that may take."""
 
     places: Mapping[str, str] = field(default_factory=dict)
     witness: Mapping[str, Form] = field(default_factory=dict)
     reach: bool = True
     refute: bool = True
-    deadline: float = float("inf")
+    allotment: Allotment = field(default_factory=Allotment)
     seed: int = 0
     progress: Callable[[str], None] = lambda text: None
     regions: tuple[Region, ...] = ()
@@ -160,7 +159,7 @@ class _Attempt:
         if self._expired():
             return Open("the time limit was reached before it was decided")
         try:
-            with time_limit(self.settings.deadline):
+            with self.settings.allotment.granted():
                 return decide(obligation, self._types)
         except OutOfTimeError:
             return Open("the time limit was reached before it was decided")
@@ -209,10 +208,10 @@ class _Attempt:
 
     def _reachable(self, failed: list[Obligation]) -> Iterator[PolyhedralProof]:
         """Proofs of reachable sets: the given ones first, then such as exclude failures."""
-        until = moment_after(REACHING, self.settings.deadline)
+        some = self.settings.allotment.share(REACHING)
         for search in (self._given_sets, partial(self._searched_sets, failed)):
             try:
-                with time_limit(until):
+                with some.granted():
                     found = search()
             except OutOfTimeError:
                 continue
@@ -242,7 +241,7 @@ class _Attempt:
         self, states: list[FailingState], share: float, thorough: bool
     ) -> Refuted | None:
         try:
-            with time_limit(moment_after(share, self.settings.deadline)):
+            with self.settings.allotment.share(share).granted():
                 return find_unmatched_run(
                     self.detailed,
                     self.abstract,
@@ -256,7 +255,7 @@ class _Attempt:
             return None
 
     def _expired(self) -> bool:
-        return time.monotonic() >= self.settings.deadline
+        return self.settings.allotment.is_over
 
     def _certified(self, found: _Found) -> Outcome:
         relation = found.relation

@@ -38,7 +38,8 @@ from workbench.abstraction.refinement.outcome import Rule, Step
 from workbench.abstraction.refinement.proof_tree import Proof, prove_refinement
 from workbench.abstraction.refinement.surroundings import changed_by_others
 from workbench.abstraction.strategies.strategy import Task
-from workbench.abstraction.verification import deadline, verify
+from workbench.abstraction.verification import verify
+from workbench.abstraction.verification_settings import SHORT, generosity
 from workbench.models.agents.hierarchy import Access, Agent, AgentInstance, renamed
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import free_variables, postorder
@@ -78,7 +79,6 @@ def prove_by_induction(
     step: Model,
     contract: Model,
     settings: Settings,
-    seconds: float = 60.0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Induction:
     """The step against the contract, and the step's properties, each with its evidence.
@@ -91,7 +91,15 @@ def prove_by_induction(
     verdicts = []
     if proof.holds:
         for claim in step.automaton.properties:
-            task = Task(step.automaton, claim, deadline(seconds), settings.seed, progress)
+            given = settings.allotment
+            task = Task(
+                step.automaton,
+                claim,
+                given.deadline,
+                settings.seed,
+                progress,
+                generosity=generosity(min(given.seconds, SHORT)),
+            )
             verdicts.append(verify(task))
     return Induction(place, proof, tuple(verdicts))
 

@@ -33,7 +33,6 @@ from workbench.abstraction.refinement.outcome import (
     Step,
 )
 from workbench.abstraction.refinement.surroundings import among_others, changed_by_others
-from workbench.abstraction.refinement.time_left import moment_after
 from workbench.models.agents.flatten import flatten
 from workbench.models.agents.hierarchy import Agent
 from workbench.models.automaton import Automaton
@@ -41,7 +40,7 @@ from workbench.models.counting import counted
 from workbench.models.model import Model
 
 PARTS = 0.4
-"""The share of the time for the parts; the rest is kept for the whole."""
+"""The share of the work for the parts; the rest is kept for the whole."""
 
 WHOLE = 0.7
 """The share of that rest after which parts that keep their promises for each other are tried."""
@@ -76,7 +75,7 @@ def prove_refinement(
         return Proof(Step(claim, Rule.SIMULATION, (), refused), refused)
     in_parts: Step | None = None
     if own is not None and other is not None and compositional and not settings.places:
-        few = replace(settings, deadline=moment_after(PARTS, settings.deadline))
+        few = replace(settings, allotment=settings.allotment.share(PARTS))
         in_parts = _by_parts(own, other, claim, few)
         if in_parts is not None and in_parts.holds:
             return Proof(in_parts)
@@ -86,12 +85,12 @@ def prove_refinement(
         outcome: Outcome = NotProved(compared.failures)
     else:
         given = replace(settings, reach=settings.reach and not changed_by_others(own))
-        until = settings.deadline if in_parts is None else moment_after(WHOLE, settings.deadline)
+        some = settings.allotment if in_parts is None else settings.allotment.share(WHOLE)
         found = refine(
             detailed.automaton,
             abstract.automaton,
             compared.observed,
-            replace(given, deadline=until),
+            replace(given, allotment=some),
         )
         outcome = among_others(found, own)
         if isinstance(outcome, NotProved) and own and other and compositional:

@@ -14,6 +14,7 @@ from workbench.abstraction.refinement.induction_file import (
     check_induction,
     encode_induction,
 )
+from workbench.abstraction.refinement.time_left import Allotment
 from workbench.models.load import load
 from workbench.models.model import Model
 from workbench.models.proof.checker import Rejected
@@ -59,7 +60,11 @@ def line(
 def proved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, Model, Induction]:
     folder = tmp_path_factory.mktemp("line")
     step, contract = line(folder, "Step"), line(folder, "Any")
-    return step, contract, prove_by_induction(step, contract, Settings(), 20.0)
+    return (
+        step,
+        contract,
+        prove_by_induction(step, contract, Settings(allotment=Allotment.of_seconds(20.0))),
+    )
 
 
 def test_accepted_as_made(proved: tuple[Model, Model, Induction]) -> None:
@@ -106,7 +111,7 @@ def test_what_does_not_carry_over_is_not_proved(tmp_path: Path) -> None:
     contract = line(tmp_path, "Any")
     assert not prove_by_induction(line(tmp_path, "Step", limit=12), contract, Settings()).holds
     tight = line(tmp_path, "Step", bound=5)
-    found = prove_by_induction(tight, contract, Settings(), 3.0)
+    found = prove_by_induction(tight, contract, Settings(allotment=Allotment.of_seconds(3.0)))
     assert found.proof.holds and not found.holds
 
 

@@ -14,7 +14,7 @@ from workbench.abstraction.refinement.flat import Settings, refine
 from workbench.abstraction.refinement.location_maps import searched_places
 from workbench.abstraction.refinement.outcome import NotProved, Outcome
 from workbench.abstraction.refinement.proof_tree import prove_refinement
-from workbench.abstraction.refinement.time_left import moment_after, within_time
+from workbench.abstraction.refinement.time_left import Allotment, within_time
 from workbench.models.agents.composition import explicit
 from workbench.models.agents.flatten import flatten
 from workbench.models.automaton import Automaton, HybridAutomaton
@@ -22,7 +22,8 @@ from workbench.models.model import Model
 from workbench.models.proof.obligation import Obligation
 from workbench.models.proof.simulation_relation import Relation
 from workbench.models.smt.solver import Limits
-from workbench.reach.time_limit import time_limit
+from workbench.models.work import counting, spent
+from workbench.reach.time_limit import GRACE_OF_WORK, time_limit
 
 TEXT = """
 mode Top() {{ write analog real x; private analog real z = 0; diff {{ d(x) == {rate}; d(z) == x; }} }}
@@ -42,9 +43,11 @@ def model(rate: str) -> Model:
 
 def test_shares_of_what_is_left() -> None:
     now = time.monotonic()
-    assert now + 4.9 <= moment_after(0.5, now + 10) <= now + 10
-    assert moment_after(0.5, float("inf")) == float("inf")
-    assert moment_after(0.5, now - 10) >= now
+    half = Allotment(spent() + 100, now + 10).share(0.5)
+    assert now + 4.9 <= half.deadline <= now + 10
+    assert half.work == spent() + 50
+    assert Allotment().share(0.5) == Allotment()
+    assert Allotment(deadline=now - 10).share(0.5).deadline >= now
     with time_limit(now + 1):
         assert within_time(Limits(5, 60_000)).milliseconds <= 1_000
     with time_limit(now - 1):
@@ -60,7 +63,7 @@ def test_no_question_is_asked_and_no_run_is_made_after_the_end(
 
     monkeypatch.setattr(membership, "satisfiable", never)
     monkeypatch.setattr(refutation, "simulate", never)
-    over = Settings(deadline=time.monotonic() - 1)
+    over = Settings(allotment=Allotment(deadline=time.monotonic() - 1))
     outcome = refine(system("x"), system("x + 1"), ("x",), over)
     assert isinstance(outcome, NotProved)
     titles = [failure.title for failure in outcome.failures]
@@ -73,21 +76,29 @@ def test_what_is_refuted_with_time_is_refuted() -> None:
 
 
 def test_parts_leave_time_for_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    ends: list[float] = []
+    ends: list[Allotment] = []
 
     def watched(
         detailed: Automaton, abstract: Automaton, observed: tuple[str, ...], settings: Settings
     ) -> Outcome:
-        ends.append(settings.deadline)
+        ends.append(settings.allotment)
         return refine(detailed, abstract, observed, replace(settings, refute=False))
 
     monkeypatch.setattr(proof_tree, "refine", watched)
-    end = time.monotonic() + 1000
-    proof = prove_refinement(model("1"), model("2"), Settings(deadline=end, reach=False))
+    whole = Allotment.of_seconds(1000)
+    proof = prove_refinement(model("1"), model("2"), Settings(allotment=whole, reach=False))
     assert not proof.holds
     assert len(ends) >= 2
-    assert ends[0] < end - 500
-    assert ends[0] < ends[-1]
+    assert ends[0].deadline < whole.deadline - 500
+    assert ends[0].work < whole.work / 2 < ends[-1].work
+
+
+def test_work_ends_a_search_where_it_ends_on_any_machine() -> None:
+    """Without a clock."""
+    with counting() as meter:
+        outcome = refine(system("x"), system("x + 1"), ("x",), Settings(allotment=Allotment(5.0)))
+        assert isinstance(outcome, NotProved)
+        assert meter.spent < 5.0 + 2 * GRACE_OF_WORK
 
 
 def test_a_search_for_a_location_map_ends_in_time() -> None:

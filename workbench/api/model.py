@@ -453,7 +453,7 @@ class Model:
         """
         from workbench.abstraction.refinement.flat import Settings
         from workbench.abstraction.refinement.proof_tree import prove_refinement
-        from workbench.abstraction.verification import deadline
+        from workbench.abstraction.refinement.time_left import Allotment
         from workbench.api.loading import load
         from workbench.api.refinement import Refinement
 
@@ -469,7 +469,7 @@ class Model:
                 given,
                 flag("reach", reach),
                 True,
-                deadline(double("time_limit", positive("time_limit", time_limit))),
+                Allotment.of_seconds(double("time_limit", positive("time_limit", time_limit))),
                 count("seed", seed),
                 tell,
                 horizon=double("horizon", positive("horizon", horizon)),
