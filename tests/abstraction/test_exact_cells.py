@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tests.support.examples import examples
+
 from workbench.abstraction.predicates.cells import AbstractState, Cells
 from workbench.abstraction.predicates.predicates import Origin, Predicate
 from workbench.abstraction.strategies.strategy import Task
