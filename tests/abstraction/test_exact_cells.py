@@ -8,7 +8,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.examples import examples
 
 from workbench.abstraction.predicates.cells import AbstractState, Cells
 from workbench.abstraction.predicates.predicates import Origin, Predicate
@@ -103,7 +102,7 @@ numbers = st.fractions(-2, 2, max_denominator=3)
 
 
 @given(st.lists(numbers, min_size=1, max_size=3, unique=True), numbers, numbers, st.booleans())
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=60)
 def test_cells_of_an_interval(
     levels: list[Fraction], low: Fraction, length: Fraction, strict: bool
 ) -> None:
