@@ -199,9 +199,9 @@ def _start_warnings(automaton: Automaton, sources: dict[str, str]) -> tuple[Diag
     """What is strange about the initial set of a model that others wrote; an empty one is an
     error, for then every property would hold."""
     from workbench.models.language.coverage import FlatCheck
-    from workbench.models.language.findings import Findings
+    from workbench.models.language.findings import DiagnosticLog
 
-    findings = Findings()
+    findings = DiagnosticLog()
     FlatCheck(automaton, findings).check_start()
     findings.raise_errors(sources)
     return findings.warnings

@@ -12,8 +12,8 @@ an equation gives it, whole numbers; a symbol is one of the variable's type. Ana
 are no real numbers change by equations only, so they have one, or the slope 0, wherever they are.
 Components agree on what a variable is, and only one of them
 has equations for it.
-Properties are told apart by their names; only the claim that runs go on, which is about the whole
-model, is called "never blocks".
+Properties are told apart by their names; only the property that runs go on, which is about the
+whole model, is called "never blocks".
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _faults(automaton: Automaton) -> Iterator[str]:
         if is_progress and (claim.where != TRUE or claim.condition != TRUE):
             yield f"the property {claim.name!r}, that runs go on, has a condition or a place"
         if claim.name == NEVER_BLOCKS and not is_progress:
-            yield f"only the claim that runs go on is called {NEVER_BLOCKS!r}"
+            yield f"only the property that runs go on is called {NEVER_BLOCKS!r}"
     discrete = {v.name for v in automaton.variables if v.kind is Kind.DISCRETE}
     yield from _disagreements(automaton.components)
     for given in without_equation(automaton.components):

@@ -71,7 +71,7 @@ class AbstractGraph:
             elif step.slice is not None:
                 entered = f"flow within slice {step.slice}"
             elif step.predicate is None:
-                entered = f"switch from {step.source.location}"
+                entered = f"jump from {step.source.location}"
             else:
                 entered = f"flow over {in_words(forms[step.predicate], 1).replace('<=', '=')}"
             found.append(PathStep(location, cell, entered))

@@ -37,7 +37,7 @@ from workbench.models.expressions.expression import (
 from workbench.models.expressions.literals import ExpressionTooLargeError
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.table import Table
-from workbench.models.expressions.tokens import Kind, Token, Tokens, unquoted
+from workbench.models.expressions.tokens import FlatToken, TokenKind, Tokens, unquoted
 from workbench.models.source import Diagnostic, ModelError, Span
 
 MAX_NESTING = 100_000
@@ -67,7 +67,7 @@ class _Open:
 
     kind: str
     binding: int
-    token: Token
+    token: FlatToken
     base: int
     signs: list[str] = field(default_factory=list)
     parts: list[tuple[str, bool]] = field(default_factory=list)
@@ -119,22 +119,22 @@ class Parser:
         while True:
             token = self.tokens.take()
             more = False
-            if token.kind is Kind.SIGN:
+            if token.kind is TokenKind.SIGN:
                 more = self.prefix(token)
-            elif token.kind is Kind.NUMBER:
+            elif token.kind is TokenKind.NUMBER:
                 self.push(constant(token.number, self.span(token)), token.start)
-            elif token.kind is Kind.STRING:
+            elif token.kind is TokenKind.STRING:
                 self.push(symbol(unquoted(token.text), self.span(token)), token.start)
-            elif token.kind is Kind.QUOTED:
+            elif token.kind is TokenKind.QUOTED:
                 more = self.name(token, unquoted(token.text))
-            elif token.kind is Kind.NAME:
+            elif token.kind is TokenKind.NAME:
                 more = self.name(token, token.text)
             else:
                 self.unexpected(token, self.wanted_operand())
             if not more:
                 return
 
-    def prefix(self, token: Token) -> bool:
+    def prefix(self, token: FlatToken) -> bool:
         """Open what a sign in front of an operand opens; False if that was all (`f()`)."""
         if token.text == "(":
             self.push_open("bracket", BRACKET, token)
@@ -154,16 +154,16 @@ class Parser:
             self.unexpected(token, self.wanted_operand())
         return True
 
-    def name(self, token: Token, name: str) -> bool:
+    def name(self, token: FlatToken, name: str) -> bool:
         """A name, a call, a proposition, a quantifier; True if an operand must follow."""
         following = self.tokens.current.text
-        quoted = token.kind is Kind.QUOTED
+        quoted = token.kind is TokenKind.QUOTED
         if name in ("forall", "sum") and not quoted and following != "(":
             self.quantifier(token)
             return True
         if following == "(":
             opening = self.tokens.take()
-            if name == "at" and not quoted and self.tokens.current.kind is Kind.STRING:
+            if name == "at" and not quoted and self.tokens.current.kind is TokenKind.STRING:
                 self.proposition(token)
                 return False
             self.check_known(token, name)
@@ -171,7 +171,7 @@ class Parser:
             call.token = token
             call.parts = [(name, False)]
             return True
-        if not quoted and (following == "[" or self.tokens.current.kind is Kind.MEMBER):
+        if not quoted and (following == "[" or self.tokens.current.kind is TokenKind.MEMBER):
             return self.selection(token)
         span = self.span(token)
         if not quoted and name in ("true", "false"):
@@ -182,28 +182,28 @@ class Parser:
             self.push(variable(name, span), token.start)
         return False
 
-    def quantifier(self, token: Token) -> None:
+    def quantifier(self, token: FlatToken) -> None:
         """`forall i in`; the range and the body follow."""
         index = self.tokens.take()
-        if index.kind is not Kind.NAME or not index.text.isidentifier():
+        if index.kind is not TokenKind.NAME or not index.text.isidentifier():
             self.unexpected(index, "the name of an index")
         word = self.tokens.take()
         if word.text != "in":
             self.unexpected(word, "'in'", f"write: {token.text} {index.text} in 1..3 : ...")
         self.push_open(token.text, BRACKET, token).parts = [(index.text, False)]
 
-    def proposition(self, token: Token) -> None:
+    def proposition(self, token: FlatToken) -> None:
         """`at("component", "location")`, after its opening bracket."""
         component = self.tokens.take()
         self.require(",")
         location = self.tokens.take()
-        if location.kind is not Kind.STRING:
+        if location.kind is not TokenKind.STRING:
             self.unexpected(location, "a location in double quotes")
         self.require(")")
         place = unquoted(component.text), unquoted(location.text)
         self.push(at_location(*place, span=self.span(token)), token.start)
 
-    def selection(self, token: Token) -> bool:
+    def selection(self, token: FlatToken) -> bool:
         """The first part of `car[i].x`; True where an index must follow."""
         parts: list[tuple[str, bool]] = []
         base = len(self.operands)
@@ -216,9 +216,11 @@ class Parser:
                 self.push(constant(int(indices[0][:-1])), token.start)
         return self.continue_selection(token, parts, base)
 
-    def continue_selection(self, token: Token, parts: list[tuple[str, bool]], base: int) -> bool:
+    def continue_selection(
+        self, token: FlatToken, parts: list[tuple[str, bool]], base: int
+    ) -> bool:
         """More members and indices; True where an index must follow."""
-        while self.tokens.current.kind is Kind.MEMBER:
+        while self.tokens.current.kind is TokenKind.MEMBER:
             parts.append((self.tokens.take().text[1:].strip(), False))
         if self.tokens.current.text == "[" and not parts[-1][1]:
             parts[-1] = (parts[-1][0], True)
@@ -249,17 +251,17 @@ class Parser:
         """What follows an operand, up to where the next operand begins; True at the end."""
         while True:
             token = self.tokens.current
-            known = self.binary.get(token.text) if token.kind is Kind.SIGN else None
+            known = self.binary.get(token.text) if token.kind is TokenKind.SIGN else None
             if known is not None:
                 self.tokens.take()
                 self.infix(token, *known)
                 return False
-            if token.kind is Kind.END:
+            if token.kind is TokenKind.END:
                 self.reduce(WHOLE)
                 if self.open:
                     self.unclosed(token)
                 return True
-            if token.kind is not Kind.SIGN:
+            if token.kind is not TokenKind.SIGN:
                 self.unexpected(token, "an operator")
             self.tokens.take()
             if token.text == "^":
@@ -275,7 +277,7 @@ class Parser:
             if self.separator(token):
                 return False
 
-    def infix(self, token: Token, kind: str, binding: int) -> None:
+    def infix(self, token: FlatToken, kind: str, binding: int) -> None:
         """Open a binary operator, or let the one that is open gather another operand."""
         self.reduce(binding + 1)
         if self.open and self.open[-1].binding == binding:
@@ -287,7 +289,7 @@ class Parser:
             return
         self.push_open(kind, binding, token, operands=1).signs.append(token.text)
 
-    def separator(self, token: Token) -> bool:
+    def separator(self, token: FlatToken) -> bool:
         """Handle `,` `:` `..` and closing brackets; True where an operand must follow."""
         current = self.open[-1]
         if token.text == "," and current.kind == "call":
@@ -304,7 +306,7 @@ class Parser:
             return True
         return self.close(token)
 
-    def close(self, token: Token) -> bool:
+    def close(self, token: FlatToken) -> bool:
         """Close a bracket; True where an operand must follow (a further index)."""
         current = self.open[-1]
         if token.text == "]" and current.kind == "index":
@@ -392,7 +394,7 @@ class Parser:
         self.starts.append(start)
         self.end = self.tokens.end
 
-    def push_open(self, kind: str, binding: int, token: Token, operands: int = 0) -> _Open:
+    def push_open(self, kind: str, binding: int, token: FlatToken, operands: int = 0) -> _Open:
         """Open an operator or bracket; the last `operands` operands are its first ones."""
         if binding not in _GATHERING:
             self.nesting += 1
@@ -418,17 +420,17 @@ class Parser:
 
     # Messages
 
-    def span(self, token: Token) -> Span:
+    def span(self, token: FlatToken) -> Span:
         """From a token to the last one taken."""
         return self.tokens.span(token.start, self.tokens.end)
 
     def require(self, text: str) -> None:
         """Take a sign that must come next."""
         token = self.tokens.take()
-        if token.kind is not Kind.SIGN or token.text != text:
+        if token.kind is not TokenKind.SIGN or token.text != text:
             self.unexpected(token, f"'{text}'")
 
-    def check_known(self, token: Token, name: str) -> None:
+    def check_known(self, token: FlatToken, name: str) -> None:
         """A called function must be built in, a table or an external one."""
         if name in FUNCTIONS or name in self.tables or name in self.externals:
             return
@@ -440,7 +442,7 @@ class Parser:
         self.fail("unknown-function", f"there is no function {name[:100]!r}", token, hint)
 
     def check_count(
-        self, token: Token, name: str, wanted: int, given: tuple[Expression, ...]
+        self, token: FlatToken, name: str, wanted: int, given: tuple[Expression, ...]
     ) -> None:
         """A function must have as many arguments as it takes."""
         if len(given) != wanted:
@@ -452,13 +454,13 @@ class Parser:
         """What a message says is expected where an operand is missing."""
         return _OPERAND if self.open or self.operands else "an expression"
 
-    def unclosed(self, token: Token) -> NoReturn:
+    def unclosed(self, token: FlatToken) -> NoReturn:
         """Refuse the end of the text inside a bracket."""
         current = self.open[-1]
         hint = f"opened at {self.tokens.span(current.token.start, current.token.end)}"
         self.unexpected(token, _CLOSES.get(current.kind, "an operator"), hint)
 
-    def unexpected(self, token: Token, wanted: str, hint: str | None = None) -> NoReturn:
+    def unexpected(self, token: FlatToken, wanted: str, hint: str | None = None) -> NoReturn:
         """Refuse a token, saying what was expected instead."""
         self.fail(
             "syntax",
@@ -467,7 +469,7 @@ class Parser:
             hint or self.tokens.hint_for(token),
         )
 
-    def fail(self, code: str, message: str, token: Token, hint: str | None = None) -> NoReturn:
+    def fail(self, code: str, message: str, token: FlatToken, hint: str | None = None) -> NoReturn:
         """Raise the diagnostic at a token."""
         span = self.tokens.span(token.start, token.end)
         raise ModelError(

@@ -28,7 +28,7 @@ Trajectory: TypeAlias = Mapping[str, "Polynomial | bool | str"]
 """What each variable does: a polynomial in t, or a constant truth value or symbol."""
 
 
-class NotPolynomialError(ValueError):
+class NotPolynomialInTimeError(ValueError):
     """The expression is no polynomial in t along the flow."""
 
 
@@ -136,7 +136,7 @@ def _decided(
         case Op.IF:
             return args[1] if args[0] else args[2]
     if node.op not in COMPARISONS:
-        raise NotPolynomialError(f"{node} is no condition on a polynomial flow")
+        raise NotPolynomialInTimeError(f"{node} is no condition on a polynomial flow")
     if _is_symbolic(node, flow):
         left, right = (_symbol(a, flow) for a in node.args)
         return (left == right) is (node.op is Op.EQUAL)
@@ -268,7 +268,7 @@ def _constant(value: Scalar) -> Polynomial | bool | str:
     if isinstance(value, bool | str):
         return value
     if isinstance(value, float):
-        raise NotPolynomialError(f"{value!r} is no exact number")
+        raise NotPolynomialInTimeError(f"{value!r} is no exact number")
     return polynomial(value)
 
 
@@ -297,7 +297,7 @@ def _operation(node: Expression, args: list[Polynomial], flow: Trajectory) -> Po
             for _ in range(int(node.args[1].constant)):
                 result = _times(result, args[0])
             return result
-    raise NotPolynomialError(f"{node} is no polynomial in time along this flow")
+    raise NotPolynomialInTimeError(f"{node} is no polynomial in time along this flow")
 
 
 def _is_small_natural(exponent: Fraction) -> bool:

@@ -19,7 +19,7 @@ MAX_TEXT = 20_000_000
 
 
 @plain_members
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     NUMBER = auto()
@@ -32,10 +32,10 @@ class Kind(Enum):
 
 
 @dataclass(slots=True)
-class Token:
+class FlatToken:
     """A piece of the text, by its kind and its place."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int
@@ -44,7 +44,7 @@ class Token:
     @property
     def described(self) -> str:
         """The token as a message names it."""
-        if self.kind is Kind.END:
+        if self.kind is TokenKind.END:
             return "the end of the expression"
         return repr(self.text if len(self.text) <= 40 else self.text[:37] + "...")
 
@@ -60,7 +60,7 @@ _PATTERN = re.compile(
     re.ASCII | re.VERBOSE,
 )
 _BLANK = re.compile(r"[ \t\r\n]*", re.ASCII)
-_KINDS = dict(Kind.__members__)
+_KINDS = dict(TokenKind.__members__)
 
 _HINTS = {
     "=": "equality is written ==",
@@ -100,29 +100,29 @@ class Tokens:
             )
         self.current = self._read(0)
 
-    def take(self) -> Token:
+    def take(self) -> FlatToken:
         """The current token; the one after it becomes current."""
         token = self.current
         self.end = token.end
-        if token.kind is not Kind.END:
+        if token.kind is not TokenKind.END:
             self.current = self._read(token.end)
         return token
 
-    def _read(self, position: int) -> Token:
+    def _read(self, position: int) -> FlatToken:
         found = _PATTERN.match(self.text, position)
         if found is None:
             blank = _BLANK.match(self.text, position)
             self._illegible(blank.end() if blank else position)
         group = found.lastgroup or "END"
         kind = _KINDS[group]
-        token = Token(kind, found[group], *found.span(group))
-        if kind is Kind.NUMBER:
+        token = FlatToken(kind, found[group], *found.span(group))
+        if kind is TokenKind.NUMBER:
             token.number = self._number(token)
-        elif kind in (Kind.STRING, Kind.QUOTED):
+        elif kind in (TokenKind.STRING, TokenKind.QUOTED):
             self._check_quotes(token)
         return token
 
-    def _number(self, token: Token) -> Fraction:
+    def _number(self, token: FlatToken) -> Fraction:
         """The exact value of a decimal number."""
         mantissa, _, exponent = token.text.lower().partition("e")
         whole, _, fraction = mantissa.partition(".")
@@ -135,7 +135,7 @@ class Tokens:
         digits = int(whole + fraction)
         return Fraction(digits * 10**scale) if scale >= 0 else Fraction(digits, 10**-scale)
 
-    def _check_quotes(self, token: Token) -> None:
+    def _check_quotes(self, token: FlatToken) -> None:
         try:
             unquoted(token.text)
         except ValueError:
@@ -143,7 +143,7 @@ class Tokens:
 
     def _illegible(self, start: int) -> NoReturn:
         character = self.text[start]
-        token = Token(Kind.SIGN, character, start, start + 1)
+        token = FlatToken(TokenKind.SIGN, character, start, start + 1)
         hint = None
         message = f"the character {character!r} has no place in an expression"
         if character in '"`':
@@ -153,14 +153,18 @@ class Tokens:
             )
         self._fail("syntax", message, token, hint)
 
-    def hint_for(self, token: Token) -> str | None:
+    def hint_for(self, token: FlatToken) -> str | None:
         """What the author may have meant by a token in the wrong place."""
         before = self.text[: token.start].rstrip()[-1:]
         if token.text == "*" and before != "*":
             return None
-        if token.kind is Kind.NAME and before.isdigit() and token.text not in _HINTS:
+        if token.kind is TokenKind.NAME and before.isdigit() and token.text not in _HINTS:
             return f"a product needs a sign: {before}*{token.text[:40]}"
-        if token.kind is Kind.SIGN and token.text == "(" and (before.isalnum() or before == ")"):
+        if (
+            token.kind is TokenKind.SIGN
+            and token.text == "("
+            and (before.isalnum() or before == ")")
+        ):
             return "a product needs a sign: a*(b)"
         return _HINTS.get(token.text)
 
@@ -178,6 +182,6 @@ class Tokens:
             return self.line, self.column + offset
         return self.line + number, offset - self._breaks[number - 1] + 1
 
-    def _fail(self, code: str, message: str, token: Token, hint: str | None = None) -> NoReturn:
+    def _fail(self, code: str, message: str, token: FlatToken, hint: str | None = None) -> NoReturn:
         span = self.span(token.start, token.end)
         raise ModelError(Diagnostic(code, message, span, hint), sources={self.file: self.text})

@@ -20,29 +20,29 @@ from workbench.models.interchange.spaceex_components import (
     refusal,
 )
 from workbench.models.interchange.spaceex_formulas import (
-    Relation,
+    PrimedRelation,
     in_reading_order,
     no_places,
     read_condition,
     relation,
 )
-from workbench.models.interchange.spaceex_network import Instance, Network, undeclared
+from workbench.models.interchange.spaceex_network import ComponentInstance, Network, undeclared
 from workbench.models.interchange.xml_door import Element
 from workbench.models.source import Diagnostic, Severity, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class LocationFormulas:
     """A location of an instance."""
 
     name: str
-    flow: Relation
+    flow: PrimedRelation
     invariant: tuple[Expression, ...]
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Jump:
+class TransitionFormulas:
     """A transition of an instance."""
 
     source: str
@@ -58,9 +58,9 @@ class Jump:
 class Behaviour:
     """An instance with its formulas read."""
 
-    instance: Instance
-    stays: tuple[Stay, ...]
-    jumps: tuple[Jump, ...]
+    instance: ComponentInstance
+    stays: tuple[LocationFormulas, ...]
+    jumps: tuple[TransitionFormulas, ...]
 
     @property
     def constraints(self) -> Iterator[Constraint]:
@@ -95,7 +95,7 @@ def bounds_of(constraints: Iterable[Constraint]) -> Iterator[Expression]:
                 yield bound
 
 
-def read_behaviour(network: Network, instance: Instance) -> Behaviour:
+def read_behaviour(network: Network, instance: ComponentInstance) -> Behaviour:
     """The locations and transitions of an instance as expressions."""
     names = _location_names(instance.component.locations)
     if network.notes is not None:
@@ -109,7 +109,7 @@ def read_behaviour(network: Network, instance: Instance) -> Behaviour:
         return conjunction(*(no_places(read_condition(e, resolve)) for e in elements))
 
     stays = tuple(
-        Stay(
+        LocationFormulas(
             names[template.id],
             relation(formula(template.flows), "flow"),
             conjuncts(formula(template.invariants)),
@@ -121,7 +121,7 @@ def read_behaviour(network: Network, instance: Instance) -> Behaviour:
     for template in instance.component.transitions:
         assigned = relation(formula(template.assignments), "assignment", plain_equations=True)
         jumps.append(
-            Jump(
+            TransitionFormulas(
                 _location_of(names, template.source, template),
                 _location_of(names, template.target, template),
                 conjunction(formula(template.guards), *_only_false(assigned)),
@@ -134,7 +134,7 @@ def read_behaviour(network: Network, instance: Instance) -> Behaviour:
     return Behaviour(instance, stays, tuple(jumps))
 
 
-def _only_false(assigned: Relation) -> tuple[Expression, ...]:
+def _only_false(assigned: PrimedRelation) -> tuple[Expression, ...]:
     """What an assignment says besides assigning: nothing, or that it is impossible."""
     for part in assigned.others:
         if part != FALSE:
@@ -173,7 +173,9 @@ def _location_of(names: Mapping[str, str], identifier: str, template: Transition
     return names[identifier]
 
 
-def _label(network: Network, instance: Instance, template: TransitionTemplate) -> str | None:
+def _label(
+    network: Network, instance: ComponentInstance, template: TransitionTemplate
+) -> str | None:
     if template.label is None:
         return None
     name = template.label.text.strip()

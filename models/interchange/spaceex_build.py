@@ -32,10 +32,10 @@ from workbench.models.expressions.expression import FALSE, ONE, TRUE, ZERO, Expr
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.printing import number_text
 from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
-from workbench.models.interchange.spaceex_behaviour import Behaviour, Roles, Stay
+from workbench.models.interchange.spaceex_behaviour import Behaviour, LocationFormulas, Roles
 from workbench.models.interchange.spaceex_components import refusal
 from workbench.models.interchange.spaceex_network import Network
-from workbench.models.interchange.spaceex_states import Bounds, plain_bound
+from workbench.models.interchange.spaceex_states import InputBounds, plain_bound
 from workbench.models.source import Span
 
 NO_TIME = Range(ONE, ZERO)
@@ -46,7 +46,7 @@ NO_TIME = Range(ONE, ZERO)
 class Outside:
     """What is known about inputs: plain bounds, and conditions on several at once."""
 
-    bounds: Mapping[str, Bounds]
+    bounds: Mapping[str, InputBounds]
     assumption: Mapping[Expression, None]
 
 
@@ -88,7 +88,7 @@ def substituted(behaviour: Behaviour, values: Mapping[str, Expression]) -> Behav
 
 def from_outside(behaviours: Sequence[Behaviour], roles: Roles) -> Outside:
     """The bounds and assumptions on inputs that invariants state in every location."""
-    bounds: dict[str, Bounds] = {}
+    bounds: dict[str, InputBounds] = {}
     shared: dict[Expression, None] = {}
     free = roles.inputs | roles.constants
     for behaviour in behaviours:
@@ -99,7 +99,7 @@ def from_outside(behaviours: Sequence[Behaviour], roles: Roles) -> Outside:
             lows = [b[name].low if name in b else None for b in here]
             highs = [b[name].high if name in b else None for b in here]
             low, high = _least(lows), _greatest(highs)
-            bounds.setdefault(name, Bounds()).meet(low, high)
+            bounds.setdefault(name, InputBounds()).meet(low, high)
         everywhere = frozenset.intersection(*(frozenset(s.invariant) for s in behaviour.stays))
         for part in behaviour.stays[0].invariant:
             names = free_variables(part)
@@ -109,12 +109,12 @@ def from_outside(behaviours: Sequence[Behaviour], roles: Roles) -> Outside:
     return Outside(bounds, shared)
 
 
-def _input_bounds(stay: Stay, inputs: frozenset[str]) -> dict[str, Bounds]:
-    found: dict[str, Bounds] = {}
+def _input_bounds(stay: LocationFormulas, inputs: frozenset[str]) -> dict[str, InputBounds]:
+    found: dict[str, InputBounds] = {}
     for part in stay.invariant:
         bound = plain_bound(part)
         if bound is not None and bound[0] in inputs:
-            found.setdefault(bound[0], Bounds()).meet(bound[1], bound[2])
+            found.setdefault(bound[0], InputBounds()).meet(bound[1], bound[2])
     return found
 
 
@@ -176,13 +176,13 @@ def _variable(network: Network, name: str) -> Variable:
 
 def _input(network: Network, name: str, outside: Outside) -> Input:
     declared = network.declared[name]
-    known = outside.bounds.get(name, Bounds())
+    known = outside.bounds.get(name, InputBounds())
     check_inhabited(name, known, declared.span)
     kind = INT if declared.type == "int" else REAL
     return Input(name, kind, known.low, known.high, declared.span)
 
 
-def check_inhabited(name: str, bounds: Bounds, span: Span) -> None:
+def check_inhabited(name: str, bounds: InputBounds, span: Span) -> None:
     """Refuse bounds that leave no value."""
     if bounds.low is not None and bounds.high is not None and bounds.low > bounds.high:
         raise refusal(
@@ -199,7 +199,7 @@ def _kept(resets: tuple[Constraint, ...], roles: Roles) -> tuple[Constraint, ...
 
 
 def _location(
-    stay: Stay,
+    stay: LocationFormulas,
     behaviour: Behaviour,
     owned: tuple[str, ...],
     defined: frozenset[str],
@@ -222,7 +222,7 @@ def _location(
     )
 
 
-def _check_discrete(stay: Stay, discrete: frozenset[str]) -> None:
+def _check_discrete(stay: LocationFormulas, discrete: frozenset[str]) -> None:
     for flow in stay.flow.ranges:
         if flow.variable in discrete and flow.range != Range.exactly(ZERO):
             raise refusal(
@@ -232,7 +232,9 @@ def _check_discrete(stay: Stay, discrete: frozenset[str]) -> None:
             )
 
 
-def _no_time(stay: Stay, behaviour: Behaviour, owned: tuple[str, ...]) -> list[Constraint]:
+def _no_time(
+    stay: LocationFormulas, behaviour: Behaviour, owned: tuple[str, ...]
+) -> list[Constraint]:
     """`false` as a flow: a range without values for every variable at hand."""
     names = owned or tuple(
         v.name for v in behaviour.instance.values.values() if v.op is Op.VARIABLE

@@ -73,7 +73,7 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class ComponentTemplate:
     """A component: base if it has locations, network if it has binds."""
 
     id: str
@@ -95,7 +95,7 @@ def refusal(code: str, message: str, span: Span | None, hint: str | None = None)
     return ModelError(Diagnostic(code, message, span, hint))
 
 
-def read_components(root: Element) -> dict[str, Component]:
+def read_components(root: Element) -> dict[str, ComponentTemplate]:
     """The components of a document by id, in file order."""
     if root.name != "sspaceex":
         raise refusal(
@@ -104,7 +104,7 @@ def read_components(root: Element) -> dict[str, Component]:
             root.span,
             "a SpaceEx model starts with <sspaceex>",
         )
-    found: dict[str, Component] = {}
+    found: dict[str, ComponentTemplate] = {}
     for element in _parts(root, {"component"}):
         component = _component(element)
         if component.id in found:
@@ -117,7 +117,7 @@ def read_components(root: Element) -> dict[str, Component]:
     return found
 
 
-def default_system(components: Mapping[str, Component]) -> Component:
+def default_system(components: Mapping[str, ComponentTemplate]) -> ComponentTemplate:
     """The component to analyse where no configuration names one: the last in the file that
     is not bound inside another."""
     bound = {bind.component for c in components.values() for bind in c.binds}
@@ -128,10 +128,10 @@ def default_system(components: Mapping[str, Component]) -> Component:
     return free[-1]
 
 
-def _component(element: Element) -> Component:
+def _component(element: Element) -> ComponentTemplate:
     _only(element, {"id"})
     parts = list(_parts(element, {"param", "location", "transition", "bind"}))
-    component = Component(
+    component = ComponentTemplate(
         _required(element, "id"),
         tuple(_param(p) for p in parts if p.name == "param"),
         tuple(_location(p) for p in parts if p.name == "location"),

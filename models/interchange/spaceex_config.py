@@ -73,7 +73,7 @@ _ASSIGNMENT = re.compile(r"\s*([A-Za-z][\w.-]*)\s*=\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ConfigEntry:
     """A value and where it stands, so that errors in a formula point into the file."""
 
     text: str
@@ -104,10 +104,10 @@ class Entry:
 class Configuration:
     """What a configuration says about the model."""
 
-    system: Entry | None = None
-    initially: Entry | None = None
-    forbidden: Entry | None = None
-    horizon: Entry | None = None
+    system: ConfigEntry | None = None
+    initially: ConfigEntry | None = None
+    forbidden: ConfigEntry | None = None
+    horizon: ConfigEntry | None = None
     warnings: tuple[Diagnostic, ...] = ()
 
 
@@ -137,8 +137,8 @@ def read_config(text: str, file: str) -> Configuration:
     )
 
 
-def _entries(text: str, file: str) -> list[tuple[str, Entry]]:
-    found: list[tuple[str, Entry]] = []
+def _entries(text: str, file: str) -> list[tuple[str, ConfigEntry]]:
+    found: list[tuple[str, ConfigEntry]] = []
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     index = 0
     while index < len(lines):
@@ -177,8 +177,8 @@ def _entries(text: str, file: str) -> list[tuple[str, Entry]]:
                     Span(file, index, column, index, column + len(rest)),
                 )
             body[-1] = content
-            entry = Entry("\n".join(body), file, start + 1, match.end() + 2)
+            entry = ConfigEntry("\n".join(body), file, start + 1, match.end() + 2)
         else:
-            entry = Entry(value.partition("#")[0].rstrip(), file, start + 1, match.end() + 1)
+            entry = ConfigEntry(value.partition("#")[0].rstrip(), file, start + 1, match.end() + 1)
         found.append((match[1], entry))
     return found

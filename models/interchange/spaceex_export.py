@@ -53,8 +53,8 @@ from workbench.models.interchange.spaceex_import import read_spaceex
 from workbench.models.interchange.spaceex_notes import EdgeNote, Notes, PropertyNote, digest
 from workbench.models.interchange.spaceex_states import disjuncts
 from workbench.models.interchange.spaceex_text import (
+    FormulaWriter,
     Spelling,
-    Writer,
     decimal,
     opposite,
     unsupported,
@@ -130,7 +130,7 @@ class _Export:
         self.names = Spelling(names)
         self.locations = Spelling(location.name for location in automaton.locations)
         self.component = Spelling([automaton.name])[automaton.name]
-        self.writer = Writer(self.names, automaton.name, self.component, self.locations)
+        self.writer = FormulaWriter(self.names, automaton.name, self.component, self.locations)
         self.discrete = [v for v in automaton.variables if _needs_note(v.type, v.kind)]
         flowing = {f.variable for location in automaton.locations for f in location.flows}
         self.implicit_time = TIME in names and TIME not in flowing

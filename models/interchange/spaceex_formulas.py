@@ -38,12 +38,12 @@ from workbench.models.expressions.traversal import (
     with_arguments,
 )
 from workbench.models.interchange.spaceex_components import refusal
-from workbench.models.interchange.spaceex_config import Entry
+from workbench.models.interchange.spaceex_config import ConfigEntry
 from workbench.models.interchange.xml_door import Element
 from workbench.models.sorts import Sort, require_sort
 from workbench.models.source import Diagnostic, ModelError, Span
 
-Text: TypeAlias = Element | Entry
+Text: TypeAlias = Element | ConfigEntry
 Resolve: TypeAlias = Callable[[str, Span | None], Expression]
 """What a name in a formula stands for."""
 
@@ -214,7 +214,7 @@ class _Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class PrimedRelation:
     """A conjunction over primed names: a range for each, and what has no primed name."""
 
     ranges: tuple[Constraint, ...]
@@ -226,7 +226,7 @@ class Relation:
         return FALSE in self.others
 
 
-def relation(formula: Expression, what: str, *, plain_equations: bool = False) -> Relation:
+def relation(formula: Expression, what: str, *, plain_equations: bool = False) -> PrimedRelation:
     """A flow or assignment as ranges of the primed variables.
 
     With `plain_equations`, `x == e` without any prime assigns x, as SpaceEx files often
@@ -253,7 +253,7 @@ def relation(formula: Expression, what: str, *, plain_equations: bool = False) -
         if op in (Op.LESS, Op.LESS_EQUAL, Op.EQUAL):
             bounds.highs[value] = None
     ranges = tuple(Constraint(n[:-1], b.range, b.span) for n, b in found.items())
-    return Relation(ranges, tuple(others))
+    return PrimedRelation(ranges, tuple(others))
 
 
 def _unsupported(part: Expression, what: str) -> ModelError:

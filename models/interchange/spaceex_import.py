@@ -47,19 +47,19 @@ from workbench.models.interchange.spaceex_build import (
     substituted,
 )
 from workbench.models.interchange.spaceex_components import (
-    Component,
+    ComponentTemplate,
     default_system,
     read_components,
     refusal,
 )
-from workbench.models.interchange.spaceex_config import Configuration, Entry, read_config
+from workbench.models.interchange.spaceex_config import ConfigEntry, Configuration, read_config
 from workbench.models.interchange.spaceex_formulas import no_places, read_formula
 from workbench.models.interchange.spaceex_network import Network, instantiate
 from workbench.models.interchange.spaceex_notes import Notes, digest, find_note, read_notes
 from workbench.models.interchange.spaceex_restore import restore
 from workbench.models.interchange.spaceex_states import (
-    Bounds,
     InitialStates,
+    InputBounds,
     empty_initial,
     has_places,
     places_in,
@@ -145,7 +145,7 @@ def _imported(xml: bytes, config: str | None, file: str, config_file: str) -> Im
 
 
 def _own_notes(
-    root: Element, system: Component, options: Configuration
+    root: Element, system: ComponentTemplate, options: Configuration
 ) -> tuple[Notes | None, tuple[Diagnostic, ...]]:
     """The notes of our own export, where the file is one and nobody has edited it."""
     note = find_note(system)
@@ -164,7 +164,7 @@ def _own_notes(
     return None, (warning,)
 
 
-def _system(components: dict[str, Component], options: Configuration) -> Component:
+def _system(components: dict[str, ComponentTemplate], options: Configuration) -> ComponentTemplate:
     if options.system is None:
         return default_system(components)
     name = options.system.text.strip()
@@ -182,7 +182,7 @@ def _parameters(network: Network, roles: Roles, initial: InitialStates) -> Seque
     found = []
     for name, declared in network.declared.items():
         if name in roles.constants and name not in initial.values:
-            known = initial.ranges.get(name, Bounds())
+            known = initial.ranges.get(name, InputBounds())
             check_inhabited(name, known, declared.span)
             kind = INT if declared.type == "int" else REAL
             found.append(Parameter(name, kind, known.low, known.high, declared.span))
@@ -206,7 +206,7 @@ def _horizon(options: Configuration) -> Fraction | None:
     return value if value > 0 else None
 
 
-def number(entry: Entry) -> Fraction:
+def number(entry: ConfigEntry) -> Fraction:
     """An option that must be a number."""
 
     def no_names(name: str, span: Span | None) -> Expression:

@@ -16,7 +16,7 @@ from workbench.models.automaton import TIME
 from workbench.models.expressions.expression import Expression, variable
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.interchange.spaceex_components import Bind, Component, Param, refusal
+from workbench.models.interchange.spaceex_components import Bind, ComponentTemplate, Param, refusal
 from workbench.models.interchange.spaceex_formulas import no_places, read_formula
 from workbench.models.interchange.spaceex_notes import Notes
 from workbench.models.interchange.xml_door import Element
@@ -39,12 +39,12 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class ComponentInstance:
     """A base component in its place: `values` says what its variables and constants stand
     for, `labels` what its labels are called in the whole system."""
 
     path: str
-    component: Component
+    component: ComponentTemplate
     values: Mapping[str, Expression]
     labels: Mapping[str, str]
 
@@ -57,9 +57,9 @@ class Network:
     are those of our own export, where the file is one.
     """
 
-    system: Component
+    system: ComponentTemplate
     notes: Notes | None = None
-    instances: list[Instance] = field(default_factory=list)
+    instances: list[ComponentInstance] = field(default_factory=list)
     declared: dict[str, Declared] = field(default_factory=dict)
     original: dict[str, str] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
@@ -122,7 +122,7 @@ class Network:
 class _Frame:
     """A component still to be instantiated."""
 
-    component: Component
+    component: ComponentTemplate
     path: str
     depth: int
     values: Mapping[str, Expression]
@@ -130,7 +130,9 @@ class _Frame:
 
 
 def instantiate(
-    components: Mapping[str, Component], system: Component, notes: Notes | None = None
+    components: Mapping[str, ComponentTemplate],
+    system: ComponentTemplate,
+    notes: Notes | None = None,
 ) -> Network:
     """The network below `system`, depth first, in the order of the binds."""
     network = Network(system, notes)
@@ -158,7 +160,9 @@ def instantiate(
             stack.extend(reversed(children))
         elif frame.component.locations:
             path = frame.path or (notes.name if notes else "") or frame.component.id
-            network.instances.append(Instance(path, frame.component, frame.values, frame.labels))
+            network.instances.append(
+                ComponentInstance(path, frame.component, frame.values, frame.labels)
+            )
         else:
             raise refusal(
                 "no-location",
@@ -169,7 +173,7 @@ def instantiate(
 
 
 def _child(
-    components: Mapping[str, Component], network: Network, parent: _Frame, bind: Bind
+    components: Mapping[str, ComponentTemplate], network: Network, parent: _Frame, bind: Bind
 ) -> _Frame:
     component = components.get(bind.component)
     if component is None:
@@ -245,7 +249,9 @@ def _bound_value(network: Network, parent: _Frame, param: Param, mapped: Element
     return value
 
 
-def undeclared(network: Network, instance: Instance, name: str, span: Span | None) -> Expression:
+def undeclared(
+    network: Network, instance: ComponentInstance, name: str, span: Span | None
+) -> Expression:
     """What a name that the component does not declare is taken for: the system's variable
     of that name, or a fresh one of the instance. Warned about once."""
     full = f"{instance.path}.{name}"

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from workbench.models.interchange.spaceex_components import Component, refusal
+from workbench.models.interchange.spaceex_components import ComponentTemplate, refusal
 from workbench.models.interchange.spaceex_config import Configuration
 from workbench.models.interchange.xml_door import Element
 from workbench.models.source import ModelError
@@ -85,7 +85,7 @@ class Notes:
         return MARK + json.dumps(shown, sort_keys=True)
 
 
-def find_note(component: Component) -> Element | None:
+def find_note(component: ComponentTemplate) -> Element | None:
     """Our note in a component, if there is one."""
     for note in component.notes:
         if note.text.lstrip().startswith(MARK):

@@ -45,11 +45,20 @@ from workbench.models.expressions.expression import (
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.text import parse_expression
 from workbench.models.expressions.traversal import conjuncts
-from workbench.models.interchange.spaceex_behaviour import Behaviour, Jump, Stay
+from workbench.models.interchange.spaceex_behaviour import (
+    Behaviour,
+    LocationFormulas,
+    TransitionFormulas,
+)
 from workbench.models.interchange.spaceex_config import Configuration
 from workbench.models.interchange.spaceex_network import Network
 from workbench.models.interchange.spaceex_notes import Counts, EdgeNote, Notes, bad_note, find_note
-from workbench.models.interchange.spaceex_states import Bounds, disjuncts, plain_bound, read_states
+from workbench.models.interchange.spaceex_states import (
+    InputBounds,
+    disjuncts,
+    plain_bound,
+    read_states,
+)
 from workbench.models.interchange.spaceex_text import opposite
 
 Bounded = TypeVar("Bounded", Input, Parameter)
@@ -124,7 +133,7 @@ class _Restored:
             self.still.add(TIME)
         return tuple(variables), tuple(inputs), tuple(parameters)
 
-    def _location(self, number: int, stay: Stay) -> Location:
+    def _location(self, number: int, stay: LocationFormulas) -> Location:
         _require(not stay.flow.others)
         parts = list(stay.invariant)
         algebraic, parts = _taken(parts, self.notes.algebraic.get(str(number), []))
@@ -134,7 +143,7 @@ class _Restored:
         invariant = conjunction(*parts[: len(parts) - tail])
         return Location(stay.name, flows, algebraic, invariant, stay.span)
 
-    def _outside(self) -> tuple[dict[str, Bounds], Expression]:
+    def _outside(self) -> tuple[dict[str, InputBounds], Expression]:
         if not self.behaviour.stays:
             return {}, TRUE
         parts = self.behaviour.stays[0].invariant
@@ -143,7 +152,7 @@ class _Restored:
         return _bounds(parts[before:after]), conjunction(*parts[after:])
 
     def _edges(self) -> Iterator[Edge]:
-        jumps: Sequence[Jump] = self.behaviour.jumps
+        jumps: Sequence[TransitionFormulas] = self.behaviour.jumps
         position, index = 0, 0
         while position < len(jumps):
             note = self.notes.edges.get(str(index), EdgeNote())
@@ -164,7 +173,9 @@ class _Restored:
             position += note.alternatives
             index += 1
 
-    def _initial(self, parameters: frozenset[str]) -> tuple[tuple[Initial, ...], dict[str, Bounds]]:
+    def _initial(
+        self, parameters: frozenset[str]
+    ) -> tuple[tuple[Initial, ...], dict[str, InputBounds]]:
         _require(self.options.initially is not None)
         assert self.options.initially is not None
         whole = read_states(self.network, [self.behaviour], self.options.initially)
@@ -221,18 +232,18 @@ def _require(condition: bool) -> None:
         raise ValueError("the note does not fit the file")
 
 
-def _bounded(given: Bounded, bounds: Mapping[str, Bounds]) -> Bounded:
-    known = bounds.get(given.name, Bounds())
+def _bounded(given: Bounded, bounds: Mapping[str, InputBounds]) -> Bounded:
+    known = bounds.get(given.name, InputBounds())
     return replace(given, low=known.low, high=known.high)
 
 
-def _bounds(parts: Sequence[Expression]) -> dict[str, Bounds]:
-    found: dict[str, Bounds] = {}
+def _bounds(parts: Sequence[Expression]) -> dict[str, InputBounds]:
+    found: dict[str, InputBounds] = {}
     for part in parts:
         bound = plain_bound(part)
         _require(bound is not None)
         assert bound is not None
-        found.setdefault(bound[0], Bounds()).meet(bound[1], bound[2])
+        found.setdefault(bound[0], InputBounds()).meet(bound[1], bound[2])
     return found
 
 

@@ -22,7 +22,7 @@ from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import conjuncts, free_variables, postorder, substitute
 from workbench.models.interchange.spaceex_behaviour import Behaviour
 from workbench.models.interchange.spaceex_components import refusal
-from workbench.models.interchange.spaceex_config import Entry
+from workbench.models.interchange.spaceex_config import ConfigEntry
 from workbench.models.interchange.spaceex_formulas import read_condition, with_places
 from workbench.models.interchange.spaceex_network import Network
 from workbench.models.source import ModelError, Span
@@ -33,7 +33,7 @@ left then stays a condition on parameters, which loses nothing."""
 
 
 @dataclass(slots=True)
-class Bounds:
+class InputBounds:
     """The closed interval that plain bounds leave to a name."""
 
     low: Fraction | None = None
@@ -53,12 +53,12 @@ class InitialStates:
     about several of them, and `rest` about variables and places."""
 
     values: dict[str, Expression] = field(default_factory=dict)
-    ranges: dict[str, Bounds] = field(default_factory=dict)
+    ranges: dict[str, InputBounds] = field(default_factory=dict)
     assumption: Expression = TRUE
     rest: tuple[Expression, ...] = ()
 
 
-def read_states(network: Network, behaviours: list[Behaviour], entry: Entry) -> Expression:
+def read_states(network: Network, behaviours: list[Behaviour], entry: ConfigEntry) -> Expression:
     """A set of states: a condition on variables and places of components."""
 
     def resolve(name: str, span: Span | None) -> Expression:
@@ -135,7 +135,7 @@ def sort_initial(condition: Expression, constants: frozenset[str]) -> InitialSta
             sorted_.assumption = conjunction(sorted_.assumption, part)
         else:
             name, low, high = bound
-            sorted_.ranges.setdefault(name, Bounds()).meet(low, high)
+            sorted_.ranges.setdefault(name, InputBounds()).meet(low, high)
     sorted_.rest = tuple(rest)
     return sorted_
 

@@ -105,7 +105,7 @@ def unsupported(op: Op, span: Span | None, where: str) -> ModelError:
     )
 
 
-class Writer:
+class FormulaWriter:
     """Formulas of one automaton in SpaceEx's notation."""
 
     def __init__(self, names: Spelling, automaton: str, component: str, locations: Spelling):

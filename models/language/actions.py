@@ -10,24 +10,30 @@ from workbench.models.expressions.expression import Expression, variable
 from workbench.models.expressions.operators import Op
 from workbench.models.language.context import Context
 from workbench.models.language.declarations import value_range
-from workbench.models.language.scope import Binding, Role, Scope
-from workbench.models.language.syntax import Identifier, Interval, Let, Relation, Setting
+from workbench.models.language.scope import Binding, NameRole, Scope
+from workbench.models.language.syntax import (
+    DynamicsLine,
+    Identifier,
+    LetStatement,
+    SettingStatement,
+    WrittenInterval,
+)
 from workbench.models.language.typecheck import type_words
 from workbench.models.source import Span
 
 
 def actions(
-    context: Context, written: Iterable[Setting | Let], scope: Scope
+    context: Context, written: Iterable[SettingStatement | LetStatement], scope: Scope
 ) -> tuple[Constraint, ...]:
     """The sequential assignments of an action. A `let` assigns to an auxiliary name that is
     no variable (`let 1 tmp`), so that later lines read the value it had there."""
     inner = Scope(scope)
     found: list[Constraint] = []
     for number, step in enumerate(written, start=1):
-        if isinstance(step, Let):
+        if isinstance(step, LetStatement):
             value, kind = context.resolver.resolve(step.value, inner)
             name = f"let {number} {step.name.name}"
-            binding = Binding(variable(name), kind, Role.LET, step.name.span)
+            binding = Binding(variable(name), kind, NameRole.LET, step.name.span)
             inner = Scope(inner, {step.name.name: binding})
             found.append(Constraint(name, Range.exactly(value), step.span))
             continue
@@ -43,9 +49,9 @@ def actions(
     return tuple(found)
 
 
-def _value_alone(context: Context, value: Expression | Interval, scope: Scope) -> None:
+def _value_alone(context: Context, value: Expression | WrittenInterval, scope: Scope) -> None:
     """Look for mistakes in a value whose target is already wrong."""
-    for part in (value.low, value.high) if isinstance(value, Interval) else (value,):
+    for part in (value.low, value.high) if isinstance(value, WrittenInterval) else (value,):
         context.resolver.resolve(part, scope)
 
 
@@ -72,7 +78,7 @@ def assigned(context: Context, target: Expression, scope: Scope) -> Declaration 
     if found is None:
         return None
     if isinstance(found, Declaration):
-        found = Binding(variable(found.name), found.type, Role.VARIABLE, found.span, found)
+        found = Binding(variable(found.name), found.type, NameRole.VARIABLE, found.span, found)
     return writable(context, found.expression.name, found, target.span)
 
 
@@ -82,13 +88,13 @@ def writable(
     """The declaration behind a binding, if the variable may be changed here."""
     declaration = binding.declaration
     if declaration is None:
-        article = "an" if binding.role in (Role.INDEX, Role.UNCERTAIN) else "a"
+        article = "an" if binding.role in (NameRole.INDEX, NameRole.UNCERTAIN) else "a"
         context.findings.error(
             "not-assignable",
             f"`{name}` is {article} {binding.role}; only variables can change",
             span,
             f"declare a variable: `private analog real {name}2;`"
-            if binding.role is not Role.LET
+            if binding.role is not NameRole.LET
             else "assign to a variable, or choose another name for the `let`",
         )
         return None
@@ -105,7 +111,9 @@ def writable(
     return declaration
 
 
-def flows(context: Context, relations: Iterable[Relation], scope: Scope) -> tuple[Constraint, ...]:
+def flows(
+    context: Context, relations: Iterable[DynamicsLine], scope: Scope
+) -> tuple[Constraint, ...]:
     """The lines of `diff`; a lower and an upper bound on one derivative make one range."""
     found: list[Constraint] = []
     for relation in relations:
@@ -134,7 +142,7 @@ def flows(context: Context, relations: Iterable[Relation], scope: Scope) -> tupl
 
 
 def algebra(
-    context: Context, relations: Iterable[Relation], scope: Scope
+    context: Context, relations: Iterable[DynamicsLine], scope: Scope
 ) -> tuple[Constraint, ...]:
     """The lines of `alge`."""
     found: list[Constraint] = []
@@ -185,7 +193,7 @@ def _constrained(context: Context, name: Identifier, scope: Scope) -> Declaratio
 
 
 def _relation_range(
-    context: Context, relation: Relation, declaration: Declaration, scope: Scope, what: str
+    context: Context, relation: DynamicsLine, declaration: Declaration, scope: Scope, what: str
 ) -> Range | None:
     kind = declaration.type
     chosen = value_range(context, relation.value, kind, scope, f"the value of {what}")

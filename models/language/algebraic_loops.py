@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from workbench.models.automaton import Automaton, Constraint
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.language.findings import Findings
+from workbench.models.language.findings import DiagnosticLog
 from workbench.models.record import record
 from workbench.models.source import Span
 
@@ -30,7 +30,7 @@ class _Equation:
     span: Span | None
 
 
-def check_algebraic_loops(automaton: Automaton, findings: Findings) -> None:
+def check_algebraic_loops(automaton: Automaton, findings: DiagnosticLog) -> None:
     """Report a loop, naming the variables on it."""
     equations = _cyclic_part(_equations(automaton))
     if not equations:

@@ -129,7 +129,7 @@ class Builder(ExpressionBuilder):
 
     def agent_definition(self, c: list[Any]) -> syntax.AgentDefinition:
         items = [x for x in c[4:-1] if x is not None]
-        instances = [x for x in items if type(x) is syntax.Instance]
+        instances = [x for x in items if type(x) is syntax.InstanceDeclaration]
         tops = tuple(x for x in instances if x.keyword == "mode")
         agents = tuple(x for x in instances if x.keyword == "agent")
         return syntax.AgentDefinition(
@@ -171,7 +171,7 @@ class Builder(ExpressionBuilder):
     def extent(self, c: list[Any]) -> syntax.IndexRange | None:
         return syntax.IndexRange(None, c[1], c[3], self._span(c[0])) if c else None
 
-    def first_value(self, c: list[Any]) -> Expression | syntax.Interval | None:
+    def first_value(self, c: list[Any]) -> Expression | syntax.WrittenInterval | None:
         return c[1] if c else None
 
     def names(self, c: list[Any]) -> tuple[syntax.Identifier, ...]:
@@ -180,29 +180,29 @@ class Builder(ExpressionBuilder):
     def identifier(self, c: list[Any]) -> syntax.Identifier:
         return self._identifier(c[0])
 
-    def interval(self, c: list[Any]) -> syntax.Interval:
-        return syntax.Interval(c[1], c[3], self._span(c[0]))
+    def interval(self, c: list[Any]) -> syntax.WrittenInterval:
+        return syntax.WrittenInterval(c[1], c[3], self._span(c[0]))
 
     def init_block(self, c: list[Any]) -> syntax.InitBlock:
         items = _statements(c[2:-1])
         return syntax.InitBlock(
-            tuple(x for x in items if type(x) is syntax.Setting),
+            tuple(x for x in items if type(x) is syntax.SettingStatement),
             tuple(x for x in items if type(x) is Expression),
             self._span(c[0]),
         )
 
-    def setting(self, c: list[Any]) -> syntax.Setting:
-        return syntax.Setting(c[0], c[2], self._span(c[0]))
+    def setting(self, c: list[Any]) -> syntax.SettingStatement:
+        return syntax.SettingStatement(c[0], c[2], self._span(c[0]))
 
     def condition(self, c: list[Any]) -> Expression:
         value: Expression = c[1]
         return value
 
-    def let(self, c: list[Any]) -> syntax.Let:
-        return syntax.Let(self._identifier(c[1]), c[3], self._span(c[0]))
+    def let(self, c: list[Any]) -> syntax.LetStatement:
+        return syntax.LetStatement(self._identifier(c[1]), c[3], self._span(c[0]))
 
-    def agent_instance(self, c: list[Any]) -> syntax.Instance:
-        return syntax.Instance(
+    def agent_instance(self, c: list[Any]) -> syntax.InstanceDeclaration:
+        return syntax.InstanceDeclaration(
             "agent",
             self._identifier(c[1]),
             c[2],
@@ -212,8 +212,8 @@ class Builder(ExpressionBuilder):
             self._span(c[0]),
         )
 
-    def mode_instance(self, c: list[Any]) -> syntax.Instance:
-        return syntax.Instance(
+    def mode_instance(self, c: list[Any]) -> syntax.InstanceDeclaration:
+        return syntax.InstanceDeclaration(
             "mode",
             self._identifier(c[1]),
             None,
@@ -255,7 +255,7 @@ class Builder(ExpressionBuilder):
         name = _unquoted(c[1]) if named else None
         return syntax.ClaimBlock(kind, name, c[3 if named else 2], self._span(c[0]), c[-1])
 
-    def rescue(self, c: list[Any]) -> tuple[syntax.Relation, ...]:
+    def rescue(self, c: list[Any]) -> tuple[syntax.DynamicsLine, ...]:
         return tuple(_statements(c[2:-1]))
 
     def progress_claim(self, c: list[Any]) -> syntax.ClaimBlock:
@@ -346,7 +346,7 @@ class Builder(ExpressionBuilder):
     def guard(self, c: list[Any]) -> Expression | None:
         return c[1] if c else None
 
-    def actions(self, c: list[Any]) -> tuple[syntax.Setting | syntax.Let, ...]:
+    def actions(self, c: list[Any]) -> tuple[syntax.SettingStatement | syntax.LetStatement, ...]:
         return tuple(_statements(c[2:-1]))
 
     def control_points(self, c: list[Any]) -> tuple[syntax.PointReference, ...]:
@@ -359,17 +359,17 @@ class Builder(ExpressionBuilder):
     def flows(self, c: list[Any]) -> syntax.Flows:
         return syntax.Flows(tuple(_statements(c[2:-1])), self._span(c[0]))
 
-    def flow(self, c: list[Any]) -> syntax.Relation:
-        return syntax.Relation(self._identifier(c[2]), c[4].text, c[5], self._span(c[0]))
+    def flow(self, c: list[Any]) -> syntax.DynamicsLine:
+        return syntax.DynamicsLine(self._identifier(c[2]), c[4].text, c[5], self._span(c[0]))
 
     def algebra(self, c: list[Any]) -> syntax.Algebra:
         return syntax.Algebra(tuple(_statements(c[2:-1])), self._span(c[0]))
 
-    def equation(self, c: list[Any]) -> syntax.Relation:
-        return syntax.Relation(self._identifier(c[0]), c[1].text, c[2], self._span(c[0]))
+    def equation(self, c: list[Any]) -> syntax.DynamicsLine:
+        return syntax.DynamicsLine(self._identifier(c[0]), c[1].text, c[2], self._span(c[0]))
 
-    def invariant(self, c: list[Any]) -> syntax.Invariant:
-        return syntax.Invariant(c[1], self._span(c[0]))
+    def invariant(self, c: list[Any]) -> syntax.InvariantBlock:
+        return syntax.InvariantBlock(c[1], self._span(c[0]))
 
 
 def _unquoted(token: Token) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 from workbench.models.agents.flatten import flatten
 from workbench.models.expressions.literals import ExpressionTooLargeError
 from workbench.models.language.elaborate import elaborate
-from workbench.models.language.findings import Findings
-from workbench.models.language.project import Project, read_project
+from workbench.models.language.findings import DiagnosticLog
+from workbench.models.language.project import ModelFiles, read_project
 from workbench.models.language.syntax import ExternDeclaration
 from workbench.models.language.wellposed import check_automaton
 from workbench.models.model import Model
@@ -18,7 +18,7 @@ from workbench.models.source import Diagnostic, ModelError
 
 
 def checked_model(
-    project: Project,
+    project: ModelFiles,
     name: str,
     *,
     agent: str | None = None,
@@ -28,7 +28,7 @@ def checked_model(
     and `parameters`. Raises `ModelError`."""
     sources = project.sources
     made = elaborate(project.files, agent=agent, parameters=parameters, sources=sources)
-    findings = Findings()
+    findings = DiagnosticLog()
     findings.extend(made.warnings)
     try:
         automaton = flatten(made.agent, name, made.horizon)

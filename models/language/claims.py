@@ -36,7 +36,7 @@ def claims(
                 "duplicate-name",
                 f'"{name}" is claimed twice (first at line {names[name].span.line})',
                 block.span,
-                "give the two claims different names",
+                "give the two properties different names",
             )
         count, unique = 2, name
         while unique in names:
@@ -53,10 +53,11 @@ def _about_progress(block: ClaimBlock, of_mode: bool) -> tuple[str, str] | None:
     if block.kind is not PropertyKind.PROGRESS:
         if block.name != NEVER_BLOCKS:
             return None
-        return f'only the claim that runs go on is called "{NEVER_BLOCKS}"', "choose another name"
+        said = f'only the property that runs go on is called "{NEVER_BLOCKS}"'
+        return said, "choose another name"
     if not of_mode:
         return None
-    return "that runs go on is claimed of the whole model", "move the claim to an agent"
+    return "that runs go on is claimed of the whole model", "move the property to an agent"
 
 
 def _rescue(context: Context, block: ClaimBlock, scope: Scope) -> tuple[Constraint, ...]:

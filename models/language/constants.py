@@ -12,12 +12,12 @@ from workbench.models.expressions.traversal import free_variables
 from workbench.models.language.definitions import Definitions
 from workbench.models.language.findings import listed
 from workbench.models.language.resolve import Resolver, value_type
-from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.scope import Binding, NameRole, Scope
 from workbench.models.language.syntax import (
     ConstantDeclaration,
     ExternDeclaration,
-    Interval,
     TableDeclaration,
+    WrittenInterval,
 )
 from workbench.models.source import Span
 
@@ -37,22 +37,22 @@ def global_scope(
     for declaration in order:
         name = declaration.name.name
         if name in cyclic:
-            _bind(declaration, None, Role.CONSTANT, scope, resolver)
+            _bind(declaration, None, NameRole.CONSTANT, scope, resolver)
         elif name in overrides:
             value = override_value(
                 name, overrides[name], value_type(declaration.type), declaration.span, resolver
             )
-            _bind(declaration, value, Role.CONSTANT, scope, resolver)
-        elif isinstance(declaration.value, Interval):
+            _bind(declaration, value, NameRole.CONSTANT, scope, resolver)
+        elif isinstance(declaration.value, WrittenInterval):
             parameter = _uncertain(declaration, declaration.value, scope, resolver)
             if parameter is not None:
                 parameters.append(parameter)
-            _bind(declaration, variable(name), Role.UNCERTAIN, scope, resolver)
+            _bind(declaration, variable(name), NameRole.UNCERTAIN, scope, resolver)
         else:
             kind = value_type(declaration.type)
             what = f"the constant `{name}`"
             value = resolver.constant_of(declaration.value, scope, kind, what)
-            _bind(declaration, value, Role.CONSTANT, scope, resolver)
+            _bind(declaration, value, NameRole.CONSTANT, scope, resolver)
     for name, function in definitions.functions.items():
         if isinstance(function, ExternDeclaration):
             scope.functions[name] = function
@@ -66,7 +66,7 @@ def global_scope(
 def _bind(
     declaration: ConstantDeclaration,
     value: Expression | None,
-    role: Role,
+    role: NameRole,
     scope: Scope,
     resolver: Resolver,
 ) -> None:
@@ -126,12 +126,12 @@ def _in_order(
 
 def _needs(declaration: ConstantDeclaration, definitions: Definitions) -> list[str]:
     value = declaration.value
-    parts = (value.low, value.high) if isinstance(value, Interval) else (value,)
+    parts = (value.low, value.high) if isinstance(value, WrittenInterval) else (value,)
     return sorted(name for name in free_variables(*parts) if name in definitions.constants)
 
 
 def _uncertain(
-    declaration: ConstantDeclaration, interval: Interval, scope: Scope, resolver: Resolver
+    declaration: ConstantDeclaration, interval: WrittenInterval, scope: Scope, resolver: Resolver
 ) -> Parameter | None:
     name, kind = declaration.name.name, value_type(declaration.type)
     if not kind.is_numeric:

@@ -15,9 +15,9 @@ from typing import TypeAlias
 from workbench.models.agents.hierarchy import Agent, Mode
 from workbench.models.expressions.expression import Expression, constant
 from workbench.models.language.definitions import Definitions
-from workbench.models.language.findings import Findings, did_you_mean
+from workbench.models.language.findings import DiagnosticLog, did_you_mean
 from workbench.models.language.resolve import Resolver, value_type
-from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.scope import Binding, NameRole, Scope
 from workbench.models.language.syntax import (
     AgentDefinition,
     FormalParameter,
@@ -54,7 +54,7 @@ class Context:
     too_large: bool = False
 
     @property
-    def findings(self) -> Findings:
+    def findings(self) -> DiagnosticLog:
         """Where mistakes are collected."""
         return self.resolver.findings
 
@@ -187,5 +187,5 @@ def definition_scope(
 def _parameter(parameter: FormalParameter, value: Expression | None) -> Binding:
     kind = value_type(parameter.type) if value is not None else None
     return Binding(
-        value if value is not None else constant(0), kind, Role.PARAMETER, parameter.name.span
+        value if value is not None else constant(0), kind, NameRole.PARAMETER, parameter.name.span
     )

@@ -44,7 +44,7 @@ from workbench.models.expressions.expression import (
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
 from workbench.models.language.dead_ends import check_dead_ends
-from workbench.models.language.findings import Findings, listed
+from workbench.models.language.findings import DiagnosticLog, listed
 from workbench.models.language.questions import Facts, Questions
 from workbench.models.smt.solver import Unknown, Unsatisfiable, Witness
 from workbench.models.source import Span
@@ -56,7 +56,7 @@ MAX_PER_PLACE = 3
 # Named points, mode by mode
 
 
-def check_points(mode: Mode, parameters: Iterable[Parameter], findings: Findings) -> None:
+def check_points(mode: Mode, parameters: Iterable[Parameter], findings: DiagnosticLog) -> None:
     """Report named points of a mode and of its submodes that control may not leave."""
     points = [ControlPoint(None, name) for name in mode.entries if mode.submodes]
     for sub in mode.submodes:
@@ -127,7 +127,7 @@ def _equations(constraints: Iterable[Constraint]) -> Iterator[Expression]:
 class FlatCheck:
     """The checks on a flat automaton, within one budget."""
 
-    def __init__(self, automaton: Automaton, findings: Findings):
+    def __init__(self, automaton: Automaton, findings: DiagnosticLog):
         types: dict[str, ValueType] = {}
         types.update((v.name, v.type) for v in automaton.variables)
         types.update((i.name, i.type) for i in automaton.inputs)

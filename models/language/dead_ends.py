@@ -25,7 +25,7 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import conjuncts
-from workbench.models.language.findings import Findings
+from workbench.models.language.findings import DiagnosticLog
 from workbench.models.language.questions import Facts, Questions
 from workbench.models.smt.solver import Unsatisfiable
 
@@ -34,7 +34,7 @@ SLOWEST = Fraction(1, 1000)
 
 
 def check_dead_ends(
-    automaton: Automaton, questions: Questions, facts: Facts, findings: Findings
+    automaton: Automaton, questions: Questions, facts: Facts, findings: DiagnosticLog
 ) -> None:
     """Report modes from which no run ever goes on. Algebraic variables are left alone."""
     if getattr(automaton, "interactions", ()):

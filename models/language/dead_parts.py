@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from workbench.models.agents.hierarchy import DEFAULT_ENTRY, INIT, Access, Agent, Mode
 from workbench.models.expressions.expression import FALSE, Expression
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.language.findings import Findings, listed
+from workbench.models.language.findings import DiagnosticLog, listed
 
 
-def check_entrances(mode: Mode, findings: Findings, *, is_top: bool) -> None:
+def check_entrances(mode: Mode, findings: DiagnosticLog, *, is_top: bool) -> None:
     """Report a composed mode that cannot be started, and submodes that are never entered."""
     if not mode.submodes:
         return
@@ -47,7 +47,7 @@ def check_entrances(mode: Mode, findings: Findings, *, is_top: bool) -> None:
     _check_default_entries(mode, findings)
 
 
-def _check_default_entries(mode: Mode, findings: Findings) -> None:
+def _check_default_entries(mode: Mode, findings: DiagnosticLog) -> None:
     """A submode entered by default must know where to start, unless it resumes."""
     targets = [t.target for t in mode.transitions]
     for sub in mode.submodes:
@@ -73,7 +73,7 @@ def _check_default_entries(mode: Mode, findings: Findings) -> None:
             )
 
 
-def check_unused_mode(mode: Mode, findings: Findings) -> None:
+def check_unused_mode(mode: Mode, findings: DiagnosticLog) -> None:
     """Report private variables of a mode that nothing mentions."""
     private = [v for v in mode.variables if v.access is Access.PRIVATE and "[" not in v.name]
     if not private:
@@ -86,7 +86,7 @@ def check_unused_mode(mode: Mode, findings: Findings) -> None:
             )
 
 
-def check_unused_agent(agent: Agent, findings: Findings) -> None:
+def check_unused_agent(agent: Agent, findings: DiagnosticLog) -> None:
     """Report private variables of an atomic agent that nothing mentions."""
     assert agent.top is not None
     mentioned = {v.name for v in agent.top.variables if v.access is not Access.PRIVATE}

@@ -9,8 +9,13 @@ from workbench.models.automaton import REAL, Kind, Range, ValueType
 from workbench.models.expressions.expression import Expression, variable
 from workbench.models.language.context import Context
 from workbench.models.language.resolve import value_type
-from workbench.models.language.scope import Binding, Role, Scope
-from workbench.models.language.syntax import DeclaredName, IndexRange, Interval, VariableDeclaration
+from workbench.models.language.scope import Binding, NameRole, Scope
+from workbench.models.language.syntax import (
+    DeclaredName,
+    IndexRange,
+    VariableDeclaration,
+    WrittenInterval,
+)
 from workbench.models.language.typecheck import require
 from workbench.models.source import Span
 
@@ -66,7 +71,7 @@ def _declare_one(
     kind = value_type(block.type)
     behaviour = block.kind or (Kind.ANALOG if kind == REAL else Kind.DISCRETE)
     outer = context.scope.find(name)
-    if outer is not None and outer.role is Role.UNCERTAIN:
+    if outer is not None and outer.role is NameRole.UNCERTAIN:
         context.findings.error(
             "duplicate-name",
             f"`{name}` is already an uncertain constant of the model",
@@ -90,7 +95,7 @@ def _declare_one(
     for element in names:
         outer_name = renaming.get(element, element)
         declaration = Declaration(outer_name, kind, behaviour, block.access, initial, span)
-        binding = Binding(variable(outer_name), kind, Role.VARIABLE, span, declaration)
+        binding = Binding(variable(outer_name), kind, NameRole.VARIABLE, span, declaration)
         if element != name:
             scope.names[element] = binding
         elif not scope.bind(context.findings, element, binding):
@@ -123,7 +128,7 @@ def first_value(
     if value is None:
         return None
     what = f"the first value of `{declared.name.name}`"
-    if isinstance(value, Interval):
+    if isinstance(value, WrittenInterval):
         bounds = [
             context.resolver.constant_of(bound, scope, kind, what)
             for bound in (value.low, value.high)
@@ -155,14 +160,14 @@ def checked_range(
 
 def value_range(
     context: Context,
-    value: Expression | Interval,
+    value: Expression | WrittenInterval,
     kind: ValueType,
     scope: Scope,
     what: str,
 ) -> Range | None:
     """The range of a value or an interval over the variables in scope."""
     resolver = context.resolver
-    if not isinstance(value, Interval):
+    if not isinstance(value, WrittenInterval):
         expression, given = resolver.resolve(value, scope)
         if given is None or not require(context.findings, given, kind, value.span, what):
             return None

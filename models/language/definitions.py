@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from workbench.models.language.findings import Findings
+from workbench.models.language.findings import DiagnosticLog
 from workbench.models.language.syntax import (
     AgentDefinition,
     ConstantDeclaration,
@@ -47,7 +47,7 @@ class Definitions:
                     yield item.type
 
 
-def collect(files: Iterable[SourceFile], findings: Findings) -> Definitions:
+def collect(files: Iterable[SourceFile], findings: DiagnosticLog) -> Definitions:
     """All definitions of the files; the first file is the one the user named, and only its
     `system` counts."""
     found = Definitions()
@@ -93,7 +93,7 @@ def _enter(
     name: Identifier,
     definition: _Definition,
     word: str,
-    findings: Findings,
+    findings: DiagnosticLog,
 ) -> None:
     first = known.get(name.name)
     if first is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from workbench.models.agents.hierarchy import Access, Agent, Declaration, Mode
 from workbench.models.automaton import REAL, Kind
-from workbench.models.language.findings import Findings
+from workbench.models.language.findings import DiagnosticLog
 from workbench.models.record import record
 from workbench.models.source import Span
 
@@ -26,7 +26,7 @@ _NEVER = _Count(0, (), 0, ())
 class DeterminationCheck:
     """The check for all modes of a model; results are shared by equal instances."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: DiagnosticLog) -> None:
         self._findings = findings
         self._counts: dict[int, dict[str, _Count]] = {}
 

@@ -15,11 +15,16 @@ from workbench.models.expressions.traversal import free_variables
 from workbench.models.language.constants import global_scope, override_value
 from workbench.models.language.context import Context, argument_values
 from workbench.models.language.definitions import Definitions, collect
-from workbench.models.language.findings import Findings, TooManyErrorsError, did_you_mean, listed
+from workbench.models.language.findings import (
+    DiagnosticLog,
+    TooManyErrorsError,
+    did_you_mean,
+    listed,
+)
 from workbench.models.language.instantiate_agents import instantiate_agent
 from workbench.models.language.instantiate_modes import instantiate_mode
 from workbench.models.language.resolve import Resolver, value_type
-from workbench.models.language.syntax import AgentDefinition, Interval, SourceFile
+from workbench.models.language.syntax import AgentDefinition, SourceFile, WrittenInterval
 from workbench.models.language.wellposed import check_structure
 from workbench.models.model import Setting
 from workbench.models.record import record
@@ -50,7 +55,7 @@ def elaborate(
     `parameters` replaces values of top-level constants and of that agent's parameters.
     Raises `ModelError` with every mistake found.
     """
-    findings = Findings()
+    findings = DiagnosticLog()
     made: tuple[Agent, Fraction | None, tuple[Setting, ...]] | None = None
     with suppress(TooManyErrorsError):
         made = _elaborate(files, agent, dict(parameters or {}), findings)
@@ -65,7 +70,7 @@ def _elaborate(
     files: Sequence[SourceFile],
     agent: str | None,
     overrides: dict[str, Fraction],
-    findings: Findings,
+    findings: DiagnosticLog,
 ) -> tuple[Agent, Fraction | None, tuple[Setting, ...]] | None:
     definitions = collect(files, findings)
     resolver = Resolver(findings)
@@ -86,7 +91,7 @@ def _elaborate(
 
 
 def _main_agent(
-    file: SourceFile, definitions: Definitions, wanted: str | None, findings: Findings
+    file: SourceFile, definitions: Definitions, wanted: str | None, findings: DiagnosticLog
 ) -> AgentDefinition | None:
     """The agent that is the whole model: as asked, as `system` says, or the only one that
     no other agent contains."""
@@ -167,7 +172,7 @@ def _settings(
         written = declaration.value
         if name in ranges:
             yield Setting(name, kind, None, *ranges[name], span)
-        elif isinstance(written, Interval) or not free_variables(written):
+        elif isinstance(written, WrittenInterval) or not free_variables(written):
             yield Setting(name, kind, _plain(context.scope.names[name].expression), span=span)
     for parameter, value in zip(main.parameters, values or (), strict=False):
         kind, span = value_type(parameter.type), parameter.name.span
@@ -202,7 +207,7 @@ def _check_overrides(
     overrides: Mapping[str, Fraction],
     definitions: Definitions,
     main: AgentDefinition | None,
-    findings: Findings,
+    findings: DiagnosticLog,
 ) -> None:
     own = [p.name.name for p in main.parameters] if main is not None else []
     known = [*own, *definitions.constants]

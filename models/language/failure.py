@@ -32,7 +32,7 @@ class Opener:
 
 
 @record
-class Failure:
+class Misfit:
     """A token that does not fit: the next ones, the one before, what could have come, and
     what the parser has open."""
 

@@ -29,7 +29,7 @@ class TooManyErrorsError(Exception):
     """Raised inside a run to end it; never leaves `models.language`."""
 
 
-class Findings:
+class DiagnosticLog:
     """The diagnostics of one run, each said once, however many instances share the text."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from workbench.models.language.layout import Block, Piece, Statement, arrange, last_line
+from workbench.models.language.layout import BraceBlock, Piece, Statement, arrange, last_line
 from workbench.models.language.lexical import COMMENT, END, Token, tokens
 from workbench.models.language.parse import parse_source
 
@@ -75,7 +75,7 @@ def _statement(statement: Statement, depth: int) -> Iterator[str]:
     if not statement.pieces:
         return
     last = statement.pieces[-1]
-    if not isinstance(last, Block):
+    if not isinstance(last, BraceBlock):
         yield from _wrapped(_words(statement.pieces), depth)
         return
     if not last.statements and not last.beside:
@@ -109,13 +109,13 @@ def _is(piece: Piece, text: str) -> bool:
     return isinstance(piece, Token) and piece.text == text
 
 
-def _flat(block: Block) -> list[Piece]:
+def _flat(block: BraceBlock) -> list[Piece]:
     """The tokens of a block and the blocks inside it, in a row."""
     assert block.closing is not None
     pieces: list[Piece] = [block.opening]
     for statement in block.statements:
         for piece in statement.pieces:
-            pieces.extend(_flat(piece) if isinstance(piece, Block) else [piece])
+            pieces.extend(_flat(piece) if isinstance(piece, BraceBlock) else [piece])
     return [*pieces, block.closing]
 
 

@@ -19,7 +19,7 @@ _FOLDER = Path(__file__).resolve().parent
 
 
 @record
-class Rule:
+class GrammarRule:
     """`origin: symbols`, which `maker` turns into a value.
 
     `maker` is empty where a single symbol's value is passed on, and None where the symbols'
@@ -39,7 +39,7 @@ class Grammar:
     or, as `~i`, to the rule i to be reduced; `gotos[state]` maps an origin to the state
     after it. `keywords` are the terminals that look like names, by their text."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[GrammarRule, ...]
     actions: tuple[dict[str, int], ...]
     gotos: tuple[dict[str, int], ...]
     start: int
@@ -109,7 +109,7 @@ def _rule_data(rule: Any) -> list[Any]:
 
 def _from_json(data: dict[str, Any]) -> Grammar:
     return Grammar(
-        tuple(Rule(o, n, m, tuple(s)) for o, n, m, s in data["rules"]),
+        tuple(GrammarRule(o, n, m, tuple(s)) for o, n, m, s in data["rules"]),
         tuple(data["actions"]),
         tuple(data["gotos"]),
         data["start"],

@@ -18,7 +18,7 @@ from workbench.models.language.expected import (
     in_words,
     spelling,
 )
-from workbench.models.language.failure import Explanation, Failure
+from workbench.models.language.failure import Explanation, Misfit
 from workbench.models.language.lexical import END, NAME, NUMBER, SIGNS, STRANGE, STRING, Token
 from workbench.models.language.structure_hints import STRUCTURE_RULES
 from workbench.models.language.vocabulary import ITEM_WORDS, OTHER_SIGNS, OTHER_WORDS
@@ -28,7 +28,7 @@ _WRITE = re.compile(r"write `(\S+)`")
 """A hint that says what is to be written in the place that is marked."""
 
 
-def explain(failure: Failure) -> tuple[Diagnostic, Sequence[Token]]:
+def explain(failure: Misfit) -> tuple[Diagnostic, Sequence[Token]]:
     """The message for a token that does not fit, and the tokens to read in its place."""
     for rule in _RULES:
         found = rule(failure)
@@ -40,7 +40,7 @@ def explain(failure: Failure) -> tuple[Diagnostic, Sequence[Token]]:
     return Diagnostic("syntax", message, failure.token.span(failure.file)), ()
 
 
-def _fix(failure: Failure, found: Explanation) -> Edit | None:
+def _fix(failure: Misfit, found: Explanation) -> Edit | None:
     """The edit that does to the text what reading on does to the tokens, or what the hint says."""
     token, texts = failure.token, [t.text for t in found.repair]
     if texts and found.repair[-1] is token:
@@ -67,7 +67,7 @@ def _named(token: Token) -> str:
     return f"number {text}" if token.kind == NUMBER else f"`{text}`"
 
 
-def _behind(failure: Failure) -> Span:
+def _behind(failure: Misfit) -> Span:
     """The place just behind the token before."""
     p = failure.previous
     column = p.column + len(p.text)
@@ -77,7 +77,7 @@ def _behind(failure: Failure) -> Span:
 # The slips, most telling first
 
 
-def _strange_sign(f: Failure) -> Explanation | None:
+def _strange_sign(f: Misfit) -> Explanation | None:
     t = f.token
     if t.kind != STRANGE:
         return None
@@ -111,7 +111,7 @@ def _strange_sign(f: Failure) -> Explanation | None:
     return Explanation("strange-character", f"the character {shown} has no meaning in a model")
 
 
-def _equals_sign(f: Failure) -> Explanation | None:
+def _equals_sign(f: Misfit) -> Explanation | None:
     sign = f.token.text
     if sign == "=" and "EQUAL" in f.expected:
         if f.keyword in ("diff", "alge"):
@@ -146,7 +146,7 @@ def _equals_sign(f: Failure) -> Explanation | None:
     return None
 
 
-def _double_sign(f: Failure) -> Explanation | None:
+def _double_sign(f: Misfit) -> Explanation | None:
     pair = f.previous.text + f.token.text
     p, t = f.previous, f.token
     span: Span | None = Span(f.file, p.line, p.column, t.line, t.column + len(t.text))
@@ -172,7 +172,7 @@ def _double_sign(f: Failure) -> Explanation | None:
     return None
 
 
-def _in_words(f: Failure) -> Explanation | None:
+def _in_words(f: Misfit) -> Explanation | None:
     word = f.token.text
     if word in ("and", "or") and "AND" in f.expected:
         sign = OTHER_WORDS[word]
@@ -206,7 +206,7 @@ def _in_words(f: Failure) -> Explanation | None:
     return None
 
 
-def _chained_comparison(f: Failure) -> Explanation | None:
+def _chained_comparison(f: Misfit) -> Explanation | None:
     spelled = spelling()
     signs = {spelled[k] for k in COMPARISONS}
     if f.token.text in signs and "AND" in f.expected and not COMPARISONS & f.expected:
@@ -218,7 +218,7 @@ def _chained_comparison(f: Failure) -> Explanation | None:
     return None
 
 
-def _implicit_product(f: Failure) -> Explanation | None:
+def _implicit_product(f: Misfit) -> Explanation | None:
     p, t = f.previous, f.token
     if p.kind == NUMBER and t.kind in (NAME, "LPAR") and p.end == t.start:
         return Explanation(
@@ -237,7 +237,7 @@ def _implicit_product(f: Failure) -> Explanation | None:
     return None
 
 
-def _flow_without_d(f: Failure) -> Explanation | None:
+def _flow_without_d(f: Misfit) -> Explanation | None:
     t = f.token
     if "D" not in f.expected or t.kind != NAME or f.keyword != "diff":
         return None
@@ -253,7 +253,7 @@ def _flow_without_d(f: Failure) -> Explanation | None:
     )
 
 
-def _guard_without_when(f: Failure) -> Explanation | None:
+def _guard_without_when(f: Misfit) -> Explanation | None:
     starts = f.token.kind in OPERAND_STARTS or f.token.text == "!"
     if "WHEN" not in f.expected or not starts or f.token.text in ITEM_WORDS:
         return None
@@ -272,7 +272,7 @@ def _guard_without_when(f: Failure) -> Explanation | None:
     )
 
 
-def _missing_parentheses(f: Failure) -> Explanation | None:
+def _missing_parentheses(f: Misfit) -> Explanation | None:
     if f.expected != {"LPAR"} or f.previous.kind != NAME:
         return None
     name = f.previous.text
@@ -287,7 +287,7 @@ def _missing_parentheses(f: Failure) -> Explanation | None:
     return None
 
 
-def _missing_semicolon(f: Failure) -> Explanation | None:
+def _missing_semicolon(f: Misfit) -> Explanation | None:
     if "SEMICOLON" not in f.expected or not f.fits_after(";"):
         return None
     return Explanation(
@@ -299,7 +299,7 @@ def _missing_semicolon(f: Failure) -> Explanation | None:
     )
 
 
-def _unknown_word(f: Failure) -> Explanation | None:
+def _unknown_word(f: Misfit) -> Explanation | None:
     t = f.token
     if t.kind != NAME:
         return None
@@ -330,19 +330,19 @@ def _unknown_word(f: Failure) -> Explanation | None:
     return None
 
 
-def _reserved_name(f: Failure) -> Explanation | None:
+def _reserved_name(f: Misfit) -> Explanation | None:
     if f.expected <= {NAME} and f.token.kind in (NUMBER, STRING):
         return Explanation("not-a-name", f"{_named(f.token)} stands where a name is expected")
     return None
 
 
-def _needless_plus(f: Failure) -> Explanation | None:
+def _needless_plus(f: Misfit) -> Explanation | None:
     if f.token.text == "+" and "MINUS" in f.expected and "PLUS" not in f.expected:
         return Explanation("needless-plus", "there is no sign `+`", "leave it out", repair=())
     return None
 
 
-def _inequality_in_alge(f: Failure) -> Explanation | None:
+def _inequality_in_alge(f: Misfit) -> Explanation | None:
     if f.keyword == "alge" and f.token.text in ("<=", ">=", "<", ">") and "EQUAL" in f.expected:
         if f.expected >= COMPARISONS:
             return None
@@ -354,7 +354,7 @@ def _inequality_in_alge(f: Failure) -> Explanation | None:
     return None
 
 
-_RULES: tuple[Callable[[Failure], Explanation | None], ...] = (
+_RULES: tuple[Callable[[Misfit], Explanation | None], ...] = (
     *STRUCTURE_RULES,
     _strange_sign,
     _double_sign,

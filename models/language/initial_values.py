@@ -22,7 +22,7 @@ from workbench.models.language.claims import condition
 from workbench.models.language.context import Context
 from workbench.models.language.declarations import value_range
 from workbench.models.language.scope import Scope
-from workbench.models.language.syntax import InitBlock, Interval, Setting
+from workbench.models.language.syntax import InitBlock, SettingStatement, WrittenInterval
 
 
 def with_initial_values(
@@ -32,7 +32,7 @@ def with_initial_values(
     as a condition on the first values."""
     found = {v.name: v for v in variables}
     conditions: list[Expression] = []
-    set_at: dict[str, Setting] = {}
+    set_at: dict[str, SettingStatement] = {}
     for block in blocks:
         for setting in block.settings:
             declaration = assigned(context, setting.target, scope)
@@ -87,7 +87,10 @@ def _is_plain(chosen: Range) -> bool:
 
 
 def _twice(
-    context: Context, setting: Setting, first: Setting | None, declaration: Declaration
+    context: Context,
+    setting: SettingStatement,
+    first: SettingStatement | None,
+    declaration: Declaration,
 ) -> None:
     place = first.span if first is not None else declaration.span
     where = f" (first at line {place.line})" if place is not None else ""
@@ -95,6 +98,6 @@ def _twice(
         "duplicate-initial",
         f"the first value of `{declaration.name}` is given twice{where}",
         setting.span,
-        f"give one {'interval' if isinstance(setting.value, Interval) else 'value'};"
+        f"give one {'interval' if isinstance(setting.value, WrittenInterval) else 'value'};"
         " further conditions go after `where`",
     )

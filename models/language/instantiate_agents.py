@@ -15,10 +15,10 @@ from workbench.models.language.declarations import declare
 from workbench.models.language.findings import did_you_mean
 from workbench.models.language.initial_values import assumed_bounds, with_initial_values
 from workbench.models.language.instantiate_modes import mode_instance
-from workbench.models.language.interfaces import Part, check_interfaces
+from workbench.models.language.interfaces import InnerPart, check_interfaces
 from workbench.models.language.renaming import instance_renaming
 from workbench.models.language.replicate import copies, interactions
-from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.scope import Binding, NameRole, Scope
 from workbench.models.language.syntax import (
     AgentDefinition,
     AgentItem,
@@ -26,7 +26,7 @@ from workbench.models.language.syntax import (
     ClaimBlock,
     Hide,
     InitBlock,
-    Instance,
+    InstanceDeclaration,
     InteractionBlock,
     Predicates,
     VariableDeclaration,
@@ -54,7 +54,7 @@ def instantiate_agent(
     parts = _parts(context, definition, scope, trail)
     variables = _hidden(context, definition, variables, parts, scope)
     shared = [
-        Part.of(f"the agent `{p.name}`", p.agent.variables, p.renaming, p.span) for p in parts
+        InnerPart.of(f"the agent `{p.name}`", p.agent.variables, p.renaming, p.span) for p in parts
     ]
     check_interfaces(context, shared, variables, scope)
     top = _top(context, definition, scope, trail, variables)
@@ -121,7 +121,7 @@ def _parts(
 
 
 def _part(
-    context: Context, instance: Instance, name: str, scope: Scope, trail: Trail
+    context: Context, instance: InstanceDeclaration, name: str, scope: Scope, trail: Trail
 ) -> AgentInstance | None:
     definition = context.agent_definition(instance.definition)
     if definition is None:
@@ -162,7 +162,7 @@ def _hidden(
                 private = replace(found[name], access=Access.PRIVATE)
                 found[name] = private
                 scope.names[name] = Binding(
-                    variable(name), private.type, Role.VARIABLE, hidden.span, private
+                    variable(name), private.type, NameRole.VARIABLE, hidden.span, private
                 )
     return list(found.values())
 
@@ -195,7 +195,7 @@ def _top(
     if made is None:
         return None
     mode, _ = made
-    part = Part.of(f"the mode `{mode.definition}`", mode.variables, (), instance.span)
+    part = InnerPart.of(f"the mode `{mode.definition}`", mode.variables, (), instance.span)
     check_interfaces(context, [part], variables, scope)
     return mode
 

@@ -17,20 +17,20 @@ from workbench.models.language.actions import actions, algebra, flows
 from workbench.models.language.claims import claims, condition
 from workbench.models.language.context import Context, Trail, argument_values, definition_scope
 from workbench.models.language.declarations import declare
-from workbench.models.language.interfaces import Part, check_interfaces
+from workbench.models.language.interfaces import InnerPart, check_interfaces
 from workbench.models.language.points import PointTable
 from workbench.models.language.renaming import Renaming, instance_renaming
 from workbench.models.language.scope import Scope
 from workbench.models.language.syntax import (
     Algebra,
     ClaimBlock,
+    DynamicsLine,
     Flows,
-    Instance,
-    Invariant,
+    InstanceDeclaration,
+    InvariantBlock,
     ModeDefinition,
     ModeItem,
     Points,
-    Relation,
     TransitionBlock,
     VariableDeclaration,
 )
@@ -58,13 +58,14 @@ def instantiate_mode(
     variables = declare(context, declared, scope, dict(renaming), in_mode=True)
     submodes = _submodes(context, definition, scope, (*trail, name))
     inner = [
-        Part.of(f"the submode `{s.name}`", s.mode.variables, s.renaming, s.span) for s in submodes
+        InnerPart.of(f"the submode `{s.name}`", s.mode.variables, s.renaming, s.span)
+        for s in submodes
     ]
     check_interfaces(context, inner, variables, scope)
     table = _point_table(context, definition, submodes, is_top)
     invariant = [
         value
-        for block in _items(definition, Invariant)
+        for block in _items(definition, InvariantBlock)
         for written in block.conditions
         if (value := condition(context, written, scope, "an invariant")) is not None
     ]
@@ -87,7 +88,7 @@ def instantiate_mode(
 
 
 def mode_instance(
-    context: Context, instance: Instance, scope: Scope, trail: Trail, *, is_top: bool
+    context: Context, instance: InstanceDeclaration, scope: Scope, trail: Trail, *, is_top: bool
 ) -> tuple[Mode, Renaming] | None:
     """The mode of `mode m = M(...) [ ... ];` and its renaming."""
     definition = context.mode_definition(instance.definition)
@@ -111,7 +112,7 @@ def _items(definition: ModeDefinition, kind: type[Item]) -> list[Item]:
     return [item for item in definition.items if isinstance(item, kind)]
 
 
-def _relations(definition: ModeDefinition, kind: type[Flows] | type[Algebra]) -> list[Relation]:
+def _relations(definition: ModeDefinition, kind: type[Flows] | type[Algebra]) -> list[DynamicsLine]:
     return [
         relation
         for item in definition.items
@@ -124,7 +125,7 @@ def _submodes(
     context: Context, definition: ModeDefinition, scope: Scope, trail: Trail
 ) -> tuple[ModeInstance, ...]:
     found: list[ModeInstance] = []
-    for instance in _items(definition, Instance):
+    for instance in _items(definition, InstanceDeclaration):
         if any(instance.name.name == other.name for other in found):
             context.findings.error(
                 "duplicate-name",
@@ -146,7 +147,9 @@ def _point_table(
     is_top: bool,
 ) -> PointTable:
     """The names of control points; each stands for one thing only."""
-    known: dict[str, Mode | None] = {i.name.name: None for i in _items(definition, Instance)}
+    known: dict[str, Mode | None] = {
+        i.name.name: None for i in _items(definition, InstanceDeclaration)
+    }
     known.update((s.name, s.mode) for s in submodes)
     entries: list[str] = []
     exits: list[str] = []

@@ -14,13 +14,13 @@ from workbench.models.expressions.expression import variable
 from workbench.models.language.context import Context
 from workbench.models.language.findings import closest
 from workbench.models.language.renaming import Renaming
-from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.scope import Binding, NameRole, Scope
 from workbench.models.record import record
 from workbench.models.source import Span
 
 
 @record
-class Part:
+class InnerPart:
     """A submode or sub-agent as its surroundings see it; `label` is how messages call it."""
 
     label: str
@@ -31,7 +31,7 @@ class Part:
     @classmethod
     def of(
         cls, label: str, variables: Sequence[Declaration], renaming: Renaming, span: Span | None
-    ) -> Part:
+    ) -> InnerPart:
         """The part with its shared variables."""
         shared = tuple(v for v in variables if v.access is not Access.PRIVATE)
         return cls(label, shared, renaming, span)
@@ -44,7 +44,7 @@ class Part:
 
 
 def check_interfaces(
-    context: Context, parts: Sequence[Part], variables: Sequence[Declaration], scope: Scope
+    context: Context, parts: Sequence[InnerPart], variables: Sequence[Declaration], scope: Scope
 ) -> None:
     """Report every shared variable of the parts that the surroundings lack or contradict.
 
@@ -67,11 +67,11 @@ def check_interfaces(
                 access = "private" if name in written else "read"
                 _missing(context, part, name, declaration, access, outer)
     for name in missing:
-        scope.names.setdefault(name, Binding(variable(name), None, Role.VARIABLE))
+        scope.names.setdefault(name, Binding(variable(name), None, NameRole.VARIABLE))
 
 
 def _compare(
-    context: Context, part: Part, name: str, declaration: Declaration, around: Declaration
+    context: Context, part: InnerPart, name: str, declaration: Declaration, around: Declaration
 ) -> None:
     if around.type != declaration.type:
         context.findings.error(
@@ -98,7 +98,7 @@ def _compare(
 
 def _missing(
     context: Context,
-    part: Part,
+    part: InnerPart,
     name: str,
     declaration: Declaration,
     access: str,

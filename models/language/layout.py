@@ -13,7 +13,7 @@ from workbench.models.language.lexical import COMMENT, Token
 
 
 @dataclass(slots=True)
-class Block:
+class BraceBlock:
     """`{ ... }`; `beside` are comments on the line of its opening brace."""
 
     opening: Token
@@ -33,7 +33,7 @@ class Block:
         return bool(self.beside) or any(s.has_comments for s in self.statements)
 
 
-Piece: TypeAlias = Token | Block
+Piece: TypeAlias = Token | BraceBlock
 
 
 @dataclass(slots=True)
@@ -50,14 +50,14 @@ class Statement:
     def has_comments(self) -> bool:
         """Whether there is a comment before, in or behind it."""
         return bool(self.above or self.beside) or any(
-            p.has_comments if isinstance(p, Block) else p.kind == COMMENT for p in self.pieces
+            p.has_comments if isinstance(p, BraceBlock) else p.kind == COMMENT for p in self.pieces
         )
 
 
 def arrange(stream: list[Token]) -> list[Statement]:
     """The statements of a file, from its tokens and comments in order."""
     outermost: list[Statement] = []
-    open_blocks: list[Block] = []
+    open_blocks: list[BraceBlock] = []
     current = Statement()
     previous: Token | None = None
     in_enum = False
@@ -74,7 +74,7 @@ def arrange(stream: list[Token]) -> list[Statement]:
             in_enum = False
             current.pieces.append(token)
         elif token.text == "{":
-            block = Block(token)
+            block = BraceBlock(token)
             current.pieces.append(block)
             target.append(current)
             open_blocks.append(block)
@@ -108,7 +108,7 @@ def _place_comment(
     following: Token | None,
     current: Statement,
     target: list[Statement],
-    open_blocks: list[Block],
+    open_blocks: list[BraceBlock],
     gap: bool,
 ) -> None:
     if current.pieces:
@@ -126,7 +126,7 @@ def _place_comment(
     current.above.append(token)
 
 
-def _close(block: Block, brace: Token, current: Statement) -> None:
+def _close(block: BraceBlock, brace: Token, current: Statement) -> None:
     """End a block; comments behind its last, unended statement go beside it or below."""
     block.closing = brace
     behind: list[Token] = []

@@ -9,7 +9,7 @@ from workbench.models.expressions.expression import ZERO, Expression, add, varia
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.pairwise import Pairwise
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.scope import Binding, NameRole, Scope
 from workbench.models.language.unrolling import (
     FEW,
     Resolve,
@@ -92,7 +92,7 @@ def _pairwise(
     count = len(kinds)
     slots = [slot(i) for i in range(2 * count)]
     bound = {
-        name: Binding(variable(name), kind, Role.VARIABLE)
+        name: Binding(variable(name), kind, NameRole.VARIABLE)
         for name, kind in zip(slots, kinds + kinds, strict=True)
     }
     pattern, kind = resolve(others.body, Scope(scope, bound))

@@ -16,7 +16,7 @@ from typing import Any
 from workbench.models.language import syntax
 from workbench.models.language.build import Builder
 from workbench.models.language.expected import acceptable, readable
-from workbench.models.language.failure import Failure
+from workbench.models.language.failure import Misfit
 from workbench.models.language.grammar import Grammar, grammar
 from workbench.models.language.hints import explain
 from workbench.models.language.lexical import END, NAME, UNCLOSED, Token, tokens
@@ -222,7 +222,7 @@ class _Parser:
                 )
             )
             return False
-        failure = Failure(
+        failure = Misfit(
             token=token,
             following=self._following(token),
             previous=self.builder.last,
@@ -278,7 +278,7 @@ class _Parser:
             self._put_back(*found)
         return found
 
-    def _resume(self, failure: Failure) -> bool:
+    def _resume(self, failure: Misfit) -> bool:
         """Skip tokens up to where a statement, an item or a definition can begin, and close
         what was open there."""
         definition, item = failure.definition_inside(), failure.item_inside()

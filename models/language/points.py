@@ -8,7 +8,7 @@ composed top-level mode it is the point where the agent starts, the same as `ini
 from __future__ import annotations
 
 from workbench.models.agents.hierarchy import DEFAULT_ENTRY, DEFAULT_EXIT, INIT, ControlPoint, Mode
-from workbench.models.language.findings import Findings, did_you_mean, listed
+from workbench.models.language.findings import DiagnosticLog, did_you_mean, listed
 from workbench.models.language.syntax import PointReference
 from workbench.models.record import record
 from workbench.models.source import Span
@@ -24,7 +24,7 @@ class PointTable:
     submodes: dict[str, Mode | None]
     is_top: bool
 
-    def source(self, point: PointReference, findings: Findings) -> ControlPoint | None:
+    def source(self, point: PointReference, findings: DiagnosticLog) -> ControlPoint | None:
         """Where a transition starts."""
         name = point.first
         if point.second is not None:
@@ -49,7 +49,7 @@ class PointTable:
         self._unknown(name, point.span, findings)
         return None
 
-    def target(self, point: PointReference, findings: Findings) -> ControlPoint | None:
+    def target(self, point: PointReference, findings: DiagnosticLog) -> ControlPoint | None:
         """Where a transition leads."""
         name = point.first
         if point.second is not None:
@@ -82,7 +82,7 @@ class PointTable:
         return None
 
     def _of_submode(
-        self, point: PointReference, findings: Findings, *, is_source: bool
+        self, point: PointReference, findings: DiagnosticLog, *, is_source: bool
     ) -> ControlPoint | None:
         name, inner = point.first, point.second
         assert inner is not None
@@ -116,7 +116,7 @@ class PointTable:
             findings.error("unknown-point", f"`{name}` has no {word} `{inner}`", point.span, hint)
         return None
 
-    def _unknown(self, name: str, span: Span, findings: Findings) -> None:
+    def _unknown(self, name: str, span: Span, findings: DiagnosticLog) -> None:
         known = [*self.submodes, *self.entries, *self.exits]
         hint = did_you_mean(name, known) or (
             f"this mode has {listed(known)}" if known else f"add a submode: `mode {name} = ...;`"

@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PureWindowsPath
 from typing import TypeAlias
 
-from workbench.models.language.findings import Findings, closest
+from workbench.models.language.findings import DiagnosticLog, closest
 from workbench.models.language.parse import parse_leniently
 from workbench.models.language.reading import decode_source
 from workbench.models.language.syntax import ImportDeclaration, SourceFile
@@ -30,7 +30,7 @@ Imports: TypeAlias = dict[Path, dict[Path, Span]]
 
 
 @record
-class Project:
+class ModelFiles:
     """The parsed files of a model, the named one first, and their texts by display name."""
 
     files: tuple[SourceFile, ...]
@@ -39,14 +39,14 @@ class Project:
 
 def read_project(
     path: Path, text: str | None = None, texts: Mapping[Path, str] | None = None
-) -> Project:
+) -> ModelFiles:
     """Parse a file and everything it imports; `ModelError` with all that is wrong.
 
     `text`, where given, is taken instead of the file's, and `texts` instead of those of the files
     that are imported: an editor's unsaved changes.
     """
     unsaved = {file.resolve(): given for file, given in (texts or {}).items()}
-    findings = Findings()
+    findings = DiagnosticLog()
     sources: dict[str, str] = {}
     files: list[SourceFile] = []
     root = path.resolve().parent
@@ -85,10 +85,10 @@ def read_project(
                 queue.append((found, _display_name(found, path, root)))
     _refuse_circles(imports, findings)
     findings.raise_errors(sources)
-    return Project(tuple(files), sources)
+    return ModelFiles(tuple(files), sources)
 
 
-def _refuse_circles(imports: Imports, findings: Findings) -> None:
+def _refuse_circles(imports: Imports, findings: DiagnosticLog) -> None:
     """An error at the import that closes a circle, if there is one."""
     for file, imported in imports.items():
         if file in imported:
@@ -156,7 +156,7 @@ def _imported(
     importer: Path,
     root: Path,
     unsaved: Collection[Path],
-    findings: Findings,
+    findings: DiagnosticLog,
 ) -> Path | None:
     """The file of an import, if it lies in the project and is there or at least in `unsaved`."""
     written, span = declaration.path, declaration.span
@@ -188,7 +188,7 @@ def _imported(
     return found if found in unsaved else _existing(found, written, span, findings)
 
 
-def _existing(found: Path, written: str, span: Span, findings: Findings) -> Path | None:
+def _existing(found: Path, written: str, span: Span, findings: DiagnosticLog) -> Path | None:
     if found.suffix != ".charon":
         findings.error(
             "bad-import", f"`{written}` is no .charon file", span, "only .charon files are imported"

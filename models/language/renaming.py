@@ -10,8 +10,8 @@ from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.operators import Op
 from workbench.models.language.context import Context
 from workbench.models.language.findings import did_you_mean, listed
-from workbench.models.language.scope import Binding, Role, Scope
-from workbench.models.language.syntax import Identifier, Instance
+from workbench.models.language.scope import Binding, NameRole, Scope
+from workbench.models.language.syntax import Identifier, InstanceDeclaration
 
 Renaming: TypeAlias = tuple[tuple[str, str], ...]
 """Pairs of a part's own name and the name around it."""
@@ -19,7 +19,7 @@ Renaming: TypeAlias = tuple[tuple[str, str], ...]
 
 def instance_renaming(
     context: Context,
-    instance: Instance,
+    instance: InstanceDeclaration,
     variables: Sequence[Declaration],
     what: str,
     scope: Scope,
@@ -85,7 +85,7 @@ def _pairs(
     elif right.op is Op.SELECT:
         indices = [context.resolver.resolve(index, scope) for index in right.args]
         binding = context.resolver.selected(right, indices, scope)
-    if not isinstance(binding, Binding) or binding.role is not Role.VARIABLE:
+    if not isinstance(binding, Binding) or binding.role is not NameRole.VARIABLE:
         context.findings.error(
             "not-a-variable",
             "right of `:=` stands a variable of the surrounding agent or mode",

@@ -15,11 +15,13 @@ from workbench.models.language.declarations import index_range
 from workbench.models.language.findings import did_you_mean
 from workbench.models.language.members import find_member
 from workbench.models.language.scope import Scope
-from workbench.models.language.syntax import Identifier, Instance, InteractionBlock
+from workbench.models.language.syntax import Identifier, InstanceDeclaration, InteractionBlock
 from workbench.models.language.unrolling import indexed
 
 
-def copies(context: Context, instance: Instance, scope: Scope) -> Iterator[tuple[str, Scope]]:
+def copies(
+    context: Context, instance: InstanceDeclaration, scope: Scope
+) -> Iterator[tuple[str, Scope]]:
     """The name of every copy of an instance and the scope for its arguments: the instance
     itself, or `car[1]`, `car[2]`, ... with the index bound."""
     name = instance.name.name

@@ -26,7 +26,7 @@ from workbench.models.expressions.expression import (
 from workbench.models.expressions.literals import ExpressionTooLargeError
 from workbench.models.expressions.operators import COMPARISONS, FUNCTIONS_OF_ONE, Op
 from workbench.models.expressions.traversal import free_variables, with_arguments
-from workbench.models.language.findings import Findings, did_you_mean, listed
+from workbench.models.language.findings import DiagnosticLog, did_you_mean, listed
 from workbench.models.language.members import find_member, member_names
 from workbench.models.language.pairs import all_pairs
 from workbench.models.language.scope import CONSTANT_ROLES, Binding, Scope
@@ -60,7 +60,7 @@ def value_type(name: TypeName) -> ValueType:
 class Resolver:
     """Resolves the expressions of one model, collecting findings."""
 
-    findings: Findings
+    findings: DiagnosticLog
     unrolled: int = 0
     quantifier_depth: int = 0
     selected_before: Selected = field(default_factory=dict)

@@ -16,14 +16,14 @@ from workbench.models.automaton import TIME, ValueType
 from workbench.models.enumeration import plain_members
 from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.table import Table
-from workbench.models.language.findings import Findings
+from workbench.models.language.findings import DiagnosticLog
 from workbench.models.language.syntax import ExternDeclaration
 from workbench.models.record import record
 from workbench.models.source import Span
 
 
 @plain_members
-class Role(StrEnum):
+class NameRole(StrEnum):
     """What sort of thing a name stands for, as messages call it."""
 
     CONSTANT = "constant"
@@ -35,7 +35,9 @@ class Role(StrEnum):
     TIME = "time"
 
 
-CONSTANT_ROLES = frozenset({Role.CONSTANT, Role.UNCERTAIN, Role.PARAMETER, Role.INDEX})
+CONSTANT_ROLES = frozenset(
+    {NameRole.CONSTANT, NameRole.UNCERTAIN, NameRole.PARAMETER, NameRole.INDEX}
+)
 
 
 @record
@@ -44,7 +46,7 @@ class Binding:
 
     expression: Expression
     type: ValueType | None
-    role: Role
+    role: NameRole
     span: Span | None = None
     declaration: Declaration | None = None
 
@@ -128,7 +130,7 @@ class Scope:
             yield from scope.symbols
             yield from scope.aliases
 
-    def bind(self, findings: Findings, name: str, binding: Binding) -> bool:
+    def bind(self, findings: DiagnosticLog, name: str, binding: Binding) -> bool:
         """Introduce a name at this level; twice at one level is an error."""
         if name == TIME:
             findings.error(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.models.language.failure import Explanation, Failure
+from workbench.models.language.failure import Explanation, Misfit
 from workbench.models.language.lexical import END, NAME, STRING, UNCLOSED, Token
 from workbench.models.language.vocabulary import ITEM_WORDS
 from workbench.models.source import Span
@@ -14,7 +14,7 @@ def _at(token: Token) -> str:
     return f"line {token.line}, column {token.column}"
 
 
-def _unclosed_text(f: Failure) -> Explanation | None:
+def _unclosed_text(f: Misfit) -> Explanation | None:
     if f.token.kind != UNCLOSED:
         return None
     t = f.token
@@ -26,7 +26,7 @@ def _unclosed_text(f: Failure) -> Explanation | None:
     )
 
 
-def _missing_brace(f: Failure) -> Explanation | None:
+def _missing_brace(f: Misfit) -> Explanation | None:
     block = f.block
     if not block:
         return None
@@ -63,7 +63,7 @@ def _missing_brace(f: Failure) -> Explanation | None:
     return None
 
 
-def _unclosed_bracket(f: Failure) -> Explanation | None:
+def _unclosed_bracket(f: Misfit) -> Explanation | None:
     opener = f.opener
     if opener is None:
         return None
@@ -92,7 +92,7 @@ def _unclosed_bracket(f: Failure) -> Explanation | None:
     return None
 
 
-def _needless_bracket(f: Failure) -> Explanation | None:
+def _needless_bracket(f: Misfit) -> Explanation | None:
     opening = {")": "(", "]": "[", "}": "{"}.get(f.token.text)
     if opening is None or any(o.bracket.text == opening for o in f.open_brackets()):
         return None
@@ -103,7 +103,7 @@ def _needless_bracket(f: Failure) -> Explanation | None:
     )
 
 
-def _interval_in_parentheses(f: Failure) -> Explanation | None:
+def _interval_in_parentheses(f: Misfit) -> Explanation | None:
     if f.token.text in ("(", "{") and f.previous.text == "in" and "LSQB" in f.expected:
         return Explanation(
             "interval", "an interval stands in square brackets", "write `in [low, high]`"
@@ -118,7 +118,7 @@ _PLACES = {
 }
 
 
-def _misplaced_item(f: Failure) -> Explanation | None:
+def _misplaced_item(f: Misfit) -> Explanation | None:
     word = f.token.text
     at_item = f.keyword in ("agent", "mode") and "RBRACE" in f.expected and "READ" in f.expected
     if f.token.kind != NAME or not (at_item or "IMPORT" in f.expected):
@@ -140,7 +140,7 @@ def _misplaced_item(f: Failure) -> Explanation | None:
     return Explanation("misplaced-item", message, hint)
 
 
-def _comma_between_statements(f: Failure) -> Explanation | None:
+def _comma_between_statements(f: Misfit) -> Explanation | None:
     if f.token.text != "," or "SEMICOLON" not in f.expected:
         return None
     if f.opener is None or f.opener.bracket.text != "{":
@@ -153,7 +153,7 @@ def _comma_between_statements(f: Failure) -> Explanation | None:
     )
 
 
-def _second_condition(f: Failure) -> Explanation | None:
+def _second_condition(f: Misfit) -> Explanation | None:
     """`assume { a; b }`: unlike `inv`, the block of one condition."""
     word = f.keyword
     if word not in ("assume", "assert", "forbid") or f.previous.text != ";":
@@ -169,7 +169,7 @@ def _second_condition(f: Failure) -> Explanation | None:
     )
 
 
-def _claim_without_quotes(f: Failure) -> Explanation | None:
+def _claim_without_quotes(f: Misfit) -> Explanation | None:
     word = f.previous.text
     if word not in ("assert", "forbid") or f.token.kind != NAME or STRING not in f.expected:
         return None
@@ -180,7 +180,7 @@ def _claim_without_quotes(f: Failure) -> Explanation | None:
     )
 
 
-def _missing_type(f: Failure) -> Explanation | None:
+def _missing_type(f: Misfit) -> Explanation | None:
     t = f.token
     if t.kind != NAME:
         return None
@@ -205,7 +205,7 @@ _MANNERS = frozenset({"urgent", "unilateral", "bilateral", "crossing", "sliding"
 """How a transition or an interaction is taken: words that stand before `trans`."""
 
 
-def _manner_behind(f: Failure) -> Explanation | None:
+def _manner_behind(f: Misfit) -> Explanation | None:
     """`trans urgent from a to b`, `trans from a to b when x >= 1 urgent do { ... }`."""
     if f.token.text in _MANNERS and {"FROM", "BETWEEN"} & f.expected:
         manner = f.token
@@ -222,7 +222,7 @@ def _manner_behind(f: Failure) -> Explanation | None:
     )
 
 
-STRUCTURE_RULES: tuple[Callable[[Failure], Explanation | None], ...] = (
+STRUCTURE_RULES: tuple[Callable[[Misfit], Explanation | None], ...] = (
     _unclosed_text,
     _manner_behind,
     _missing_brace,

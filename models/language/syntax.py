@@ -28,7 +28,7 @@ class TypeName:
 
 
 @record
-class Interval:
+class WrittenInterval:
     """`[low, high]`."""
 
     low: Expression
@@ -73,7 +73,7 @@ class DeclaredName:
 
     name: Identifier
     extent: IndexRange | None
-    initial: Expression | Interval | None
+    initial: Expression | WrittenInterval | None
 
 
 @record
@@ -93,7 +93,7 @@ class ConstantDeclaration:
 
     type: TypeName
     name: Identifier
-    value: Expression | Interval
+    value: Expression | WrittenInterval
     span: Span
 
 
@@ -148,16 +148,16 @@ class SystemDeclaration:
 
 
 @record
-class Setting:
+class SettingStatement:
     """`x = e` or `x in [l, u]`, in `init` and in actions; `target` is a VARIABLE or SELECT."""
 
     target: Expression
-    value: Expression | Interval
+    value: Expression | WrittenInterval
     span: Span
 
 
 @record
-class Let:
+class LetStatement:
     """`let name = e` in an action: a name for a value computed at that point."""
 
     name: Identifier
@@ -169,13 +169,13 @@ class Let:
 class InitBlock:
     """`init { x in [0, 1]; y = 2; where x + y <= 2; }`"""
 
-    settings: tuple[Setting, ...]
+    settings: tuple[SettingStatement, ...]
     conditions: tuple[Expression, ...]
     span: Span
 
 
 @record
-class Instance:
+class InstanceDeclaration:
     """`agent f = Front(-5) [ vel := velFirst ];` or `mode m = Track(1);`, by its `keyword`;
     `replicated` for `agent car[i in 1..n] = ...`. Left names of the renaming are the
     instance's own."""
@@ -206,7 +206,7 @@ class ClaimBlock:
     name: str | None
     condition: Expression
     span: Span
-    rescue: tuple[Relation, ...] = ()
+    rescue: tuple[DynamicsLine, ...] = ()
 
 
 @record
@@ -237,7 +237,7 @@ class InteractionBlock:
     second: Identifier
     second_group: Identifier
     guard: Expression
-    actions: tuple[Setting | Let, ...]
+    actions: tuple[SettingStatement | LetStatement, ...]
     urgent: bool
     event: EventKind | None
     span: Span
@@ -269,19 +269,19 @@ class TransitionBlock:
     sources: tuple[PointReference, ...]
     target: PointReference
     guard: Expression | None
-    actions: tuple[Setting | Let, ...]
+    actions: tuple[SettingStatement | LetStatement, ...]
     urgent: bool
     event: EventKind | None
     span: Span
 
 
 @record
-class Relation:
+class DynamicsLine:
     """One line of `diff` or `alge`: `operator` is `==`, `<=`, `>=` or `in`."""
 
     variable: Identifier
     operator: str
-    value: Expression | Interval
+    value: Expression | WrittenInterval
     span: Span
 
 
@@ -289,7 +289,7 @@ class Relation:
 class Flows:
     """`diff { d(x) == e; d(y) in [l, u]; }`"""
 
-    relations: tuple[Relation, ...]
+    relations: tuple[DynamicsLine, ...]
     span: Span
 
 
@@ -297,12 +297,12 @@ class Flows:
 class Algebra:
     """`alge { y == e; }`"""
 
-    relations: tuple[Relation, ...]
+    relations: tuple[DynamicsLine, ...]
     span: Span
 
 
 @record
-class Invariant:
+class InvariantBlock:
     """`inv { p; q }`"""
 
     conditions: tuple[Expression, ...]
@@ -312,7 +312,7 @@ class Invariant:
 AgentItem: TypeAlias = (
     VariableDeclaration
     | InitBlock
-    | Instance
+    | InstanceDeclaration
     | Hide
     | ClaimBlock
     | Assume
@@ -321,12 +321,12 @@ AgentItem: TypeAlias = (
 )
 ModeItem: TypeAlias = (
     VariableDeclaration
-    | Instance
+    | InstanceDeclaration
     | Points
     | TransitionBlock
     | Flows
     | Algebra
-    | Invariant
+    | InvariantBlock
     | ClaimBlock
 )
 
@@ -339,8 +339,8 @@ class AgentDefinition:
     name: Identifier
     parameters: tuple[FormalParameter, ...]
     items: tuple[AgentItem, ...]
-    agents: tuple[Instance, ...]
-    tops: tuple[Instance, ...]
+    agents: tuple[InstanceDeclaration, ...]
+    tops: tuple[InstanceDeclaration, ...]
     span: Span
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from workbench.models.automaton import BOOL, INT, REAL, ValueType
 from workbench.models.expressions.expression import ZERO, Expression
 from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
-from workbench.models.language.findings import Findings, did_you_mean, listed
+from workbench.models.language.findings import DiagnosticLog, did_you_mean, listed
 from workbench.models.source import Span
 
 _WHOLE_IF_ARGUMENTS_ARE = frozenset(
@@ -52,7 +52,7 @@ def type_words(kind: ValueType) -> str:
 
 
 def require(
-    findings: Findings,
+    findings: DiagnosticLog,
     given: ValueType | None,
     wanted: ValueType,
     span: Span | None,
@@ -80,7 +80,7 @@ def require(
 
 
 def result_type(
-    findings: Findings,
+    findings: DiagnosticLog,
     node: Expression,
     args: tuple[Expression, ...],
     types: tuple[ValueType | None, ...],
@@ -111,7 +111,7 @@ def result_type(
 
 
 def _comparison(
-    findings: Findings,
+    findings: DiagnosticLog,
     node: Expression,
     args: tuple[Expression, ...],
     types: tuple[ValueType | None, ...],
@@ -145,7 +145,7 @@ def comparable(left: ValueType, right: ValueType) -> bool:
 
 
 def _conditional(
-    findings: Findings,
+    findings: DiagnosticLog,
     node: Expression,
     args: tuple[Expression, ...],
     types: tuple[ValueType | None, ...],
@@ -168,7 +168,7 @@ def _conditional(
     return None
 
 
-def has_value(findings: Findings, node: Expression, span: Span | None) -> bool:
+def has_value(findings: DiagnosticLog, node: Expression, span: Span | None) -> bool:
     """Whether an operation on literals has a value; if not, that is reported."""
     first, *others = node.args or (ZERO,)
     if not all(arg.is_constant for arg in others[-1:] or [first]):

@@ -44,8 +44,8 @@ from workbench.models.expressions.printing import number_text, to_text
 from workbench.models.expressions.ranges import bounds
 from workbench.models.expressions.table import Table
 from workbench.models.expressions.traversal import conjuncts, free_variables, postorder, substitute
-from workbench.models.language.unparse_actions import Refused, sequential
-from workbench.models.language.unparse_names import Names
+from workbench.models.language.unparse_actions import NotExpressible, sequential
+from workbench.models.language.unparse_names import IdentifierChoice
 from workbench.models.language.unparse_parts import (
     block,
     explicit,
@@ -66,7 +66,7 @@ def unparse(automaton: Automaton, access: Mapping[str, str] | None = None) -> st
     try:
         locations, edges = explicit(automaton)
         return "\n".join(_Writer(automaton, locations, edges, access or {}).lines()) + "\n"
-    except Refused as refused:
+    except NotExpressible as refused:
         raise ModelError(
             Diagnostic("not-representable", str(refused), hint="export as JSON instead")
         ) from None
@@ -103,15 +103,15 @@ class _Writer:
         self.loose = tuple(p for p in automaton.parameters if p.low is None or p.high is None)
         self.tables, self.externals = self._functions()
         self.names = self._choose_names()
-        self.agent = Names(taken=(TIME,)).choose(automaton.name or "Model")
-        places = Names()
+        self.agent = IdentifierChoice(taken=(TIME,)).choose(automaton.name or "Model")
+        places = IdentifierChoice()
         self.places = {location.name: places.choose(location.name) for location in locations}
-        definitions = Names(taken=(self.agent,))
+        definitions = IdentifierChoice(taken=(self.agent,))
         self.definitions = {
             name: definitions.choose(place[:1].upper() + place[1:])
             for name, place in self.places.items()
         }
-        used = Names(taken=(self.agent, *self.definitions.values()))
+        used = IdentifierChoice(taken=(self.agent, *self.definitions.values()))
         self.top = used.choose(f"{self.agent}Top")
         self.everywhere, self.local = self._claims()
 
@@ -144,12 +144,12 @@ class _Writer:
                 free.append(declared)
             else:
                 place = where[0].name
-                raise Refused(f"nothing determines {declared.name!r} in location {place!r}")
+                raise NotExpressible(f"nothing determines {declared.name!r} in location {place!r}")
         return tuple(written), tuple(free)
 
     def _choose_names(self) -> dict[str, str]:
         functions = (*(table.name for table in self.tables), *self.externals)
-        names = Names(taken=(*functions, *self._symbols()))
+        names = IdentifierChoice(taken=(*functions, *self._symbols()))
         if self.clock:
             names.keep(TIME)
         declared: tuple[Variable | Input | Parameter, ...] = (
@@ -301,7 +301,7 @@ class _Writer:
             return f"{subject} >= {self.text(chosen.low)}"
         if derivative and chosen.high is not None:
             return f"{subject} <= {self.text(chosen.high)}"
-        raise Refused(f"the constraint on {constraint.variable!r} has no bounds")
+        raise NotExpressible(f"the constraint on {constraint.variable!r} has no bounds")
 
     def _written_claims(self, claims: Iterable[_Claim]) -> Iterator[str]:
         for claim in claims:

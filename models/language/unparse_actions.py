@@ -14,10 +14,10 @@ from workbench.models.expressions.expression import Expression, variable
 from workbench.models.expressions.printing import to_text
 from workbench.models.expressions.ranges import bounds
 from workbench.models.expressions.traversal import free_variables, substitute
-from workbench.models.language.unparse_names import Names
+from workbench.models.language.unparse_names import IdentifierChoice
 
 
-class Refused(Exception):  # noqa: N818 - it is no error of ours
+class NotExpressible(Exception):  # noqa: N818 - it is no error of ours
     """The language has no words for this."""
 
 
@@ -35,7 +35,7 @@ class _Sequence:
         self.resets = resets
         self.variables = {v.name: v for v in variables}
         self.names = names
-        self.fresh = Names(taken=names.values())
+        self.fresh = IdentifierChoice(taken=names.values())
         self.reading = {old: variable(new) for old, new in names.items()}
         self.done: list[str] = []
         self.kept: set[str] = set()
@@ -78,7 +78,7 @@ class _Sequence:
         if stem in free:
             return stem
         if not free:
-            raise Refused(f"the choice of {reset.variable!r} needs a variable of its own")
+            raise NotExpressible(f"the choice of {reset.variable!r} needs a variable of its own")
         return free[0]
 
     def _keep_old(self, name: str, position: int) -> None:
@@ -105,7 +105,9 @@ class _Sequence:
         if reset.range.exact is not None:
             self.done.append(f"{target} = {self._text(reset.range.exact)};")
         elif low is None or high is None:
-            raise Refused(f"a jump leaves the new value of {reset.variable!r} without a bound")
+            raise NotExpressible(
+                f"a jump leaves the new value of {reset.variable!r} without a bound"
+            )
         else:
             self.done.append(f"{target} in [{self._text(low)}, {self._text(high)}];")
 

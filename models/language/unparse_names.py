@@ -20,7 +20,7 @@ KEYWORDS = frozenset(
 """Words with a meaning somewhere in the language; as names they would only confuse."""
 
 
-class Names:
+class IdentifierChoice:
     """Chooses identifiers; `chosen` maps every name to its identifier."""
 
     def __init__(self, taken: Iterable[str] = ()):

@@ -18,7 +18,7 @@ from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.printing import number_text
 from workbench.models.expressions.table import Table
-from workbench.models.language.unparse_names import Names
+from workbench.models.language.unparse_names import IdentifierChoice
 from workbench.models.source import Diagnostic, ModelError
 
 MAX_LOCATIONS = 20_000
@@ -83,7 +83,7 @@ def label(edge: Edge) -> list[str]:
     """The name of a transition: labels name edges and do not synchronise anything here."""
     plain = edge.name.rpartition(": ")[2]
     name = plain if plain.isidentifier() else edge.label
-    return [f"#{Names().choose(name)}"] if name else []
+    return [f"#{IdentifierChoice().choose(name)}"] if name else []
 
 
 def table_text(table: Table) -> Iterator[str]:

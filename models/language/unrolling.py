@@ -20,7 +20,7 @@ from workbench.models.expressions.traversal import (
     rebuild,
     with_arguments,
 )
-from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.scope import Binding, NameRole, Scope
 from workbench.models.record import record
 
 Typed: TypeAlias = tuple[Expression, ValueType | None]
@@ -36,7 +36,7 @@ FEW = 3
 
 def indexed(scope: Scope, index: str, number: int) -> Scope:
     """A scope in which the index has a value."""
-    return Scope(scope, {index: Binding(constant(number), INT, Role.INDEX)})
+    return Scope(scope, {index: Binding(constant(number), INT, NameRole.INDEX)})
 
 
 def cases(
@@ -90,7 +90,8 @@ class Slotted:
         if None in kinds:
             return None
         slots = {
-            slot(i): Binding(variable(slot(i)), kind, Role.VARIABLE) for i, kind in enumerate(kinds)
+            slot(i): Binding(variable(slot(i)), kind, NameRole.VARIABLE)
+            for i, kind in enumerate(kinds)
         }
         expression, kind = resolve(self.body, Scope(scope, slots))
         if kind is None:

@@ -15,12 +15,12 @@ from workbench.models.language.dead_parts import (
     check_unused_mode,
 )
 from workbench.models.language.determined import DeterminationCheck
-from workbench.models.language.findings import Findings
+from workbench.models.language.findings import DiagnosticLog
 from workbench.models.language.writers import check_writers
 from workbench.models.well_formed import without_equation
 
 
-def check_structure(agent: Agent, findings: Findings) -> None:
+def check_structure(agent: Agent, findings: DiagnosticLog) -> None:
     """The checks on the hierarchy: writers, determination, entrances, unused names."""
     determination = DeterminationCheck(findings)
     for part in _agents(agent):
@@ -42,7 +42,7 @@ def check_structure(agent: Agent, findings: Findings) -> None:
                 check_points(mode, agent.parameters, findings)
 
 
-def check_automaton(automaton: Automaton, findings: Findings) -> None:
+def check_automaton(automaton: Automaton, findings: DiagnosticLog) -> None:
     """The checks on the flat automaton: algebraic loops, the start, guards and invariants."""
     check_algebraic_loops(automaton, findings)
     for given in without_equation(automaton.components):

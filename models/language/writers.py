@@ -9,10 +9,10 @@ from __future__ import annotations
 from workbench.models.agents.families import Family, parts_of
 from workbench.models.agents.hierarchy import Access, Agent, AgentInstance, Declaration
 from workbench.models.automaton import Kind
-from workbench.models.language.findings import Findings
+from workbench.models.language.findings import DiagnosticLog
 
 
-def check_writers(agent: Agent, findings: Findings) -> None:
+def check_writers(agent: Agent, findings: DiagnosticLog) -> None:
     """Report variables of a composed agent that several parts write, or none."""
     writers: dict[str, list[tuple[AgentInstance, Declaration]]] = {}
     connected: set[str] = set()
@@ -68,7 +68,7 @@ def _set_by_events(agent: Agent) -> set[str]:
 
 
 def _two_writers(
-    name: str, found: list[tuple[AgentInstance, Declaration]], findings: Findings
+    name: str, found: list[tuple[AgentInstance, Declaration]], findings: DiagnosticLog
 ) -> None:
     (one, _), (other, declared) = found[0], found[1]
     hint = f"rename one of them: `agent {other.name} = ... [ {declared.name} := another ];`"

@@ -82,7 +82,7 @@ def _check(automaton: Automaton, property_name: str, certificate: Certificate) -
     problem = linear_problem(automaton, claim)
     proof = certificate.proof
     if isinstance(proof, ProgressProof) != (claim.kind is PropertyKind.PROGRESS):
-        return Rejected("kind", f"a {certificate.kind} certificate is for another kind of claim")
+        return Rejected("kind", f"a {certificate.kind} certificate is for another kind of property")
     if isinstance(proof, ProgressProof):
         if why := fault_of_places(automaton):
             return Rejected("model", why)

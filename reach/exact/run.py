@@ -20,7 +20,7 @@ from workbench.models.expressions.evaluation import (
 )
 from workbench.models.expressions.expression import conjunction
 from workbench.models.expressions.polynomial_flow import (
-    NotPolynomialError,
+    NotPolynomialInTimeError,
     Polynomial,
     Trajectory,
     along,
@@ -66,7 +66,7 @@ def objection(
         return "the violation is not within the horizon"
     try:
         return _broken(automaton, claim, run)
-    except (EvaluationError, NotPolynomialError) as error:
+    except (EvaluationError, NotPolynomialInTimeError) as error:
         return str(error)
 
 
@@ -97,4 +97,5 @@ def _broken(automaton: Automaton, claim: Property, run: PolynomialRun) -> str | 
     if not always(conjunction(place.invariant, automaton.assumption), trajectory, run.duration):
         return "the invariant fails on the way"
     bad = claim.bad_states(automaton.occupied(run.location))
-    return None if evaluate(bad, run.final) is True else "the last state does not break the claim"
+    broken = evaluate(bad, run.final) is True
+    return None if broken else "the last state does not break the property"

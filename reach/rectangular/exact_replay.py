@@ -268,4 +268,4 @@ def _end(automaton: Automaton, claim: Property, run: Run) -> str | None:
     last = run.stays[-1]
     bad = claim.bad_states(automaton.occupied(last.location))
     state = decoded(automaton, last.after(last.duration))
-    return None if evaluate(bad, state) is True else "the last state does not break the claim"
+    return None if evaluate(bad, state) is True else "the last state does not break the property"

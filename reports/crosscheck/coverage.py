@@ -83,7 +83,7 @@ def _edge(component: HybridAutomaton, here: str | None, there: str | None, name:
 def _warnings(automaton: Automaton, traces: Sequence[Trace]) -> list[str]:
     found = []
     if traces and all(t.outcome.ending is Ending.EMPTY_INITIAL for t in traces):
-        found.append("No run starts: the initial set seems to be empty, so every claim holds.")
+        found.append("No run starts: the initial set seems to be empty, so every property holds.")
     stuck = [
         t
         for t in traces
@@ -93,7 +93,7 @@ def _warnings(automaton: Automaton, traces: Sequence[Trace]) -> list[str]:
         found.append(
             f"{len(stuck)} of {len(traces)} runs end before the time given, because no "
             "behaviour goes on. What a real system would do then is not part of the model, "
-            f"and no claim speaks about it. The first: {stuck[0].outcome.sentence}"
+            f"and no property speaks about it. The first: {stuck[0].outcome.sentence}"
         )
     seen = {s.location for t in traces for s in t.segments}
     untested = [

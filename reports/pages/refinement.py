@@ -102,7 +102,7 @@ def _tree_section(compared: Comparison) -> Markup:
         "Proof tree",
         tag("div", tag("ul", _node(compared.tree), class_="tree"), class_="panel scroll"),
         consequences if compared.consequences else None,
-        note="Each claim follows from those below it by the rule that it names; the leaves are "
+        note="Each statement follows from those below it by the rule that it names; the leaves are "
         "simulations, each with a certificate that the trusted checker accepted.",
     )
 

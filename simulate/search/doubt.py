@@ -12,11 +12,11 @@ from workbench.models.record import record
 class Cause(StrEnum):
     """What kind of doubt there is; the words follow "a run" or "runs"."""
 
-    MARGIN = "violated the claim by no more than the error of the computation"
-    EXACT = "violated the claim by an equality of numbers that has no margin"
-    UNCLEAR = "violated the claim by a way that the smallest error may have opened"
-    OTHER_METHOD = "violated the claim, but not when repeated at a tight tolerance"
-    NO_RUN = "violated the claim, but could not be shown to be a run of the model"
+    MARGIN = "violated the property by no more than the error of the computation"
+    EXACT = "violated the property by an equality of numbers that has no margin"
+    UNCLEAR = "violated the property by a way that the smallest error may have opened"
+    OTHER_METHOD = "violated the property, but not when repeated at a tight tolerance"
+    NO_RUN = "violated the property, but could not be shown to be a run of the model"
 
 
 @record

@@ -262,7 +262,7 @@ def test_an_equality_without_a_margin_is_named(workbench: Callable, choices: Pat
     choices.write_text(whole)
     result = workbench("falsify", choices, "-p", "not five", "--budget", 400)
     assert result.code == 5
-    assert "violated the claim by an equality of numbers that has no margin" in result.out
+    assert "violated the property by an equality of numbers that has no margin" in result.out
 
 
 TOUCH = """

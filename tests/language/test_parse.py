@@ -39,7 +39,7 @@ def only_item(text: str) -> object:
 
 def expression(text: str) -> Expression:
     item = only_item("mode M() { inv { " + text + " } }")
-    assert isinstance(item, syntax.Invariant)
+    assert isinstance(item, syntax.InvariantBlock)
     return item.conditions[0]
 
 
@@ -75,7 +75,7 @@ def test_every_construct_has_its_node() -> None:
     assert kinds == {
         "ImportDeclaration", "ExternDeclaration", "ConstantDeclaration", "TableDeclaration",
         "SystemDeclaration", "ModeDefinition", "AgentDefinition", "Points", "VariableDeclaration",
-        "Instance", "Flows", "Algebra", "Invariant", "TransitionBlock", "ClaimBlock", "InitBlock",
+        "InstanceDeclaration", "Flows", "Algebra", "InvariantBlock", "TransitionBlock", "ClaimBlock", "InitBlock",
         "Hide", "Assume", "Predicates", "InteractionBlock",
     }  # fmt: skip
     assert [(c.line, c.end_line) for c in source.comments] == [(1, 2), (12, 12), (23, 23)]
@@ -87,7 +87,7 @@ def test_declarations() -> None:
     assert (item.access, item.kind, item.type.name) == (Access.WRITE, Kind.ANALOG, "real")
     x, y = item.names
     assert x.initial == constant(1)
-    assert isinstance(y.initial, syntax.Interval)
+    assert isinstance(y.initial, syntax.WrittenInterval)
     assert y.initial.high == constant(2)
     item = only_item("agent A() { local enum { on, off } s; }")
     assert isinstance(item, syntax.VariableDeclaration)
@@ -106,11 +106,11 @@ def test_a_transition_and_its_actions() -> None:
     ]  # fmt: skip
     assert (item.target.first, item.target.second) == ("init", None)
     let, setting, ranged = item.actions
-    assert isinstance(let, syntax.Let)
-    assert isinstance(setting, syntax.Setting)
-    assert isinstance(ranged, syntax.Setting)
+    assert isinstance(let, syntax.LetStatement)
+    assert isinstance(setting, syntax.SettingStatement)
+    assert isinstance(ranged, syntax.SettingStatement)
     assert setting.value == variable("h") / 2
-    assert isinstance(ranged.value, syntax.Interval)
+    assert isinstance(ranged.value, syntax.WrittenInterval)
 
 
 def test_tables_in_one_and_two_dimensions() -> None:

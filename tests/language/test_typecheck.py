@@ -6,10 +6,10 @@ import pytest
 from charon_texts import atomic, codes, diagnostics
 
 from workbench.models.automaton import BOOL, INT, REAL, ValueType, enumeration
-from workbench.models.language.findings import Findings
+from workbench.models.language.findings import DiagnosticLog
 from workbench.models.language.parse import parse_source
 from workbench.models.language.resolve import Resolver
-from workbench.models.language.scope import Binding, Role, Scope
+from workbench.models.language.scope import Binding, NameRole, Scope
 from workbench.models.language.syntax import ConstantDeclaration
 from workbench.models.language.typecheck import fits, symbol_type
 
@@ -23,10 +23,10 @@ def type_of(text: str) -> tuple[ValueType | None, list[str]]:
 
     (declaration,) = parse_source(f"const real q = {text};", "t").definitions
     assert isinstance(declaration, ConstantDeclaration)
-    findings = Findings()
+    findings = DiagnosticLog()
     scope = Scope(symbols={"red", "green", "up"})
     for name, kind in NAMES.items():
-        scope.names[name] = Binding(variable(name), kind, Role.VARIABLE)
+        scope.names[name] = Binding(variable(name), kind, NameRole.VARIABLE)
     _, kind_found = Resolver(findings).resolve(declaration.value, scope)  # type: ignore[arg-type]
     return kind_found, [d.code for d in findings._sorted()]
 

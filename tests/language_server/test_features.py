@@ -411,7 +411,7 @@ async def test_simulate_and_report_write_files(editor: Editor) -> None:
 async def test_a_command_about_what_is_not_there_is_refused(editor: Editor) -> None:
     text = editor.open(TANK)
     request = {"uri": text.uri, "place": [1, 1]}
-    with pytest.raises(Exception, match="no claim at this place"):
+    with pytest.raises(Exception, match="no property at this place"):
         await run(editor, types.Command("verify", "charon.verify", arguments=[request]))
 
 

@@ -17,7 +17,11 @@ from workbench.models.agents.hierarchy import Agent, ControlPoint, Mode
 from workbench.models.agents.semantics import ModeSemantics, State
 from workbench.models.automaton import INT, Kind
 from workbench.models.expressions.evaluation import holds
-from workbench.models.expressions.polynomial_flow import NotPolynomialError, always, polynomial
+from workbench.models.expressions.polynomial_flow import (
+    NotPolynomialInTimeError,
+    always,
+    polynomial,
+)
 
 TRACK = atomic("Track")
 
@@ -213,7 +217,7 @@ def test_a_condition_that_fails_at_one_irrational_instant_only() -> None:
     assert always(expr("x^2 < 2 || x^2 >= 2"), flow, Fraction(2))
     assert not always(expr("x^2 < 2 || x^2 > 2"), flow, Fraction(2))
     assert always(expr("x*x == x^2"), flow, Fraction(100))
-    with pytest.raises(NotPolynomialError):
+    with pytest.raises(NotPolynomialInTimeError):
         always(expr("sin(x) >= 0"), flow, Fraction(1))
 
 

@@ -178,7 +178,7 @@ class Jobs:
         claims = document.asked().claims
         claim = next((c for c in claims if (c.span.line, c.span.column) == (line, column)), None)
         if claim is None:
-            raise JsonRpcInvalidParams("there is no claim at this place any more")
+            raise JsonRpcInvalidParams("there is no property at this place any more")
         place = [document.name, line, column]
         kind, _, owner = claim.owner.partition(" ")
         wanted = {"place": place, "owner": owner if kind == "agent" else None}

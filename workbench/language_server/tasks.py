@@ -84,7 +84,7 @@ def _claimed(request: Request) -> tuple[Model, tuple[str, ...]]:
             return model, names
     if refusal is not None:
         raise refusal
-    raise ValueError("this claim is no part of the model: no agent that is used makes it")
+    raise ValueError("this property is no part of the model: no agent that is used makes it")
 
 
 def _verify(request: Request, tell: Tell) -> Any:

@@ -219,7 +219,7 @@ _BLOCKS = {
     syntax.InitBlock: "init",
     syntax.Flows: "flow",
     syntax.Algebra: "equation",
-    syntax.Invariant: "invariant",
+    syntax.InvariantBlock: "invariant",
     syntax.Assume: "assume",
     syntax.Predicates: "predicate",
 }
@@ -267,7 +267,9 @@ def _definition_node(sources: Sources, definition: Definition) -> Node:
     )
 
 
-def _instance_node(sources: Sources, text: SourceText, instance: syntax.Instance) -> Node:
+def _instance_node(
+    sources: Sources, text: SourceText, instance: syntax.InstanceDeclaration
+) -> Node:
     name, definition = instance.name.name, sources.of(instance)
     start, end = text.region(instance.name.span)[0], text.region(instance.definition.span)[1]
     title = written(text, (start, text.region(instance.definition.span)[0]))
@@ -328,7 +330,7 @@ def _inside_agent(
     nodes: list[Node] = []
     known: set[str] = set()
     for item in agent.items:
-        if isinstance(item, syntax.Instance):
+        if isinstance(item, syntax.InstanceDeclaration):
             nodes.append(_instance_node(sources, text, item))
         elif isinstance(item, syntax.VariableDeclaration):
             for declared in item.names:
@@ -365,7 +367,9 @@ class Shared:
     span: Span | None
 
 
-def shared_by(sources: Sources, text: SourceText, instance: syntax.Instance) -> Iterator[Shared]:
+def shared_by(
+    sources: Sources, text: SourceText, instance: syntax.InstanceDeclaration
+) -> Iterator[Shared]:
     """The variables that an instance shares with what is around it, which need not exist."""
     definition = sources.of(instance)
     said = {left.name: (left, right) for left, right in instance.renaming}
@@ -384,7 +388,7 @@ def shared_by(sources: Sources, text: SourceText, instance: syntax.Instance) -> 
 
 
 def _shares(
-    sources: Sources, text: SourceText, instance: syntax.Instance, known: set[str]
+    sources: Sources, text: SourceText, instance: syntax.InstanceDeclaration, known: set[str]
 ) -> Iterator[Edge]:
     part = f"{instance.keyword}:{instance.name.name}"
     for shared in shared_by(sources, text, instance):
@@ -414,7 +418,7 @@ def _inside_mode(
     entries: list[Node] = []
     exits: list[Node] = []
     for item in mode.items:
-        if isinstance(item, syntax.Instance) and item.keyword == "mode":
+        if isinstance(item, syntax.InstanceDeclaration) and item.keyword == "mode":
             nodes.append(_instance_node(sources, text, item))
         elif isinstance(item, syntax.Points):
             kind = "entry" if item.is_entry else "exit"
@@ -425,7 +429,7 @@ def _inside_mode(
     nodes = [nodes[0], *entries, *nodes[1:], *exits]
     known = {n.reference: n.id for n in reversed(nodes)}
     drawn = set(known.values())
-    is_leaf = not any(isinstance(item, syntax.Instance) for item in mode.items)
+    is_leaf = not any(isinstance(item, syntax.InstanceDeclaration) for item in mode.items)
     edges: list[Edge] = []
     for transition in transitions(mode):
         span = text.place(transition.span)

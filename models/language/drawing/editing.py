@@ -128,7 +128,7 @@ def _node(shown: Diagram, identity: str) -> Node:
     return node
 
 
-def _instance(sheet: Worksheet, definition: Definition, node: Node) -> syntax.Instance:
+def _instance(sheet: Worksheet, definition: Definition, node: Node) -> syntax.InstanceDeclaration:
     place = sheet.text(definition).place
     return next(i for i in instances(definition) if place(i.span) == node.span)
 
@@ -194,7 +194,7 @@ def _add_part(
     else:
         _may_hold(sheet, here, inner)
         _enough(sheet, inner, values)
-    sheet.add(here, syntax.Instance, f"{sort} {name} = {definition}({values});")
+    sheet.add(here, syntax.InstanceDeclaration, f"{sort} {name} = {definition}({values});")
 
 
 def _may_have(sheet: Worksheet, here: Definition, sort: str) -> None:
@@ -337,13 +337,13 @@ def _(edit: visual.SetArguments, sheet: Worksheet) -> None:
     sheet.change(here, instance, region, values)
 
 
-def _instance_of(sheet: Worksheet, here: Definition, node: Node) -> syntax.Instance:
+def _instance_of(sheet: Worksheet, here: Definition, node: Node) -> syntax.InstanceDeclaration:
     if node.kind not in ("agent", "mode"):
         raise refusal("no-such-part", f"`{node.title}` is no part", node.span)
     return _instance(sheet, here, node)
 
 
-def _arguments_region(text: SourceText, instance: syntax.Instance) -> Region:
+def _arguments_region(text: SourceText, instance: syntax.InstanceDeclaration) -> Region:
     """What stands between the parentheses of an instance."""
     words = text.tokens((text.region(instance.definition.span)[1], text.region(instance.span)[1]))
     depth = 0
@@ -586,7 +586,7 @@ def _listed_away(regions: Sequence[Region], gone: set[int]) -> list[Region]:
 
 @_do.register
 def _(edit: visual.SetInvariant, sheet: Worksheet) -> None:
-    _set_blocks(sheet, edit.path, "mode", syntax.Invariant, "inv", edit.text)
+    _set_blocks(sheet, edit.path, "mode", syntax.InvariantBlock, "inv", edit.text)
 
 
 @_do.register
@@ -738,7 +738,7 @@ def _may_share(
 
 
 def _brackets(
-    text: SourceText, instance: syntax.Instance
+    text: SourceText, instance: syntax.InstanceDeclaration
 ) -> list[tuple[list[Region], list[Region], Region]]:
     """The renamings of an instance: the places left and right of each `:=`, and of the brackets."""
     start = _arguments_region(text, instance)[1] + 1
@@ -761,7 +761,9 @@ def _brackets(
     return found
 
 
-def _cut_renaming(sheet: Worksheet, here: Definition, instance: syntax.Instance, own: str) -> None:
+def _cut_renaming(
+    sheet: Worksheet, here: Definition, instance: syntax.InstanceDeclaration, own: str
+) -> None:
     text = sheet.text(here)
     for left, right, (start, end) in _brackets(text, instance):
         names = [text.text[a:b] for a, b in left]
@@ -819,7 +821,7 @@ def _(edit: visual.Delete, sheet: Worksheet) -> None:
 
 
 def _delete_part(
-    sheet: Worksheet, here: Definition, instance: syntax.Instance, with_definition: bool
+    sheet: Worksheet, here: Definition, instance: syntax.InstanceDeclaration, with_definition: bool
 ) -> None:
     name = instance.name.name
     if isinstance(here, syntax.AgentDefinition):
@@ -941,7 +943,7 @@ def _names_no_value(text: SourceText, item: Item, region: Region) -> bool:
     """Whether a word in an item is a name of something else: of a part or a point."""
     if isinstance(item, syntax.Points):
         return True
-    if isinstance(item, syntax.Instance):
+    if isinstance(item, syntax.InstanceDeclaration):
         return region in (text.region(item.name.span), text.region(item.definition.span))
     if isinstance(item, syntax.TransitionBlock):
         return region[1] <= after_target(text, item)[0]

@@ -75,7 +75,7 @@ def statements(text: str, keyword: str) -> list[str]:
 def arguments(text: str) -> str:
     """The arguments of a part on one line, without parentheses around them."""
     item = _only_item(text, "arguments")
-    if not isinstance(item, syntax.Instance) or item.renaming:
+    if not isinstance(item, syntax.InstanceDeclaration) or item.renaming:
         raise _misfit(text, "arguments", "values with commas between them")
     return _row(text)
 

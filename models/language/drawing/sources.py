@@ -21,7 +21,7 @@ from workbench.models.language.syntax import (
     AgentDefinition,
     ConstantDeclaration,
     ExternDeclaration,
-    Instance,
+    InstanceDeclaration,
     ModeDefinition,
     SystemDeclaration,
     TableDeclaration,
@@ -149,23 +149,25 @@ class Sources:
         """The text that something is declared in, for the spans of that."""
         return self._texts[id(declared)]
 
-    def of(self, instance: Instance) -> Definition | None:
+    def of(self, instance: InstanceDeclaration) -> Definition | None:
         """What an instance is one of."""
         if instance.keyword == "agent":
             return self.agents.get(instance.definition.name)
         return self.modes.get(instance.definition.name)
 
     @cached_property
-    def uses(self) -> dict[tuple[str, str], list[tuple[Definition, Instance]]]:
+    def uses(self) -> dict[tuple[str, str], list[tuple[Definition, InstanceDeclaration]]]:
         """The instances of each definition, with what they stand in, by the keyword and name of
         the definition."""
-        found: dict[tuple[str, str], list[tuple[Definition, Instance]]] = defaultdict(list)
+        found: dict[tuple[str, str], list[tuple[Definition, InstanceDeclaration]]] = defaultdict(
+            list
+        )
         for around in self.definitions():
             for instance in instances(around):
                 found[instance.keyword, instance.definition.name].append((around, instance))
         return found
 
-    def uses_of(self, definition: Definition) -> list[tuple[Definition, Instance]]:
+    def uses_of(self, definition: Definition) -> list[tuple[Definition, InstanceDeclaration]]:
         """The instances of a definition, with what they stand in."""
         return self.uses.get((keyword(definition), definition.name.name), [])
 
@@ -269,9 +271,9 @@ def keyword(definition: Definition) -> str:
     return "agent" if isinstance(definition, AgentDefinition) else "mode"
 
 
-def instances(definition: Definition) -> list[Instance]:
+def instances(definition: Definition) -> list[InstanceDeclaration]:
     """The parts of a definition, in the order of the text."""
-    return [item for item in definition.items if isinstance(item, Instance)]
+    return [item for item in definition.items if isinstance(item, InstanceDeclaration)]
 
 
 @record

@@ -26,8 +26,8 @@ Item: TypeAlias = syntax.AgentItem | syntax.ModeItem
 _ORDER: tuple[tuple[type, ...], ...] = (
     (syntax.Points,),
     (syntax.VariableDeclaration,),
-    (syntax.InitBlock, syntax.Flows, syntax.Algebra, syntax.Invariant),
-    (syntax.Instance,),
+    (syntax.InitBlock, syntax.Flows, syntax.Algebra, syntax.InvariantBlock),
+    (syntax.InstanceDeclaration,),
     (syntax.TransitionBlock, syntax.InteractionBlock),
     (syntax.Hide, syntax.Assume, syntax.Predicates, syntax.ClaimBlock),
 )

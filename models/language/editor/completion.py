@@ -220,7 +220,7 @@ def _entered(project: Project, owner: str, name: str, groups: Mapping[str, str])
     """The definition of a part of a definition, or of a partner of an interaction."""
     part = project.find(Symbol(PART, owner, groups.get(name, name)))
     node = part.declaration.node if part is not None else None
-    if isinstance(node, syntax.Instance):
+    if isinstance(node, syntax.InstanceDeclaration):
         return f"{node.keyword} {node.definition.name}"
     return "?"
 

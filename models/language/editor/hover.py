@@ -97,7 +97,9 @@ def comment(found: Found) -> str:
         name = re.escape(found.declaration.symbol.name)
         said = re.search(rf"(?:^|[;,.(]\s*|\s){name}:\s*([^;]+)", " ".join(_head(found)))
         return said[1].strip().rstrip(".") if said else ""
-    return "\n".join(above) if not isinstance(node, syntax.Instance | syntax.Points) else ""
+    return (
+        "\n".join(above) if not isinstance(node, syntax.InstanceDeclaration | syntax.Points) else ""
+    )
 
 
 def _head(found: Found) -> list[str]:
@@ -212,7 +214,7 @@ def _first_values(
         if isinstance(item, syntax.InitBlock):
             for setting in item.settings:
                 if _named(setting.target) == name:
-                    is_range = isinstance(setting.value, syntax.Interval)
+                    is_range = isinstance(setting.value, syntax.WrittenInterval)
                     sign = "in" if is_range else "="
                     yield f"first `{value_text(setting.target)} {sign} {value_text(setting.value)}`"
 

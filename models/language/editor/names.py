@@ -35,11 +35,11 @@ Node: TypeAlias = (
     syntax.TopLevel
     | syntax.FormalParameter
     | tuple[syntax.VariableDeclaration, syntax.DeclaredName]
-    | syntax.Instance
+    | syntax.InstanceDeclaration
     | syntax.Points
     | syntax.InteractionBlock
     | syntax.IndexRange
-    | syntax.Let
+    | syntax.LetStatement
     | None
 )
 
@@ -90,7 +90,11 @@ class Names:
 
 def _leads_to(node: Node) -> str:
     """The definition of an instance."""
-    return f"{node.keyword} {node.definition.name}" if isinstance(node, syntax.Instance) else ""
+    return (
+        f"{node.keyword} {node.definition.name}"
+        if isinstance(node, syntax.InstanceDeclaration)
+        else ""
+    )
 
 
 @record
@@ -166,7 +170,7 @@ class _Collector:
                     self.declare(
                         VALUE, owner, declared.name, "variable", item.span, (item, declared)
                     )
-            case syntax.Instance():
+            case syntax.InstanceDeclaration():
                 self.instance(item, owner)
             case syntax.Points():
                 sort = "entry" if item.is_entry else "exit"
@@ -190,7 +194,7 @@ class _Collector:
                 for name in item.names:
                     self.mention(name, VALUE, owner)
 
-    def instance(self, item: syntax.Instance, owner: str) -> None:
+    def instance(self, item: syntax.InstanceDeclaration, owner: str) -> None:
         self.declare(PART, owner, item.name, f"{item.keyword} instance", item.span, item)
         self.mention(item.definition, item.keyword, "")
         inner = f"{item.keyword} {item.definition.name}"
@@ -209,9 +213,11 @@ class _Collector:
             self.mention(group, PART, owner)
         self.actions(item.actions, item.span)
 
-    def actions(self, actions: tuple[syntax.Setting | syntax.Let, ...], scope: Span) -> None:
+    def actions(
+        self, actions: tuple[syntax.SettingStatement | syntax.LetStatement, ...], scope: Span
+    ) -> None:
         for action in actions:
-            if isinstance(action, syntax.Let):
+            if isinstance(action, syntax.LetStatement):
                 self.local(action.name, "let", scope, action)
             elif action.target.span is not None:
                 self.writes[starts(action.target.span)] = "do"

@@ -82,7 +82,7 @@ def _definition(d: syntax.TopLevel) -> Iterator[OutlineItem]:
 
 def _part(item: syntax.AgentItem | syntax.ModeItem) -> Iterator[OutlineItem]:
     match item:
-        case syntax.Instance():
+        case syntax.InstanceDeclaration():
             sort = f"{item.keyword} instance"
             detail = item.definition.name
             yield OutlineItem(item.name.name, sort, detail, item.span, item.name.span)

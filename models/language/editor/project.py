@@ -99,7 +99,7 @@ class Project:
         owner = mention.owner
         for link in mention.chain:
             part = self.find(Symbol(PART, owner, link))
-            if part is None or not isinstance(part.declaration.node, syntax.Instance):
+            if part is None or not isinstance(part.declaration.node, syntax.InstanceDeclaration):
                 return None
             instance = part.declaration.node
             owner = f"{instance.keyword} {instance.definition.name}"

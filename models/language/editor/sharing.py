@@ -19,7 +19,7 @@ class Part:
     around: str
     inside: str
     renamed: frozenset[str]
-    instance: syntax.Instance
+    instance: syntax.InstanceDeclaration
     found: Found
 
 
@@ -28,7 +28,7 @@ def parts(project: Project) -> Iterator[Part]:
     for symbol, known in project.declarations.items():
         for found in known:
             node = found.declaration.node
-            if isinstance(node, syntax.Instance):
+            if isinstance(node, syntax.InstanceDeclaration):
                 inside = f"{node.keyword} {node.definition.name}"
                 names = frozenset(own.name for own, _ in node.renaming)
                 yield Part(symbol.owner, inside, names, node, found)

@@ -9,7 +9,7 @@ from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.printing import to_text
 from workbench.models.language import syntax
 from workbench.models.language.editor.names import Declaration
-from workbench.models.language.syntax import Interval, TypeName
+from workbench.models.language.syntax import TypeName, WrittenInterval
 
 _ABOUT = {
     "abs": "the distance from zero",
@@ -44,18 +44,22 @@ def type_text(name: TypeName) -> str:
     return f"{name.name} {{ {', '.join(name.values)} }}" if name.values else name.name
 
 
-def value_text(value: Expression | Interval) -> str:
+def value_text(value: Expression | WrittenInterval) -> str:
     """A value or an interval as it is written."""
-    if isinstance(value, Interval):
+    if isinstance(value, WrittenInterval):
         return f"[{to_text(value.low)}, {to_text(value.high)}]"
     return to_text(value)
 
 
-def given_text(value: Expression | Interval | None) -> str:
+def given_text(value: Expression | WrittenInterval | None) -> str:
     """What a name is given where it is introduced: ` = 2`, ` in [0, 1]` or nothing."""
     if value is None:
         return ""
-    return f" in {value_text(value)}" if isinstance(value, Interval) else f" = {value_text(value)}"
+    return (
+        f" in {value_text(value)}"
+        if isinstance(value, WrittenInterval)
+        else f" = {value_text(value)}"
+    )
 
 
 def parameter_text(parameter: syntax.FormalParameter) -> str:
@@ -86,13 +90,13 @@ def declared_as(declaration: Declaration) -> str:
         case syntax.ExternDeclaration():
             arguments = ", ".join(map(type_text, node.arguments))
             return f"extern {type_text(node.type)} {name}({arguments})"
-        case syntax.Instance() if declaration.sort != "index":
+        case syntax.InstanceDeclaration() if declaration.sort != "index":
             over = node.replicated
             index = f"[{_range_text(over)}]" if over else ""
             return f"{node.keyword} {name}{index} = {_call_text(node)}"
         case syntax.IndexRange():
             return _range_text(node)
-        case syntax.Let():
+        case syntax.LetStatement():
             return f"let {name} = {to_text(node.value)}"
     return f"{declaration.sort} {name}"
 
@@ -101,5 +105,5 @@ def _range_text(over: syntax.IndexRange) -> str:
     return f"{over.index} in {to_text(over.low)}..{to_text(over.high)}"
 
 
-def _call_text(instance: syntax.Instance) -> str:
+def _call_text(instance: syntax.InstanceDeclaration) -> str:
     return f"{instance.definition.name}({', '.join(map(to_text, instance.arguments))})"
