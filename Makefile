@@ -13,9 +13,10 @@ WORKERS ?= 2
 export PYTHONDONTWRITEBYTECODE :=
 
 FOLDER ?= out/project
+TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help venv serve vscode demo test test-all bench lint clean
+.PHONY: help venv serve vscode demo test test-all coverage mutants bench lint clean
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -46,6 +47,11 @@ test: lint ## lint and the quick tests
 
 test-all: lint ## lint and every test, the slow ones included
 	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -n $(WORKERS)
+
+coverage: $(INSTALLED) ## what the quick tests reach; a page in out/coverage/html
+	@mkdir -p out/coverage
+	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -n $(WORKERS) -m "not slow" $(TESTS) \
+	  --cov --cov-report=term --cov-report=html
 
 bench: $(INSTALLED) ## measure beside other tools; prints tables, writes docs/benchmarks*.md
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
