@@ -7,13 +7,13 @@ the checker rightly accepts; if it does not, one of the two is wrong, and nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from workbench.models.kernel.document import document, refusal
-from workbench.models.lowering.polyhedral import CHECKER, NotLoweredError, lowered
-from workbench.models.proof.polyhedral import Evidence, Region
+from workbench.models.lowering import polyhedral
+from workbench.models.lowering.normal_form import NotLoweredError
+from workbench.models.proof.certificate import PolyhedralProof, Proof
 from workbench.models.proof.problem import LinearProblem
 
 
@@ -45,12 +45,10 @@ class DisagreementError(Exception):
     """The kernel refuses what the checker accepts; the message is the kernel's."""
 
 
-def polyhedral_basis(
-    problem: LinearProblem, regions: Sequence[Region], evidence: Sequence[Evidence]
-) -> Basis:
-    """Whose word a polyhedral proof rests on that the checker accepts."""
+def basis(problem: LinearProblem, proof: Proof) -> Basis:
+    """Whose word a proof rests on that the checker accepts."""
     try:
-        content = polyhedral_document(problem, regions, evidence)
+        content = kernel_document(problem, proof)
     except NotLoweredError as error:
         return Basis(False, str(error))
     why = refusal(content)
@@ -59,9 +57,10 @@ def polyhedral_basis(
     return BY_KERNEL
 
 
-def polyhedral_document(
-    problem: LinearProblem, regions: Sequence[Region], evidence: Sequence[Evidence]
-) -> dict[str, Any]:
-    """The problem and the evidence as the kernel takes them."""
-    form, found = lowered(problem, regions, evidence)
-    return document(CHECKER, form.data, found)
+def kernel_document(problem: LinearProblem, proof: Proof) -> dict[str, Any]:
+    """The problem and a proof that the checker accepts, as the kernel takes them; for kinds of
+    proofs that it does not know `NotLoweredError` says why."""
+    if isinstance(proof, PolyhedralProof):
+        form, found = polyhedral.lowered(problem, proof.regions, proof.evidence)
+        return document(polyhedral.CHECKER, form.data, found)
+    raise NotLoweredError(BY_CHECKER.missing)

@@ -30,6 +30,10 @@ Data: TypeAlias = Any
 """Plain data as the kernel's decoder takes it."""
 
 
+class NotLoweredError(Exception):
+    """The kernel takes no such certificate; the message says why."""
+
+
 class NormalForm:
     """A problem in numbers: the locations that somebody speaks about, then the forbidden ones."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from workbench.models.kernel.decode import MAX_DEPTH
-from workbench.models.lowering.normal_form import Data, NormalForm, dense, number
+from workbench.models.lowering.normal_form import Data, NormalForm, NotLoweredError, dense, number
 from workbench.models.proof.farkas import Multipliers
 from workbench.models.proof.linear import Form
 from workbench.models.proof.polyhedral import (
@@ -32,10 +32,6 @@ from workbench.models.proof.polyhedral import (
 from workbench.models.proof.problem import LinearProblem
 
 CHECKER = "check_polyhedral"
-
-
-class NotLoweredError(Exception):
-    """The kernel takes no such certificate; the message says why."""
 
 
 def lowered(

@@ -20,7 +20,7 @@ from workbench.models.lowering.basis import (
     BY_CHECKER,
     Basis,
     DisagreementError,
-    polyhedral_basis,
+    basis,
 )
 from workbench.models.proof import flowpipe, polyhedral, quadratic_function
 from workbench.models.proof.certificate import Certificate, PolyhedralProof
@@ -108,10 +108,10 @@ def _polyhedral(problem: LinearProblem, proof: PolyhedralProof) -> Judgement:
     if isinstance(found, Rejected):
         return found
     try:
-        basis = polyhedral_basis(problem, proof.regions, proof.evidence)
+        found_by = basis(problem, proof)
     except DisagreementError as error:
         return Rejected("kernel", f"the kernel does not accept what the checker accepts: {error}")
-    return replace(found, basis=basis)
+    return replace(found, basis=found_by)
 
 
 def _flowpipe(problem: LinearProblem, proof: FlowpipeProof) -> Judgement:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.polyhedral_proofs import PROOFS, kernel_document
+from tests.support.polyhedral_proofs import PROOFS, document
 from tests.support.spoiled_documents import places
 from workbench.models.kernel.decode import MAX_DEPTH, MAX_DIGITS, TYPES, DecodeError, decoded
 from workbench.models.kernel.document import refusal
@@ -45,10 +45,10 @@ def encoded(kind: Any, value: Any) -> Any:
 
 @pytest.mark.parametrize("name", PROOFS)
 def test_what_is_decoded_is_what_was_said(name: str) -> None:
-    document = kernel_document(name)
+    found = document(name)
     for kind, part in (("automaton", "problem"), ("polyhedral_certificate", "evidence")):
-        assert encoded(kind, decoded(kind, document[part])) == document[part]
-    assert refusal(json.loads(json.dumps(document))) is None
+        assert encoded(kind, decoded(kind, found[part])) == found[part]
+    assert refusal(json.loads(json.dumps(found))) is None
 
 
 @given(st.lists(NUMBERS), st.lists(NUMBERS), st.booleans())
@@ -112,13 +112,13 @@ def test_splits_are_not_nested_without_end() -> None:
 def test_the_kernel_can_follow_the_deepest_splits() -> None:
     """The kernel recurses on the first case of a split, and goes round a loop for the second."""
     for left in (True, False):
-        document = copy.deepcopy(kernel_document("inputs"))
-        starts: Any = document["evidence"][0]  # type: ignore[index]
+        found = copy.deepcopy(document("inputs"))
+        starts: Any = found["evidence"][0]  # type: ignore[index]
         leaf = starts[0][0]
         for _ in range(MAX_DEPTH):
             cases = (starts[0][0], leaf) if left else (leaf, starts[0][0])
             starts[0][0] = ["Split", ["0", ["1"]], False, *cases]
-        assert refusal(document) is None
+        assert refusal(found) is None
 
 
 def test_the_longest_numbers() -> None:
@@ -129,10 +129,10 @@ def test_the_longest_numbers() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_one_value_of_another_type_is_refused_wherever_it_is(seed: int) -> None:
     draw = random.Random(seed)
-    document = copy.deepcopy(kernel_document(draw.choice(list(PROOFS))))
-    holder, at = draw.choice(list(places(document[draw.choice(("problem", "evidence"))])))
+    found = copy.deepcopy(document(draw.choice(list(PROOFS))))
+    holder, at = draw.choice(list(places(found[draw.choice(("problem", "evidence"))])))
     holder[at] = draw.choice([None, 1.5, {}, "one", float("nan"), 3])
-    why = refusal(document)
+    why = refusal(found)
     assert why is not None and "expected" in why
 
 
@@ -149,7 +149,7 @@ def test_one_value_of_another_type_is_refused_wherever_it_is(seed: int) -> None:
     ids=repr,
 )
 def test_a_document_of_another_kind_is_refused(change: dict[str, Any]) -> None:
-    assert refusal({**kernel_document("inputs"), **change}) is not None
+    assert refusal({**document("inputs"), **change}) is not None
 
 
 def test_no_document_at_all_is_refused() -> None:

@@ -22,7 +22,7 @@ from workbench.models.automaton import (
     Variable,
 )
 from workbench.models.expressions.expression import Expression, conjunction, constant, variable
-from workbench.models.lowering.basis import polyhedral_document
+from workbench.models.lowering.basis import kernel_document
 from workbench.models.proof.certificate import PolyhedralProof
 from workbench.models.proof.linear import Form
 from workbench.models.proof.polyhedral import Region
@@ -154,8 +154,8 @@ def proof(name: str) -> tuple[HybridAutomaton, PolyhedralProof]:
 
 
 @cache
-def kernel_document(name: str) -> dict[str, object]:
+def document(name: str) -> dict[str, object]:
     """The same, as the kernel takes it."""
     model, found = proof(name)
     problem = linear_problem(model, model.properties[0])
-    return polyhedral_document(problem, found.regions, found.evidence)
+    return kernel_document(problem, found)
