@@ -1,4 +1,4 @@
-"""A document for the kernel as a Coq file that ends with the theorem: the problem is safe.
+"""A document for the kernel as a Coq file that ends with the theorem about its problem.
 
 The file stands alone: it holds the theory, one module a file, then the problem and its evidence as
 literals. Coq compiles the theory with its proofs, runs the checker and so proves the theorem. What
@@ -14,17 +14,24 @@ from typing import Any
 from workbench.models.kernel.decode import TYPES
 from workbench.models.kernel.theory_files import REQUIRE, required, text
 
-THEOREMS: Mapping[str, tuple[str, str]] = {
-    "check_polyhedral": ("PolyhedralSound", "polyhedral_sound")
+THEOREMS: Mapping[str, tuple[str, str, str]] = {
+    "check_polyhedral": ("PolyhedralSound", "polyhedral_sound", "safe model"),
+    "check_quadratic": ("QuadraticSound", "quadratic_sound", "safe model"),
+    "check_progress": (
+        "ProgressSound",
+        "progress_sound",
+        "never_blocks (dimension model) (body model)",
+    ),
 }
-"""For each checker the file of the theory with its soundness, and the name of the theorem."""
+"""For each checker the file of the theory with its soundness, the name of the theorem, and what it
+says of the problem."""
 _WIDTH = 100
 
 
 def proof_file(content: Mapping[str, Any], notes: Sequence[str] = ()) -> str:
     """The Coq file for a document that the kernel accepts; `notes` are written at its top."""
     checker = content["checker"]
-    module, theorem = THEOREMS[checker]
+    module, theorem, claim = THEOREMS[checker]
     names = required(module)
     head = "".join(f"   {_harmless(line)}\n" for line in notes)
     kinds = TYPES[checker][1:]
@@ -41,7 +48,7 @@ def proof_file(content: Mapping[str, Any], notes: Sequence[str] = ()) -> str:
         + f"Definition evidence : {kinds[1]} :=\n{evidence}.\n\n"
         + f"Lemma checked : {checker} model evidence = true.\n"
         + "Proof. vm_cast_no_check (eq_refl true). Qed.\n\n"
-        + "Theorem verified : safe model. "
+        + f"Theorem verified : {claim}. "
         + f"Proof. exact ({theorem} model evidence checked). Qed.\n"
     )
 
@@ -53,6 +60,8 @@ def literal(kind: Any, data: Any) -> str:
         return _constructed(decoded_kind[1:], data) if decoded_kind else _number(kind, data)
     if kind[0] == "list":
         return _bracketed([literal(kind[1], item) for item in data])
+    if kind[0] == "option":
+        return f"(Some {literal(kind[1], data[0])})" if data else "None"
     return f"({literal(kind[1], data[0])}, {literal(kind[2], data[1])})"
 
 

@@ -6,9 +6,9 @@ above zero; a natural number is not negative; a list is a list and a truth value
 constructors have the fields that they have and no more. The types themselves are part of the
 generated code (`generated.TYPES`). What is not of its type is a `DecodeError` that says where.
 
-In plain data a number is a text (`"-3/4"`, `"12"`), a list a list, a pair a list of two, a record
-the list of its fields, and any other value a list of its constructor's name and its fields, as in
-`["Split", h, strict_below, below, above]`.
+In plain data a number is a text (`"-3/4"`, `"12"`), a list a list, a pair a list of two, what may
+be missing a list of none or one, a record the list of its fields, and any other value a list of its
+constructor's name and its fields, as in `["Split", h, strict_below, below, above]`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from typing import Any, TypeAlias
 from workbench.models.kernel import generated
 
 MAX_DIGITS = 4000
+MAX_NATURAL = 100_000
+"""Natural numbers count and number things: the kernel makes lists as long as some of them."""
 MAX_DEPTH = 100
 """Values of a type inside values of the same type, as splits in splits: the kernel recurses."""
 
@@ -101,8 +103,8 @@ def _fields(constructor: Any) -> tuple[Any, Callable[[Any, int, int], list[Any]]
 def _decoder(kind: Any) -> Decoder:
     if isinstance(kind, str):
         return _NUMBERS.get(kind) or _named(kind)
-    parts = [_decoder(part) for part in kind[1:]]
-    return _list(parts[0]) if kind[0] == "list" else _pair(*parts)
+    make: dict[str, Callable[..., Decoder]] = {"list": _list, "pair": _pair, "option": _option}
+    return make[kind[0]](*map(_decoder, kind[1:]))
 
 
 def _list(item: Decoder) -> Decoder:
@@ -130,6 +132,15 @@ def _pair(first: Decoder, second: Decoder) -> Decoder:
     return decode
 
 
+def _option(item: Decoder) -> Decoder:
+    def decode(raw: Any, depth: int) -> Any:
+        if type(raw) is not list or len(raw) > 1:
+            raise DecodeError("expected a list of none or one")
+        return generated.Some(item(raw[0], depth)) if raw else None
+
+    return decode
+
+
 def _integer(raw: Any, _: int) -> int:
     if type(raw) is not str or len(raw) > MAX_DIGITS or not _INTEGER.fullmatch(raw):
         raise DecodeError("expected a whole number in digits")
@@ -140,6 +151,8 @@ def _natural(raw: Any, depth: int) -> int:
     value = _integer(raw, depth)
     if value < 0:
         raise DecodeError("expected a number that is not negative")
+    if value > MAX_NATURAL:
+        raise DecodeError(f"expected a number of at most {MAX_NATURAL}")
     return value
 
 

@@ -5,8 +5,9 @@
 
 The problem is an automaton in normal form (`theory/Semantics.v` says what that is and what `safe`
 means), the evidence is of the type that the checker takes. If `refusal` gives None, the automaton
-is safe: that is the theorem (`theory/PolyhedralSound.v`). Whether the problem is that of a model is
-not for the kernel to say.
+is safe: that is the theorem (`theory/PolyhedralSound.v`, `theory/QuadraticSound.v`). For
+`check_progress` the problem is the number of variables and an automaton, and it never blocks
+(`theory/ProgressSound.v`). Whether the problem is that of a model is not for the kernel to say.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from workbench.models.kernel.decode import TYPES, DecodeError, decoded
 SCHEMA = "charon-workbench/kernel/1"
 CHECKERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "check_polyhedral": generated.check_polyhedral,
+    "check_quadratic": generated.check_quadratic,
+    "check_progress": generated.check_progress,
 }
 
 
@@ -29,7 +32,7 @@ def document(checker: str, problem: Any, evidence: Any) -> dict[str, Any]:
 
 
 def refusal(content: Any) -> str | None:
-    """Why the document proves nothing; None if it proves that its problem is safe."""
+    """Why the document proves nothing; None if it proves the claim about its problem."""
     if not isinstance(content, Mapping) or set(content) != set(document("", 0, 0)):
         return "it is no document with a schema, a checker, a problem and its evidence"
     name = content["checker"]
@@ -46,4 +49,6 @@ def refusal(content: Any) -> str | None:
         return str(error)
     except RecursionError:
         return "it is nested too deeply"
-    return None if accepted is True else "the evidence does not prove the problem safe"
+    return (
+        None if accepted is True else "the evidence does not prove what is claimed of the problem"
+    )

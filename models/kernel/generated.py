@@ -1,5 +1,6 @@
-"""The kernel: check_polyhedral; generated from models/kernel/theory, do not edit.
+"""The kernel: generated from models/kernel/theory, do not edit.
 
+Its functions are check_polyhedral, check_quadratic, check_progress and what they use.
 Made by models/kernel/translation from what Coq 8.16 extracts. Whole numbers are integers, a list
 is nothing or a pair (head, tail), a rational a pair (numerator, denominator > 0). What is given to
 these functions must be of their types: models/kernel/decode.py sees to it.
@@ -96,9 +97,109 @@ RegionEvidence = namedtuple("RegionEvidence", "region_of facets exit_covers jump
 PolyhedralCertificate = namedtuple("PolyhedralCertificate", "start_covers region_evidences")
 
 
+# monomial: weight : q; first : affine; second : affine
+Monomial = namedtuple("Monomial", "weight first second")
+
+
+# witness: factors : multipliers; linear : multipliers; products : list (prod (prod nat nat) q); squares : list (prod q form); equations : list (prod (prod (prod form multipliers) multipliers) form)
+Witness = namedtuple("Witness", "factors linear products squares equations")
+
+
+# goal_evidence: ws : list witness
+Below = namedtuple("Below", "ws")
+
+
+# goal_evidence: b : box
+AtCorners = namedtuple("AtCorners", "b")
+
+
+# goal_evidence: gap : q; w : witness
+Never = namedtuple("Never", "gap w")
+
+
+# variable: i : nat
+State = namedtuple("State", "i")
+
+
+# variable: i : nat
+Input = namedtuple("Input", "i")
+
+
+# rate_evidence: mu : q; w : witness
+Rate = namedtuple("Rate", "mu w")
+
+
+# rate_evidence: gap : q; w : witness
+NoTime = namedtuple("NoTime", "gap w")
+
+
+# rate_evidence: v : variable; b : bound; at_low : rate_evidence; at_high : rate_evidence
+Ends = namedtuple("Ends", "v b at_low at_high")
+
+
+# quadratic_evidence: functions : list quadratic; function_flow : list (list (list rate_evidence)); function_jumps : list (list goal_evidence); function_safety : list (prod q witness)
+QuadraticEvidence = namedtuple("QuadraticEvidence", "functions function_flow function_jumps function_safety")
+
+
+# quadratic_certificate: function_starts : list (list goal_evidence); function_evidences : list (option quadratic_evidence)
+QuadraticCertificate = namedtuple("QuadraticCertificate", "function_starts function_evidences")
+
+
+# matrix: one_row : form; state_rows : list form; next_rows : list form; input_rows : list form
+Matrix = namedtuple("Matrix", "one_row state_rows next_rows input_rows")
+
+
+# system: dimension : nat; body : automaton
+System = namedtuple("System", "dimension body")
+
+
+# first_state: start_number : nat; start_case : nat; value_before_start : list q; value_at_start : list q; value_of_inputs : list q
+FirstState = namedtuple("FirstState", "start_number start_case value_before_start value_at_start value_of_inputs")
+
+
+# soon: ms : multipliers
+Inside = namedtuple("Inside", "ms")
+
+
+# soon: ms : multipliers; slope : soon
+Falling = namedtuple("Falling", "ms slope")
+
+
+# soon: family : list affine; now : list multipliers; ever : list facet; ms : multipliers
+Kept = namedtuple("Kept", "family now ever ms")
+
+
+# way: ms : multipliers
+Nowhere = namedtuple("Nowhere", "ms")
+
+
+# way: case_number : nat; flow_number : nat; inputs : list affine; es : list soon
+Wait = namedtuple("Wait", "case_number flow_number inputs es")
+
+
+# way: edge_number : nat; case_number : nat; next : list affine; inputs : list affine; proofs : list multipliers; change : option (prod nat multipliers)
+Take = namedtuple("Take", "edge_number case_number next inputs proofs change")
+
+
+# way: h : affine; strict_below : bool; below : way; above : way
+Choose = namedtuple("Choose", "h strict_below below above")
+
+
+# progress_certificate: reachable : polyhedral_certificate; first_of : first_state; ways : list (list (list way))
+ProgressCertificate = namedtuple("ProgressCertificate", "reachable first_of ways")
+
+
 def negb(b):
     """bool -> bool"""
     return not b
+
+
+def option_map(f, o):
+    """(A -> B) -> option A -> option B"""
+    if o is not None:
+        a = o.value
+        return Some(f(a))
+    return None
 
 
 def length(l):
@@ -183,6 +284,22 @@ def map_(f, l):
     while waiting:
         a = waiting.pop()
         result = (f(a), result)
+    return result
+
+
+def flat_map(f, l):
+    """(A -> list B) -> list A -> list B"""
+    waiting = []
+    while True:
+        if l is None:
+            result = None
+            break
+        x, t = l
+        waiting.append(x)
+        l = t
+    while waiting:
+        x = waiting.pop()
+        result = app(f(x), result)
     return result
 
 
@@ -812,7 +929,786 @@ def check_polyhedral(a, cert):
     return all2(inner1, a.locations, cert.region_evidences)
 
 
-# Functions that recurse on the depth of trees: check_cover.
+one = Form((1, 1), None, None, None)
+
+
+def at_place(place, v):
+    """(affine -> form) -> quadratic -> list term"""
+    return map_(lambda m: ((m.weight, place(m.first)), place(m.second)), v)
+
+
+def rate(v, ds):
+    """quadratic -> list form -> list term"""
+    return flat_map(
+        lambda m: (
+            ((m.weight, along(m.first.gradient, ds)), before(m.second)),
+            (((m.weight, before(m.first)), along(m.second.gradient, ds)), None),
+        ),
+        v,
+    )
+
+
+def terms_scaled(m, ts):
+    """q -> list term -> list term"""
+    def inner(t):
+        y, g = t
+        q0, f = y
+        return ((qmult_(m, q0), f), g)
+    return map_(inner, ts)
+
+
+def multiples(c, g):
+    """list q -> form -> list form"""
+    return map_(lambda a: form_scaled(a, g), c)
+
+
+def outer(f, g):
+    """form -> form -> matrix"""
+    return Matrix(
+        form_scaled(f.constant, g),
+        multiples(f.state_part, g),
+        multiples(f.next_part, g),
+        multiples(f.input_part, g),
+    )
+
+
+def forms_sum(a, b):
+    """list form -> list form -> list form"""
+    waiting = []
+    while True:
+        if a is None:
+            result = b
+            break
+        f, a1 = a
+        if b is None:
+            result = a
+            break
+        g, b1 = b
+        waiting.append((f, g))
+        a, b = a1, b1
+    while waiting:
+        f, g = waiting.pop()
+        result = (form_sum(f, g), result)
+    return result
+
+
+def matrix_sum(m, n):
+    """matrix -> matrix -> matrix"""
+    return Matrix(
+        form_sum(m.one_row, n.one_row),
+        forms_sum(m.state_rows, n.state_rows),
+        forms_sum(m.next_rows, n.next_rows),
+        forms_sum(m.input_rows, n.input_rows),
+    )
+
+
+def matrix_of_term(t):
+    """term -> matrix"""
+    p, g = t
+    q0, f = p
+    half = qmult_(q0, (1, 2))
+    return matrix_sum(outer(form_scaled(half, f), g), outer(form_scaled(half, g), f))
+
+
+def matrix_of(ts):
+    """list term -> matrix"""
+    return fold_right(
+        lambda t: lambda m: matrix_sum(matrix_of_term(t), m),
+        Matrix(zero_form, None, None, None),
+        ts,
+    )
+
+
+def is_zero_form(f):
+    """form -> bool"""
+    return is_constant(f) and is_zero(f.constant)
+
+
+def vanishes(ts):
+    """list term -> bool"""
+    m = matrix_of(ts)
+    return (
+        is_zero_form(m.one_row)
+        and forallb(is_zero_form, m.state_rows)
+        and forallb(is_zero_form, m.next_rows)
+        and forallb(is_zero_form, m.input_rows)
+    )
+
+
+def row_number(rows, i):
+    """list row -> nat -> form"""
+    return nth(i, forms(rows), zero_form)
+
+
+def surplus(rows, w):
+    """list row -> witness -> list term"""
+    def inner(p):
+        y, m = p
+        i, j = y
+        return ((m, row_number(rows, i)), row_number(rows, j))
+    def inner1(p1):
+        d, l = p1
+        return ((d, l), l)
+    def inner2(p2):
+        y1, l1 = p2
+        y0 = y1[0]
+        e = y0[0]
+        return (((1, 1), e), l1)
+    return (
+        (((-1, 1), combination(w.linear, forms(rows))), one),
+        app(map_(inner, w.products), app(map_(inner1, w.squares), map_(inner2, w.equations))),
+    )
+
+
+def admissible(rows, w):
+    """list row -> witness -> bool"""
+    if not (
+        all_nonneg(w.factors)
+        and all_nonneg(w.linear)
+        and forallb(lambda p: is_nonneg(p[1]), w.products)
+        and forallb(lambda p1: is_nonneg(p1[0]), w.squares)
+    ):
+        return False
+    def inner(p2):
+        y = p2[0]
+        y1, ns = y
+        e, ms = y1
+        return implies(rows, e, ms) and implies(rows, form_scaled((-1, 1), e), ns)
+    return forallb(inner, w.equations)
+
+
+def shows(rows, known, goal, w):
+    """list row -> list term -> list term -> witness -> bool"""
+    return (
+        admissible(rows, w)
+        and vanishes(
+            app(
+                known,
+                app(terms_scaled((-1, 1), goal), terms_scaled((-1, 1), surplus(rows, w))),
+            )
+        )
+    )
+
+
+def excludes(rows, known, gap, w):
+    """list row -> list term -> q -> witness -> bool"""
+    return (
+        shows(rows, known, (((gap, one), one), None), w)
+        and (is_positive(gap) or is_nonneg(gap) and uses_strict(w.linear, rows))
+    )
+
+
+def weighted_sum(ms, vs):
+    """multipliers -> list quadratic -> list term"""
+    waiting = []
+    while True:
+        if ms is None:
+            result = None
+            break
+        m, ms1 = ms
+        if vs is None:
+            result = None
+            break
+        v, vs1 = vs
+        waiting.append((m, v))
+        ms, vs = ms1, vs1
+    while waiting:
+        m, v = waiting.pop()
+        result = app(terms_scaled(m, at_place(before, v)), result)
+    return result
+
+
+def fix_first(y, h):
+    """q -> affine -> affine"""
+    given = h.gradient
+    if given is None:
+        return h
+    a, c = given
+    return Affine(qplus_(h.intercept, qmult_(a, y)), c)
+
+
+def quadratic_fixed(y, v):
+    """q -> quadratic -> quadratic"""
+    return map_(lambda m: Monomial(m.weight, fix_first(y, m.first), fix_first(y, m.second)), v)
+
+
+def without_first(h):
+    """affine -> bool"""
+    given = h.gradient
+    if given is None:
+        return True
+    a = given[0]
+    return is_zero(a)
+
+
+def same_vector(a, b):
+    """list q -> list q -> bool"""
+    while True:
+        if a is None:
+            return forallb(is_zero, b)
+        p, a1 = a
+        if b is None:
+            return forallb(is_zero, a)
+        q0, b1 = b
+        if not qeq_bool(p, q0):
+            return False
+        a, b = a1, b1
+
+
+def is_convex(v):
+    """quadratic -> bool"""
+    return forallb(
+        lambda m: (
+            (
+                is_nonneg(m.weight)
+                and qeq_bool(m.first.intercept, m.second.intercept)
+                and same_vector(m.first.gradient, m.second.gradient)
+            )
+            or forallb(is_zero, m.first.gradient)
+            or forallb(is_zero, m.second.gradient)
+        ),
+        v,
+    )
+
+
+def constant_value(v):
+    """quadratic -> q"""
+    return fold_right(
+        lambda m: lambda s: qplus_(
+            qmult_(m.weight, qmult_(m.first.intercept, m.second.intercept)),
+            s,
+        ),
+        (0, 1),
+        v,
+    )
+
+
+def below_at_corners(b, v):
+    """box -> quadratic -> bool"""
+    while True:
+        if b is None:
+            return (
+                forallb(
+                    lambda m: (
+                        forallb(is_zero, m.first.gradient)
+                        and forallb(is_zero, m.second.gradient)
+                    ),
+                    v,
+                )
+                and qle_bool(constant_value(v), (0, 1))
+            )
+        o, b1 = b
+        if o is not None:
+            b0 = o.value
+            p = b0[0]
+            p0 = p[0]
+            low, high = p0
+            if not below_at_corners(b1, quadratic_fixed(low, v)):
+                return False
+            b, v = b1, quadratic_fixed(high, v)
+            continue
+        if not forallb(lambda m1: without_first(m1.first) and without_first(m1.second), v):
+            return False
+        b, v = b1, quadratic_fixed((0, 1), v)
+
+
+def check_bound(rows, v, b):
+    """list row -> form -> bound -> bool"""
+    p, ns = b
+    p0, ms = p
+    low, high = p0
+    return (
+        implies(rows, form_sum(Form(low, None, None, None), form_scaled((-1, 1), v)), ms)
+        and implies(rows, form_sum(v, Form(qopp(high), None, None, None)), ns)
+    )
+
+
+def unit(i):
+    """nat -> list q"""
+    waiting = []
+    while True:
+        if i == 0:
+            result = ((1, 1), None)
+            break
+        i1 = i - 1
+        waiting.append(True)
+        i = i1
+    while waiting:
+        waiting.pop()
+        result = ((0, 1), result)
+    return result
+
+
+def check_box(rows, i, b):
+    """list row -> nat -> box -> bool"""
+    while True:
+        if b is None:
+            return True
+        o, b1 = b
+        if o is not None:
+            bd = o.value
+            if not check_bound(rows, Form((0, 1), None, unit(i), None), bd):
+                return False
+            i, b = i + 1, b1
+            continue
+        i, b = i + 1, b1
+
+
+def put_zero(k, c):
+    """nat -> list q -> list q"""
+    waiting = []
+    while True:
+        if k == 0:
+            if c is None:
+                result = None
+                break
+            c1 = c[1]
+            result = ((0, 1), c1)
+            break
+        k1 = k - 1
+        if c is None:
+            result = None
+            break
+        a, c2 = c
+        waiting.append(a)
+        k, c = k1, c2
+    while waiting:
+        a = waiting.pop()
+        result = (a, result)
+    return result
+
+
+def with_parts(f, q0, xs, us):
+    """form -> q -> list q -> list q -> form"""
+    return Form(qplus_(f.constant, q0), xs, f.next_part, us)
+
+
+def fix_variable(v, q0, f):
+    """variable -> q -> form -> form"""
+    match v:
+        case State(i):
+            return with_parts(
+                f,
+                qmult_(nth(i, f.state_part, (0, 1)), q0),
+                put_zero(i, f.state_part),
+                f.input_part,
+            )
+        case Input(i1):
+            return with_parts(
+                f,
+                qmult_(nth(i1, f.input_part, (0, 1)), q0),
+                f.state_part,
+                put_zero(i1, f.input_part),
+            )
+
+
+def form_of(v):
+    """variable -> form"""
+    match v:
+        case State(i):
+            return Form((0, 1), unit(i), None, None)
+        case Input(i1):
+            return Form((0, 1), None, None, unit(i1))
+
+
+def check_goal(source, aim, rows, e):
+    """list quadratic -> option (list quadratic) -> list row -> goal_evidence -> bool"""
+    match e:
+        case Below(ws):
+            if aim is not None:
+                vs = aim.value
+                return all2(
+                    lambda v: lambda w: shows(
+                        rows,
+                        weighted_sum(w.factors, source),
+                        at_place(after, v),
+                        w,
+                    ),
+                    vs,
+                    ws,
+                )
+            return False
+        case AtCorners(b):
+            if aim is not None:
+                vs1 = aim.value
+                return (
+                    check_box(rows, 0, b)
+                    and forallb(lambda v1: is_convex(v1) and below_at_corners(b, v1), vs1)
+                )
+            return False
+        case Never(gap, w1):
+            return excludes(rows, weighted_sum(w1.factors, source), gap, w1)
+
+
+def check_rate(earlier, v, rows, ds, e):
+    """list quadratic -> quadratic -> list row -> list form -> rate_evidence -> bool"""
+    while True:
+        match e:
+            case Rate(mu, w):
+                return shows(
+                    rows,
+                    app(
+                        terms_scaled(mu, at_place(before, v)),
+                        weighted_sum(w.factors, earlier),
+                    ),
+                    rate(v, ds),
+                    w,
+                )
+            case NoTime(gap, w1):
+                return excludes(rows, weighted_sum(w1.factors, earlier), gap, w1)
+            case Ends(v0, b, at_low, at_high):
+                p = b[0]
+                p0 = p[0]
+                low, high = p0
+                if not check_bound(rows, form_of(v0), b):
+                    return False
+                if not check_rate(
+                    earlier,
+                    v,
+                    rows,
+                    map_(lambda x, low=low, v0=v0: fix_variable(v0, low, x), ds),
+                    at_low,
+                ):
+                    return False
+                ds, e = (
+                    map_(lambda x1, high=high, v0=v0: fix_variable(v0, high, x1), ds),
+                    at_high,
+                )
+                continue
+
+
+def check_rates(l, earlier, vs, es):
+    """location -> list quadratic -> list quadratic -> list (list (list rate_evidence)) -> bool"""
+    while True:
+        if vs is None:
+            if es is None:
+                return True
+            return False
+        v, vs1 = vs
+        if es is None:
+            return False
+        e, es1 = es
+        if not all2(
+            lambda rows, earlier=earlier, v=v: lambda x1: all2(
+                lambda d: lambda x: check_rate(earlier, v, app(rows, d.rate_rows), d.rates, x),
+                l.flows,
+                x1,
+            ),
+            l.invariant,
+            e,
+        ):
+            return False
+        earlier, vs, es = app(earlier, (v, None)), vs1, es1
+
+
+def functions_of(cert, l):
+    """quadratic_certificate -> nat -> option (list quadratic)"""
+    return option_map(lambda q0: q0.functions, nth(l, cert.function_evidences, None))
+
+
+def check_functions(cert, l, o):
+    """quadratic_certificate -> location -> option quadratic_evidence -> bool"""
+    if o is not None:
+        e = o.value
+        if not check_rates(l, None, e.functions, e.function_flow):
+            return False
+        def inner1(j):
+            def inner(x):
+                given1 = functions_of(cert, j.target)
+                return all2(
+                    lambda x3: lambda x4: check_goal(e.functions, given1, x3, x4),
+                    j.relation,
+                    x,
+                )
+            return inner
+        return (
+            all2(inner1, l.edges, e.function_jumps)
+            and all2(
+                lambda rows: lambda p: excludes(
+                    rows,
+                    weighted_sum(p[1].factors, e.functions),
+                    p[0],
+                    p[1],
+                ),
+                l.bad,
+                e.function_safety,
+            )
+        )
+    return True
+
+
+def check_quadratic(a, cert):
+    """automaton -> quadratic_certificate -> bool"""
+    def inner1(s):
+        def inner(x):
+            given1 = functions_of(cert, s[0])
+            return all2(lambda x3: lambda x4: check_goal(None, given1, x3, x4), s[1], x)
+        return inner
+    return (
+        all2(inner1, a.starts, cert.function_starts)
+        and all2(
+            lambda x5: lambda x6: check_functions(cert, x5, x6),
+            a.locations,
+            cert.function_evidences,
+        )
+    )
+
+
+def of_state(f):
+    """form -> affine"""
+    return Affine(f.constant, f.state_part)
+
+
+def filled(next1, inputs, f):
+    """list affine -> list affine -> form -> affine"""
+    return of_state(
+        form_sum(
+            Form(f.constant, f.state_part, None, None),
+            form_sum(
+                along(f.next_part, map_(before, next1)),
+                along(f.input_part, map_(before, inputs)),
+            ),
+        )
+    )
+
+
+def slope_along(fs, h):
+    """list affine -> affine -> affine"""
+    return of_state(along(h.gradient, map_(before, fs)))
+
+
+def not_below(h):
+    """affine -> row"""
+    return Row(form_scaled((-1, 1), before(h)), False)
+
+
+def bare(fs):
+    """list affine -> location"""
+    return Location((None, None), (Dynamics(map_(before, fs), None), None), None, None)
+
+
+def one_cell(family):
+    """list affine -> region"""
+    return Region(None, (Cell(None, family), None), None, (0, 1))
+
+
+def keeps(fs, family, ever):
+    """list affine -> list affine -> list facet -> bool"""
+    return check_facets(
+        bare(fs),
+        one_cell(family),
+        RegionEvidence(
+            one_cell(family),
+            (map_(lambda e: ((e, None), None), ever), None),
+            None,
+            None,
+            None,
+        ),
+    )
+
+
+def check_soon(rows, fs, less, h, e):
+    """list row -> list affine -> bool -> affine -> soon -> bool"""
+    while True:
+        match e:
+            case Inside(ms):
+                return refutes(app(rows, (not_below(h), None)), ms)
+            case Falling(ms1, slope):
+                if not implies(rows, before(h), ms1):
+                    return False
+                h, e = slope_along(fs, h), slope
+                continue
+            case Kept(family, now, ever, ms2):
+                return (
+                    negb(less)
+                    and all2(lambda k: lambda ns: implies(rows, before(k), ns), family, now)
+                    and keeps(fs, family, ever)
+                    and implies(rows_before(family), before(h), ms2)
+                )
+
+
+def check_wait(l, rows, case_number, flow_number, inputs, es):
+    """location -> list row -> nat -> nat -> list affine -> list soon -> bool"""
+    found = nth_error(l.invariant, case_number)
+    if found is not None:
+        case1 = found.value
+        found1 = nth_error(l.flows, flow_number)
+        if found1 is not None:
+            d = found1.value
+            fs = map_(lambda x: filled(None, inputs, x), d.rates)
+            return all2(
+                lambda r: lambda e: check_soon(
+                    rows,
+                    fs,
+                    r.strict,
+                    filled(None, inputs, r.row_form),
+                    e,
+                ),
+                app(case1, d.rate_rows),
+                es,
+            )
+        return False
+    return False
+
+
+def check_row(rows, next1, inputs, r, ms):
+    """list row -> list affine -> list affine -> row -> multipliers -> bool"""
+    h = filled(next1, inputs, r.row_form)
+    if r.strict:
+        return refutes(app(rows, (not_below(h), None)), ms)
+    return implies(rows, before(h), ms)
+
+
+def check_change(rows, next1, i, ms):
+    """list row -> list affine -> nat -> multipliers -> bool"""
+    d = form_sum(
+        before(nth(i, next1, Affine((0, 1), None))),
+        form_scaled((-1, 1), Form((0, 1), unit(i), None, None)),
+    )
+    return refutes(app(rows, (Row(d, False), (Row(form_scaled((-1, 1), d), False), None))), ms)
+
+
+def check_take(n, l, l0, rows, edge_number, case_number, next1, inputs, proofs, change):
+    """nat -> nat -> location -> list row -> nat -> nat -> list affine -> list affine -> list multipliers -> option (prod nat multipliers) -> bool"""
+    found = nth_error(l0.edges, edge_number)
+    if found is not None:
+        j = found.value
+        found1 = nth_error(j.relation, case_number)
+        if found1 is not None:
+            case1 = found1.value
+            if not all2(
+                lambda x: lambda x1: check_row(rows, next1, inputs, x, x1),
+                case1,
+                proofs,
+            ):
+                return False
+            if change is not None:
+                p = change.value
+                i, ms = p
+                return i < n and check_change(rows, next1, i, ms)
+            return negb(j.target == l)
+        return False
+    return False
+
+
+def check_way(n, l, l0, rows, w):
+    """nat -> nat -> location -> list row -> way -> bool"""
+    while True:
+        match w:
+            case Nowhere(ms):
+                return refutes(rows, ms)
+            case Wait(case_number, flow_number, inputs, es):
+                return check_wait(l0, rows, case_number, flow_number, inputs, es)
+            case Take(edge_number, case_number1, next1, inputs1, proofs, change):
+                return check_take(
+                    n,
+                    l,
+                    l0,
+                    rows,
+                    edge_number,
+                    case_number1,
+                    next1,
+                    inputs1,
+                    proofs,
+                    change,
+                )
+            case Choose(h, strict_below, below, above):
+                if not check_way(
+                    n,
+                    l,
+                    l0,
+                    app(rows, (Row(before(h), strict_below), None)),
+                    below,
+                ):
+                    return False
+                rows, w = (
+                    app(rows, (Row(form_scaled((-1, 1), before(h)), negb(strict_below)), None)),
+                    above,
+                )
+                continue
+
+
+def check_ways(n, a, cert):
+    """nat -> automaton -> progress_certificate -> bool"""
+    return all2(
+        lambda lL: lambda x2: all2(
+            lambda g: lambda x1: all2(
+                lambda c: lambda x: check_way(n, lL[0], lL[1], rows_before(borders(g, c)), x),
+                g.cells,
+                x1,
+            ),
+            regions_of(cert.reachable, lL[0]),
+            x2,
+        ),
+        numbered(0, a.locations),
+        cert.ways,
+    )
+
+
+def dot_at(c, v):
+    """list q -> list q -> q"""
+    waiting = []
+    while True:
+        if c is None:
+            result = (0, 1)
+            break
+        a, c1 = c
+        if v is None:
+            result = (0, 1)
+            break
+        b, v1 = v
+        waiting.append((a, b))
+        c, v = c1, v1
+    while waiting:
+        a, b = waiting.pop()
+        result = qplus_(qmult_(a, b), result)
+    return result
+
+
+def value_at(f, x, y, u):
+    """form -> list q -> list q -> list q -> q"""
+    return qplus_(
+        f.constant,
+        qplus_(
+            dot_at(f.state_part, x),
+            qplus_(dot_at(f.next_part, y), dot_at(f.input_part, u)),
+        ),
+    )
+
+
+def check_first(a, s):
+    """automaton -> first_state -> bool"""
+    found = nth_error(a.starts, s.start_number)
+    if found is not None:
+        start = found.value
+        found1 = nth_error(start[1], s.start_case)
+        if found1 is not None:
+            rows = found1.value
+            def inner(r):
+                v = value_at(
+                    r.row_form,
+                    s.value_before_start,
+                    s.value_at_start,
+                    s.value_of_inputs,
+                )
+                if r.strict:
+                    return negb(qle_bool((0, 1), v))
+                return qle_bool(v, (0, 1))
+            return forallb(inner, rows)
+        return False
+    return False
+
+
+def check_progress(s, cert):
+    """system -> progress_certificate -> bool"""
+    return (
+        check_polyhedral(s.body, cert.reachable)
+        and check_first(s.body, cert.first_of)
+        and check_ways(s.dimension, s.body, cert)
+    )
+
+
+# Functions that recurse on the depth of trees: below_at_corners, check_cover, check_rate, check_way.
 
 
 TYPES = {
@@ -932,6 +1828,153 @@ TYPES = {
         ],
     ],
     "check_polyhedral": ["arguments", "automaton", "polyhedral_certificate"],
+    "quadratic_certificate": [
+        "one of",
+        [
+            "QuadraticCertificate",
+            ["function_starts", ["list", ["list", "goal_evidence"]]],
+            ["function_evidences", ["list", ["option", "quadratic_evidence"]]],
+        ],
+    ],
+    "goal_evidence": [
+        "one of",
+        ["Below", ["ws", ["list", "witness"]]],
+        [
+            "AtCorners",
+            [
+                "b",
+                [
+                    "list",
+                    [
+                        "option",
+                        [
+                            "pair",
+                            ["pair", ["pair", "rational", "rational"], ["list", "rational"]],
+                            ["list", "rational"],
+                        ],
+                    ],
+                ],
+            ],
+        ],
+        ["Never", ["gap", "rational"], ["w", "witness"]],
+    ],
+    "witness": [
+        "one of",
+        [
+            "Witness",
+            ["factors", ["list", "rational"]],
+            ["linear", ["list", "rational"]],
+            ["products", ["list", ["pair", ["pair", "natural", "natural"], "rational"]]],
+            ["squares", ["list", ["pair", "rational", "form"]]],
+            [
+                "equations",
+                [
+                    "list",
+                    [
+                        "pair",
+                        ["pair", ["pair", "form", ["list", "rational"]], ["list", "rational"]],
+                        "form",
+                    ],
+                ],
+            ],
+        ],
+    ],
+    "quadratic_evidence": [
+        "one of",
+        [
+            "QuadraticEvidence",
+            ["functions", ["list", ["list", "monomial"]]],
+            ["function_flow", ["list", ["list", ["list", "rate_evidence"]]]],
+            ["function_jumps", ["list", ["list", "goal_evidence"]]],
+            ["function_safety", ["list", ["pair", "rational", "witness"]]],
+        ],
+    ],
+    "monomial": [
+        "one of",
+        ["Monomial", ["weight", "rational"], ["first", "affine"], ["second", "affine"]],
+    ],
+    "rate_evidence": [
+        "one of",
+        ["Rate", ["mu", "rational"], ["w", "witness"]],
+        ["NoTime", ["gap", "rational"], ["w", "witness"]],
+        [
+            "Ends",
+            ["v", "variable"],
+            [
+                "b",
+                [
+                    "pair",
+                    ["pair", ["pair", "rational", "rational"], ["list", "rational"]],
+                    ["list", "rational"],
+                ],
+            ],
+            ["at_low", "rate_evidence"],
+            ["at_high", "rate_evidence"],
+        ],
+    ],
+    "variable": ["one of", ["State", ["i", "natural"]], ["Input", ["i", "natural"]]],
+    "check_quadratic": ["arguments", "automaton", "quadratic_certificate"],
+    "system": ["one of", ["System", ["dimension", "natural"], ["body", "automaton"]]],
+    "progress_certificate": [
+        "one of",
+        [
+            "ProgressCertificate",
+            ["reachable", "polyhedral_certificate"],
+            ["first_of", "first_state"],
+            ["ways", ["list", ["list", ["list", "way"]]]],
+        ],
+    ],
+    "first_state": [
+        "one of",
+        [
+            "FirstState",
+            ["start_number", "natural"],
+            ["start_case", "natural"],
+            ["value_before_start", ["list", "rational"]],
+            ["value_at_start", ["list", "rational"]],
+            ["value_of_inputs", ["list", "rational"]],
+        ],
+    ],
+    "way": [
+        "one of",
+        ["Nowhere", ["ms", ["list", "rational"]]],
+        [
+            "Wait",
+            ["case_number", "natural"],
+            ["flow_number", "natural"],
+            ["inputs", ["list", "affine"]],
+            ["es", ["list", "soon"]],
+        ],
+        [
+            "Take",
+            ["edge_number", "natural"],
+            ["case_number", "natural"],
+            ["next", ["list", "affine"]],
+            ["inputs", ["list", "affine"]],
+            ["proofs", ["list", ["list", "rational"]]],
+            ["change", ["option", ["pair", "natural", ["list", "rational"]]]],
+        ],
+        [
+            "Choose",
+            ["h", "affine"],
+            ["strict_below", "boolean"],
+            ["below", "way"],
+            ["above", "way"],
+        ],
+    ],
+    "soon": [
+        "one of",
+        ["Inside", ["ms", ["list", "rational"]]],
+        ["Falling", ["ms", ["list", "rational"]], ["slope", "soon"]],
+        [
+            "Kept",
+            ["family", ["list", "affine"]],
+            ["now", ["list", ["list", "rational"]]],
+            ["ever", ["list", "facet"]],
+            ["ms", ["list", "rational"]],
+        ],
+    ],
+    "check_progress": ["arguments", "system", "progress_certificate"],
 }
 
 
@@ -954,4 +1997,26 @@ CONSTRUCTORS = {
     "Split": Split,
     "RegionEvidence": RegionEvidence,
     "PolyhedralCertificate": PolyhedralCertificate,
+    "Monomial": Monomial,
+    "Witness": Witness,
+    "Below": Below,
+    "AtCorners": AtCorners,
+    "Never": Never,
+    "State": State,
+    "Input": Input,
+    "Rate": Rate,
+    "NoTime": NoTime,
+    "Ends": Ends,
+    "QuadraticEvidence": QuadraticEvidence,
+    "QuadraticCertificate": QuadraticCertificate,
+    "System": System,
+    "FirstState": FirstState,
+    "Inside": Inside,
+    "Falling": Falling,
+    "Kept": Kept,
+    "Nowhere": Nowhere,
+    "Wait": Wait,
+    "Take": Take,
+    "Choose": Choose,
+    "ProgressCertificate": ProgressCertificate,
 }

@@ -1,5 +1,6 @@
-// The kernel: check_polyhedral; generated from models/kernel/theory, do not edit.
+// The kernel: generated from models/kernel/theory, do not edit.
 // 
+// Its functions are check_polyhedral, check_quadratic, check_progress and what they use.
 // Made by models/kernel/translation from what Coq 8.16 extracts. Whole numbers are integers, a list
 // is nothing or a pair (head, tail), a rational a pair (numerator, denominator > 0). What is given to
 // these functions must be of their types: models/kernel/decode.py sees to it.
@@ -113,9 +114,133 @@ function PolyhedralCertificate(start_covers, region_evidences) {
     return { is: "PolyhedralCertificate", start_covers, region_evidences };
 }
 
+// monomial: weight : q; first : affine; second : affine
+function Monomial(weight, first, second) {
+    return { is: "Monomial", weight, first, second };
+}
+
+// witness: factors : multipliers; linear : multipliers; products : list (prod (prod nat nat) q); squares : list (prod q form); equations : list (prod (prod (prod form multipliers) multipliers) form)
+function Witness(factors, linear, products, squares, equations) {
+    return { is: "Witness", factors, linear, products, squares, equations };
+}
+
+// goal_evidence: ws : list witness
+function Below(ws) {
+    return { is: "Below", ws };
+}
+
+// goal_evidence: b : box
+function AtCorners(b) {
+    return { is: "AtCorners", b };
+}
+
+// goal_evidence: gap : q; w : witness
+function Never(gap, w) {
+    return { is: "Never", gap, w };
+}
+
+// variable: i : nat
+function State(i) {
+    return { is: "State", i };
+}
+
+// variable: i : nat
+function Input(i) {
+    return { is: "Input", i };
+}
+
+// rate_evidence: mu : q; w : witness
+function Rate(mu, w) {
+    return { is: "Rate", mu, w };
+}
+
+// rate_evidence: gap : q; w : witness
+function NoTime(gap, w) {
+    return { is: "NoTime", gap, w };
+}
+
+// rate_evidence: v : variable; b : bound; at_low : rate_evidence; at_high : rate_evidence
+function Ends(v, b, at_low, at_high) {
+    return { is: "Ends", v, b, at_low, at_high };
+}
+
+// quadratic_evidence: functions : list quadratic; function_flow : list (list (list rate_evidence)); function_jumps : list (list goal_evidence); function_safety : list (prod q witness)
+function QuadraticEvidence(functions, function_flow, function_jumps, function_safety) {
+    return { is: "QuadraticEvidence", functions, function_flow, function_jumps, function_safety };
+}
+
+// quadratic_certificate: function_starts : list (list goal_evidence); function_evidences : list (option quadratic_evidence)
+function QuadraticCertificate(function_starts, function_evidences) {
+    return { is: "QuadraticCertificate", function_starts, function_evidences };
+}
+
+// matrix: one_row : form; state_rows : list form; next_rows : list form; input_rows : list form
+function Matrix(one_row, state_rows, next_rows, input_rows) {
+    return { is: "Matrix", one_row, state_rows, next_rows, input_rows };
+}
+
+// system: dimension : nat; body : automaton
+function System(dimension, body) {
+    return { is: "System", dimension, body };
+}
+
+// first_state: start_number : nat; start_case : nat; value_before_start : list q; value_at_start : list q; value_of_inputs : list q
+function FirstState(start_number, start_case, value_before_start, value_at_start, value_of_inputs) {
+    return { is: "FirstState", start_number, start_case, value_before_start, value_at_start, value_of_inputs };
+}
+
+// soon: ms : multipliers
+function Inside(ms) {
+    return { is: "Inside", ms };
+}
+
+// soon: ms : multipliers; slope : soon
+function Falling(ms, slope) {
+    return { is: "Falling", ms, slope };
+}
+
+// soon: family : list affine; now : list multipliers; ever : list facet; ms : multipliers
+function Kept(family, now, ever, ms) {
+    return { is: "Kept", family, now, ever, ms };
+}
+
+// way: ms : multipliers
+function Nowhere(ms) {
+    return { is: "Nowhere", ms };
+}
+
+// way: case_number : nat; flow_number : nat; inputs : list affine; es : list soon
+function Wait(case_number, flow_number, inputs, es) {
+    return { is: "Wait", case_number, flow_number, inputs, es };
+}
+
+// way: edge_number : nat; case_number : nat; next : list affine; inputs : list affine; proofs : list multipliers; change : option (prod nat multipliers)
+function Take(edge_number, case_number, next, inputs, proofs, change) {
+    return { is: "Take", edge_number, case_number, next, inputs, proofs, change };
+}
+
+// way: h : affine; strict_below : bool; below : way; above : way
+function Choose(h, strict_below, below, above) {
+    return { is: "Choose", h, strict_below, below, above };
+}
+
+// progress_certificate: reachable : polyhedral_certificate; first_of : first_state; ways : list (list (list way))
+function ProgressCertificate(reachable, first_of, ways) {
+    return { is: "ProgressCertificate", reachable, first_of, ways };
+}
+
 function negb(b) {
     // bool -> bool
     return !b;
+}
+
+function option_map(f, o) {
+    // (A -> B) -> option A -> option B
+    if (o !== null) {
+        const a = o.value;
+        return Some(f(a));
+    }
+    return null;
 }
 
 function length(l) {
@@ -220,6 +345,26 @@ function map(f, l) {
     while (waiting.length) {
         const a = waiting.pop();
         result = [f(a), result];
+    }
+    return result;
+}
+
+function flat_map(f, l) {
+    // (A -> list B) -> list A -> list B
+    const waiting = [];
+    let result;
+    while (true) {
+        if (l === null) {
+            result = null;
+            break;
+        }
+        const [x, t] = l;
+        waiting.push(x);
+        l = t;
+    }
+    while (waiting.length) {
+        const x = waiting.pop();
+        result = app(f(x), result);
     }
     return result;
 }
@@ -924,7 +1069,878 @@ function check_polyhedral(a, cert) {
     return all2(inner1, a.locations, cert.region_evidences);
 }
 
-// Functions that recurse on the depth of trees: check_cover.
+const one = Form([1n, 1n], null, null, null);
+
+function at_place(place, v) {
+    // (affine -> form) -> quadratic -> list term
+    return map((m) => [[m.weight, place(m.first)], place(m.second)], v);
+}
+
+function rate(v, ds) {
+    // quadratic -> list form -> list term
+    return flat_map(
+        (m) => [
+            [[m.weight, along(m.first.gradient, ds)], before(m.second)],
+            [[[m.weight, before(m.first)], along(m.second.gradient, ds)], null],
+        ],
+        v,
+    );
+}
+
+function terms_scaled(m, ts) {
+    // q -> list term -> list term
+    function inner(t) {
+        const [y, g] = t;
+        const [q0, f] = y;
+        return [[qmult_(m, q0), f], g];
+    }
+    return map(inner, ts);
+}
+
+function multiples(c, g) {
+    // list q -> form -> list form
+    return map((a) => form_scaled(a, g), c);
+}
+
+function outer(f, g) {
+    // form -> form -> matrix
+    return Matrix(
+        form_scaled(f.constant, g),
+        multiples(f.state_part, g),
+        multiples(f.next_part, g),
+        multiples(f.input_part, g),
+    );
+}
+
+function forms_sum(a, b) {
+    // list form -> list form -> list form
+    const waiting = [];
+    let result;
+    while (true) {
+        if (a === null) {
+            result = b;
+            break;
+        }
+        const [f, a1] = a;
+        if (b === null) {
+            result = a;
+            break;
+        }
+        const [g, b1] = b;
+        waiting.push([f, g]);
+        [a, b] = [a1, b1];
+    }
+    while (waiting.length) {
+        const [f, g] = waiting.pop();
+        result = [form_sum(f, g), result];
+    }
+    return result;
+}
+
+function matrix_sum(m, n) {
+    // matrix -> matrix -> matrix
+    return Matrix(
+        form_sum(m.one_row, n.one_row),
+        forms_sum(m.state_rows, n.state_rows),
+        forms_sum(m.next_rows, n.next_rows),
+        forms_sum(m.input_rows, n.input_rows),
+    );
+}
+
+function matrix_of_term(t) {
+    // term -> matrix
+    const [p, g] = t;
+    const [q0, f] = p;
+    const half = qmult_(q0, [1n, 2n]);
+    return matrix_sum(outer(form_scaled(half, f), g), outer(form_scaled(half, g), f));
+}
+
+function matrix_of(ts) {
+    // list term -> matrix
+    return fold_right(
+        (t) => (m) => matrix_sum(matrix_of_term(t), m),
+        Matrix(zero_form, null, null, null),
+        ts,
+    );
+}
+
+function is_zero_form(f) {
+    // form -> bool
+    return is_constant(f) && is_zero(f.constant);
+}
+
+function vanishes(ts) {
+    // list term -> bool
+    const m = matrix_of(ts);
+    return (
+        is_zero_form(m.one_row)
+        && forallb(is_zero_form, m.state_rows)
+        && forallb(is_zero_form, m.next_rows)
+        && forallb(is_zero_form, m.input_rows)
+    );
+}
+
+function row_number(rows, i) {
+    // list row -> nat -> form
+    return nth(i, forms(rows), zero_form);
+}
+
+function surplus(rows, w) {
+    // list row -> witness -> list term
+    function inner(p) {
+        const [y, m] = p;
+        const [i, j] = y;
+        return [[m, row_number(rows, i)], row_number(rows, j)];
+    }
+    function inner1(p1) {
+        const [d, l] = p1;
+        return [[d, l], l];
+    }
+    function inner2(p2) {
+        const [y1, l1] = p2;
+        const y0 = y1[0];
+        const e = y0[0];
+        return [[[1n, 1n], e], l1];
+    }
+    return [
+        [[[-1n, 1n], combination(w.linear, forms(rows))], one],
+        app(map(inner, w.products), app(map(inner1, w.squares), map(inner2, w.equations))),
+    ];
+}
+
+function admissible(rows, w) {
+    // list row -> witness -> bool
+    if (!(
+        all_nonneg(w.factors)
+        && all_nonneg(w.linear)
+        && forallb((p) => is_nonneg(p[1]), w.products)
+        && forallb((p1) => is_nonneg(p1[0]), w.squares)
+    )) {
+        return false;
+    }
+    function inner(p2) {
+        const y = p2[0];
+        const [y1, ns] = y;
+        const [e, ms] = y1;
+        return implies(rows, e, ms) && implies(rows, form_scaled([-1n, 1n], e), ns);
+    }
+    return forallb(inner, w.equations);
+}
+
+function shows(rows, known, goal, w) {
+    // list row -> list term -> list term -> witness -> bool
+    return (
+        admissible(rows, w)
+        && vanishes(
+            app(
+                known,
+                app(terms_scaled([-1n, 1n], goal), terms_scaled([-1n, 1n], surplus(rows, w))),
+            )
+        )
+    );
+}
+
+function excludes(rows, known, gap, w) {
+    // list row -> list term -> q -> witness -> bool
+    return (
+        shows(rows, known, [[[gap, one], one], null], w)
+        && (is_positive(gap) || is_nonneg(gap) && uses_strict(w.linear, rows))
+    );
+}
+
+function weighted_sum(ms, vs) {
+    // multipliers -> list quadratic -> list term
+    const waiting = [];
+    let result;
+    while (true) {
+        if (ms === null) {
+            result = null;
+            break;
+        }
+        const [m, ms1] = ms;
+        if (vs === null) {
+            result = null;
+            break;
+        }
+        const [v, vs1] = vs;
+        waiting.push([m, v]);
+        [ms, vs] = [ms1, vs1];
+    }
+    while (waiting.length) {
+        const [m, v] = waiting.pop();
+        result = app(terms_scaled(m, at_place(before, v)), result);
+    }
+    return result;
+}
+
+function fix_first(y, h) {
+    // q -> affine -> affine
+    const given = h.gradient;
+    if (given === null) {
+        return h;
+    }
+    const [a, c] = given;
+    return Affine(qplus_(h.intercept, qmult_(a, y)), c);
+}
+
+function quadratic_fixed(y, v) {
+    // q -> quadratic -> quadratic
+    return map((m) => Monomial(m.weight, fix_first(y, m.first), fix_first(y, m.second)), v);
+}
+
+function without_first(h) {
+    // affine -> bool
+    const given = h.gradient;
+    if (given === null) {
+        return true;
+    }
+    const a = given[0];
+    return is_zero(a);
+}
+
+function same_vector(a, b) {
+    // list q -> list q -> bool
+    while (true) {
+        if (a === null) {
+            return forallb(is_zero, b);
+        }
+        const [p, a1] = a;
+        if (b === null) {
+            return forallb(is_zero, a);
+        }
+        const [q0, b1] = b;
+        if (!qeq_bool(p, q0)) {
+            return false;
+        }
+        [a, b] = [a1, b1];
+    }
+}
+
+function is_convex(v) {
+    // quadratic -> bool
+    return forallb(
+        (m) => (
+            (
+                is_nonneg(m.weight)
+                && qeq_bool(m.first.intercept, m.second.intercept)
+                && same_vector(m.first.gradient, m.second.gradient)
+            )
+            || forallb(is_zero, m.first.gradient)
+            || forallb(is_zero, m.second.gradient)
+        ),
+        v,
+    );
+}
+
+function constant_value(v) {
+    // quadratic -> q
+    return fold_right(
+        (m) => (s) => qplus_(
+            qmult_(m.weight, qmult_(m.first.intercept, m.second.intercept)),
+            s,
+        ),
+        [0n, 1n],
+        v,
+    );
+}
+
+function below_at_corners(b, v) {
+    // box -> quadratic -> bool
+    while (true) {
+        if (b === null) {
+            return (
+                forallb(
+                    (m) => (
+                        forallb(is_zero, m.first.gradient)
+                        && forallb(is_zero, m.second.gradient)
+                    ),
+                    v,
+                )
+                && qle_bool(constant_value(v), [0n, 1n])
+            );
+        }
+        const [o, b1] = b;
+        if (o !== null) {
+            const b0 = o.value;
+            const p = b0[0];
+            const p0 = p[0];
+            const [low, high] = p0;
+            if (!below_at_corners(b1, quadratic_fixed(low, v))) {
+                return false;
+            }
+            [b, v] = [b1, quadratic_fixed(high, v)];
+            continue;
+        }
+        if (!forallb((m1) => without_first(m1.first) && without_first(m1.second), v)) {
+            return false;
+        }
+        [b, v] = [b1, quadratic_fixed([0n, 1n], v)];
+    }
+}
+
+function check_bound(rows, v, b) {
+    // list row -> form -> bound -> bool
+    const [p, ns] = b;
+    const [p0, ms] = p;
+    const [low, high] = p0;
+    return (
+        implies(rows, form_sum(Form(low, null, null, null), form_scaled([-1n, 1n], v)), ms)
+        && implies(rows, form_sum(v, Form(qopp(high), null, null, null)), ns)
+    );
+}
+
+function unit(i) {
+    // nat -> list q
+    const waiting = [];
+    let result;
+    while (true) {
+        if (i === 0n) {
+            result = [[1n, 1n], null];
+            break;
+        }
+        const i1 = i - 1n;
+        waiting.push(true);
+        i = i1;
+    }
+    while (waiting.length) {
+        waiting.pop();
+        result = [[0n, 1n], result];
+    }
+    return result;
+}
+
+function check_box(rows, i, b) {
+    // list row -> nat -> box -> bool
+    while (true) {
+        if (b === null) {
+            return true;
+        }
+        const [o, b1] = b;
+        if (o !== null) {
+            const bd = o.value;
+            if (!check_bound(rows, Form([0n, 1n], null, unit(i), null), bd)) {
+                return false;
+            }
+            [i, b] = [i + 1n, b1];
+            continue;
+        }
+        [i, b] = [i + 1n, b1];
+    }
+}
+
+function put_zero(k, c) {
+    // nat -> list q -> list q
+    const waiting = [];
+    let result;
+    while (true) {
+        if (k === 0n) {
+            if (c === null) {
+                result = null;
+                break;
+            }
+            const c1 = c[1];
+            result = [[0n, 1n], c1];
+            break;
+        }
+        const k1 = k - 1n;
+        if (c === null) {
+            result = null;
+            break;
+        }
+        const [a, c2] = c;
+        waiting.push(a);
+        [k, c] = [k1, c2];
+    }
+    while (waiting.length) {
+        const a = waiting.pop();
+        result = [a, result];
+    }
+    return result;
+}
+
+function with_parts(f, q0, xs, us) {
+    // form -> q -> list q -> list q -> form
+    return Form(qplus_(f.constant, q0), xs, f.next_part, us);
+}
+
+function fix_variable(v, q0, f) {
+    // variable -> q -> form -> form
+    if (v.is === "State") {
+        const { i } = v;
+        return with_parts(
+            f,
+            qmult_(nth(i, f.state_part, [0n, 1n]), q0),
+            put_zero(i, f.state_part),
+            f.input_part,
+        );
+    }
+    else {
+        const { i: i1 } = v;
+        return with_parts(
+            f,
+            qmult_(nth(i1, f.input_part, [0n, 1n]), q0),
+            f.state_part,
+            put_zero(i1, f.input_part),
+        );
+    }
+}
+
+function form_of(v) {
+    // variable -> form
+    if (v.is === "State") {
+        const { i } = v;
+        return Form([0n, 1n], unit(i), null, null);
+    }
+    else {
+        const { i: i1 } = v;
+        return Form([0n, 1n], null, null, unit(i1));
+    }
+}
+
+function check_goal(source, aim, rows, e) {
+    // list quadratic -> option (list quadratic) -> list row -> goal_evidence -> bool
+    if (e.is === "Below") {
+        const { ws } = e;
+        if (aim !== null) {
+            const vs = aim.value;
+            return all2(
+                (v) => (w) => shows(
+                    rows,
+                    weighted_sum(w.factors, source),
+                    at_place(after, v),
+                    w,
+                ),
+                vs,
+                ws,
+            );
+        }
+        return false;
+    }
+    else if (e.is === "AtCorners") {
+        const { b } = e;
+        if (aim !== null) {
+            const vs1 = aim.value;
+            return (
+                check_box(rows, 0n, b)
+                && forallb((v1) => is_convex(v1) && below_at_corners(b, v1), vs1)
+            );
+        }
+        return false;
+    }
+    else {
+        const { gap, w: w1 } = e;
+        return excludes(rows, weighted_sum(w1.factors, source), gap, w1);
+    }
+}
+
+function check_rate(earlier, v, rows, ds, e) {
+    // list quadratic -> quadratic -> list row -> list form -> rate_evidence -> bool
+    while (true) {
+        if (e.is === "Rate") {
+            const { mu, w } = e;
+            return shows(
+                rows,
+                app(terms_scaled(mu, at_place(before, v)), weighted_sum(w.factors, earlier)),
+                rate(v, ds),
+                w,
+            );
+        }
+        else if (e.is === "NoTime") {
+            const { gap, w: w1 } = e;
+            return excludes(rows, weighted_sum(w1.factors, earlier), gap, w1);
+        }
+        else {
+            const { v: v0, b, at_low, at_high } = e;
+            const p = b[0];
+            const p0 = p[0];
+            const [low, high] = p0;
+            if (!check_bound(rows, form_of(v0), b)) {
+                return false;
+            }
+            if (!check_rate(
+                earlier,
+                v,
+                rows,
+                map((x) => fix_variable(v0, low, x), ds),
+                at_low,
+            )) {
+                return false;
+            }
+            [ds, e] = [map((x1) => fix_variable(v0, high, x1), ds), at_high];
+            continue;
+        }
+    }
+}
+
+function check_rates(l, earlier, vs, es) {
+    // location -> list quadratic -> list quadratic -> list (list (list rate_evidence)) -> bool
+    while (true) {
+        const earlier1 = earlier;
+        if (vs === null) {
+            if (es === null) {
+                return true;
+            }
+            return false;
+        }
+        const [v, vs1] = vs;
+        if (es === null) {
+            return false;
+        }
+        const [e, es1] = es;
+        if (!all2(
+            (rows) => (x1) => all2(
+                (d) => (x) => check_rate(earlier1, v, app(rows, d.rate_rows), d.rates, x),
+                l.flows,
+                x1,
+            ),
+            l.invariant,
+            e,
+        )) {
+            return false;
+        }
+        [earlier, vs, es] = [app(earlier1, [v, null]), vs1, es1];
+    }
+}
+
+function functions_of(cert, l) {
+    // quadratic_certificate -> nat -> option (list quadratic)
+    return option_map((q0) => q0.functions, nth(l, cert.function_evidences, null));
+}
+
+function check_functions(cert, l, o) {
+    // quadratic_certificate -> location -> option quadratic_evidence -> bool
+    if (o !== null) {
+        const e = o.value;
+        if (!check_rates(l, null, e.functions, e.function_flow)) {
+            return false;
+        }
+        function inner1(j) {
+            function inner(x) {
+                const given1 = functions_of(cert, j.target);
+                return all2(
+                    (x3) => (x4) => check_goal(e.functions, given1, x3, x4),
+                    j.relation,
+                    x,
+                );
+            }
+            return inner;
+        }
+        return (
+            all2(inner1, l.edges, e.function_jumps)
+            && all2(
+                (rows) => (p) => excludes(
+                    rows,
+                    weighted_sum(p[1].factors, e.functions),
+                    p[0],
+                    p[1],
+                ),
+                l.bad,
+                e.function_safety,
+            )
+        );
+    }
+    return true;
+}
+
+function check_quadratic(a, cert) {
+    // automaton -> quadratic_certificate -> bool
+    function inner1(s) {
+        function inner(x) {
+            const given1 = functions_of(cert, s[0]);
+            return all2((x3) => (x4) => check_goal(null, given1, x3, x4), s[1], x);
+        }
+        return inner;
+    }
+    return (
+        all2(inner1, a.starts, cert.function_starts)
+        && all2(
+            (x5) => (x6) => check_functions(cert, x5, x6),
+            a.locations,
+            cert.function_evidences,
+        )
+    );
+}
+
+function of_state(f) {
+    // form -> affine
+    return Affine(f.constant, f.state_part);
+}
+
+function filled(next, inputs, f) {
+    // list affine -> list affine -> form -> affine
+    return of_state(
+        form_sum(
+            Form(f.constant, f.state_part, null, null),
+            form_sum(
+                along(f.next_part, map(before, next)),
+                along(f.input_part, map(before, inputs)),
+            ),
+        )
+    );
+}
+
+function slope_along(fs, h) {
+    // list affine -> affine -> affine
+    return of_state(along(h.gradient, map(before, fs)));
+}
+
+function not_below(h) {
+    // affine -> row
+    return Row(form_scaled([-1n, 1n], before(h)), false);
+}
+
+function bare(fs) {
+    // list affine -> location
+    return Location([null, null], [Dynamics(map(before, fs), null), null], null, null);
+}
+
+function one_cell(family) {
+    // list affine -> region
+    return Region(null, [Cell(null, family), null], null, [0n, 1n]);
+}
+
+function keeps(fs, family, ever) {
+    // list affine -> list affine -> list facet -> bool
+    return check_facets(
+        bare(fs),
+        one_cell(family),
+        RegionEvidence(
+            one_cell(family),
+            [map((e) => [[e, null], null], ever), null],
+            null,
+            null,
+            null,
+        ),
+    );
+}
+
+function check_soon(rows, fs, less, h, e) {
+    // list row -> list affine -> bool -> affine -> soon -> bool
+    while (true) {
+        if (e.is === "Inside") {
+            const { ms } = e;
+            return refutes(app(rows, [not_below(h), null]), ms);
+        }
+        else if (e.is === "Falling") {
+            const { ms: ms1, slope } = e;
+            if (!implies(rows, before(h), ms1)) {
+                return false;
+            }
+            [h, e] = [slope_along(fs, h), slope];
+            continue;
+        }
+        else {
+            const { family, now, ever, ms: ms2 } = e;
+            return (
+                negb(less)
+                && all2((k) => (ns) => implies(rows, before(k), ns), family, now)
+                && keeps(fs, family, ever)
+                && implies(rows_before(family), before(h), ms2)
+            );
+        }
+    }
+}
+
+function check_wait(l, rows, case_number, flow_number, inputs, es) {
+    // location -> list row -> nat -> nat -> list affine -> list soon -> bool
+    const found = nth_error(l.invariant, case_number);
+    if (found !== null) {
+        const case1 = found.value;
+        const found1 = nth_error(l.flows, flow_number);
+        if (found1 !== null) {
+            const d = found1.value;
+            const fs = map((x) => filled(null, inputs, x), d.rates);
+            return all2(
+                (r) => (e) => check_soon(
+                    rows,
+                    fs,
+                    r.strict,
+                    filled(null, inputs, r.row_form),
+                    e,
+                ),
+                app(case1, d.rate_rows),
+                es,
+            );
+        }
+        return false;
+    }
+    return false;
+}
+
+function check_row(rows, next, inputs, r, ms) {
+    // list row -> list affine -> list affine -> row -> multipliers -> bool
+    const h = filled(next, inputs, r.row_form);
+    if (r.strict) {
+        return refutes(app(rows, [not_below(h), null]), ms);
+    }
+    return implies(rows, before(h), ms);
+}
+
+function check_change(rows, next, i, ms) {
+    // list row -> list affine -> nat -> multipliers -> bool
+    const d = form_sum(
+        before(nth(i, next, Affine([0n, 1n], null))),
+        form_scaled([-1n, 1n], Form([0n, 1n], unit(i), null, null)),
+    );
+    return refutes(
+        app(rows, [Row(d, false), [Row(form_scaled([-1n, 1n], d), false), null]]),
+        ms,
+    );
+}
+
+function check_take(n, l, l0, rows, edge_number, case_number, next, inputs, proofs, change) {
+    // nat -> nat -> location -> list row -> nat -> nat -> list affine -> list affine -> list multipliers -> option (prod nat multipliers) -> bool
+    const found = nth_error(l0.edges, edge_number);
+    if (found !== null) {
+        const j = found.value;
+        const found1 = nth_error(j.relation, case_number);
+        if (found1 !== null) {
+            const case1 = found1.value;
+            if (!all2((x) => (x1) => check_row(rows, next, inputs, x, x1), case1, proofs)) {
+                return false;
+            }
+            if (change !== null) {
+                const p = change.value;
+                const [i, ms] = p;
+                return i < n && check_change(rows, next, i, ms);
+            }
+            return negb(j.target === l);
+        }
+        return false;
+    }
+    return false;
+}
+
+function check_way(n, l, l0, rows, w) {
+    // nat -> nat -> location -> list row -> way -> bool
+    while (true) {
+        if (w.is === "Nowhere") {
+            const { ms } = w;
+            return refutes(rows, ms);
+        }
+        else if (w.is === "Wait") {
+            const { case_number, flow_number, inputs, es } = w;
+            return check_wait(l0, rows, case_number, flow_number, inputs, es);
+        }
+        else if (w.is === "Take") {
+            const { edge_number, case_number: case_number1, next, inputs: inputs1, proofs, change } = w;
+            return check_take(
+                n,
+                l,
+                l0,
+                rows,
+                edge_number,
+                case_number1,
+                next,
+                inputs1,
+                proofs,
+                change,
+            );
+        }
+        else {
+            const { h, strict_below, below, above } = w;
+            if (!check_way(n, l, l0, app(rows, [Row(before(h), strict_below), null]), below)) {
+                return false;
+            }
+            [rows, w] = [
+                app(rows, [Row(form_scaled([-1n, 1n], before(h)), negb(strict_below)), null]),
+                above,
+            ];
+            continue;
+        }
+    }
+}
+
+function check_ways(n, a, cert) {
+    // nat -> automaton -> progress_certificate -> bool
+    return all2(
+        (lL) => (x2) => all2(
+            (g) => (x1) => all2(
+                (c) => (x) => check_way(n, lL[0], lL[1], rows_before(borders(g, c)), x),
+                g.cells,
+                x1,
+            ),
+            regions_of(cert.reachable, lL[0]),
+            x2,
+        ),
+        numbered(0n, a.locations),
+        cert.ways,
+    );
+}
+
+function dot_at(c, v) {
+    // list q -> list q -> q
+    const waiting = [];
+    let result;
+    while (true) {
+        if (c === null) {
+            result = [0n, 1n];
+            break;
+        }
+        const [a, c1] = c;
+        if (v === null) {
+            result = [0n, 1n];
+            break;
+        }
+        const [b, v1] = v;
+        waiting.push([a, b]);
+        [c, v] = [c1, v1];
+    }
+    while (waiting.length) {
+        const [a, b] = waiting.pop();
+        result = qplus_(qmult_(a, b), result);
+    }
+    return result;
+}
+
+function value_at(f, x, y, u) {
+    // form -> list q -> list q -> list q -> q
+    return qplus_(
+        f.constant,
+        qplus_(
+            dot_at(f.state_part, x),
+            qplus_(dot_at(f.next_part, y), dot_at(f.input_part, u)),
+        ),
+    );
+}
+
+function check_first(a, s) {
+    // automaton -> first_state -> bool
+    const found = nth_error(a.starts, s.start_number);
+    if (found !== null) {
+        const start = found.value;
+        const found1 = nth_error(start[1], s.start_case);
+        if (found1 !== null) {
+            const rows = found1.value;
+            function inner(r) {
+                const v = value_at(
+                    r.row_form,
+                    s.value_before_start,
+                    s.value_at_start,
+                    s.value_of_inputs,
+                );
+                if (r.strict) {
+                    return negb(qle_bool([0n, 1n], v));
+                }
+                return qle_bool(v, [0n, 1n]);
+            }
+            return forallb(inner, rows);
+        }
+        return false;
+    }
+    return false;
+}
+
+function check_progress(s, cert) {
+    // system -> progress_certificate -> bool
+    return (
+        check_polyhedral(s.body, cert.reachable)
+        && check_first(s.body, cert.first_of)
+        && check_ways(s.dimension, s.body, cert)
+    );
+}
+
+// Functions that recurse on the depth of trees: below_at_corners, check_cover, check_rate, check_way.
 
 const TYPES = {
     "automaton": [
@@ -1043,6 +2059,153 @@ const TYPES = {
         ],
     ],
     "check_polyhedral": ["arguments", "automaton", "polyhedral_certificate"],
+    "quadratic_certificate": [
+        "one of",
+        [
+            "QuadraticCertificate",
+            ["function_starts", ["list", ["list", "goal_evidence"]]],
+            ["function_evidences", ["list", ["option", "quadratic_evidence"]]],
+        ],
+    ],
+    "goal_evidence": [
+        "one of",
+        ["Below", ["ws", ["list", "witness"]]],
+        [
+            "AtCorners",
+            [
+                "b",
+                [
+                    "list",
+                    [
+                        "option",
+                        [
+                            "pair",
+                            ["pair", ["pair", "rational", "rational"], ["list", "rational"]],
+                            ["list", "rational"],
+                        ],
+                    ],
+                ],
+            ],
+        ],
+        ["Never", ["gap", "rational"], ["w", "witness"]],
+    ],
+    "witness": [
+        "one of",
+        [
+            "Witness",
+            ["factors", ["list", "rational"]],
+            ["linear", ["list", "rational"]],
+            ["products", ["list", ["pair", ["pair", "natural", "natural"], "rational"]]],
+            ["squares", ["list", ["pair", "rational", "form"]]],
+            [
+                "equations",
+                [
+                    "list",
+                    [
+                        "pair",
+                        ["pair", ["pair", "form", ["list", "rational"]], ["list", "rational"]],
+                        "form",
+                    ],
+                ],
+            ],
+        ],
+    ],
+    "quadratic_evidence": [
+        "one of",
+        [
+            "QuadraticEvidence",
+            ["functions", ["list", ["list", "monomial"]]],
+            ["function_flow", ["list", ["list", ["list", "rate_evidence"]]]],
+            ["function_jumps", ["list", ["list", "goal_evidence"]]],
+            ["function_safety", ["list", ["pair", "rational", "witness"]]],
+        ],
+    ],
+    "monomial": [
+        "one of",
+        ["Monomial", ["weight", "rational"], ["first", "affine"], ["second", "affine"]],
+    ],
+    "rate_evidence": [
+        "one of",
+        ["Rate", ["mu", "rational"], ["w", "witness"]],
+        ["NoTime", ["gap", "rational"], ["w", "witness"]],
+        [
+            "Ends",
+            ["v", "variable"],
+            [
+                "b",
+                [
+                    "pair",
+                    ["pair", ["pair", "rational", "rational"], ["list", "rational"]],
+                    ["list", "rational"],
+                ],
+            ],
+            ["at_low", "rate_evidence"],
+            ["at_high", "rate_evidence"],
+        ],
+    ],
+    "variable": ["one of", ["State", ["i", "natural"]], ["Input", ["i", "natural"]]],
+    "check_quadratic": ["arguments", "automaton", "quadratic_certificate"],
+    "system": ["one of", ["System", ["dimension", "natural"], ["body", "automaton"]]],
+    "progress_certificate": [
+        "one of",
+        [
+            "ProgressCertificate",
+            ["reachable", "polyhedral_certificate"],
+            ["first_of", "first_state"],
+            ["ways", ["list", ["list", ["list", "way"]]]],
+        ],
+    ],
+    "first_state": [
+        "one of",
+        [
+            "FirstState",
+            ["start_number", "natural"],
+            ["start_case", "natural"],
+            ["value_before_start", ["list", "rational"]],
+            ["value_at_start", ["list", "rational"]],
+            ["value_of_inputs", ["list", "rational"]],
+        ],
+    ],
+    "way": [
+        "one of",
+        ["Nowhere", ["ms", ["list", "rational"]]],
+        [
+            "Wait",
+            ["case_number", "natural"],
+            ["flow_number", "natural"],
+            ["inputs", ["list", "affine"]],
+            ["es", ["list", "soon"]],
+        ],
+        [
+            "Take",
+            ["edge_number", "natural"],
+            ["case_number", "natural"],
+            ["next", ["list", "affine"]],
+            ["inputs", ["list", "affine"]],
+            ["proofs", ["list", ["list", "rational"]]],
+            ["change", ["option", ["pair", "natural", ["list", "rational"]]]],
+        ],
+        [
+            "Choose",
+            ["h", "affine"],
+            ["strict_below", "boolean"],
+            ["below", "way"],
+            ["above", "way"],
+        ],
+    ],
+    "soon": [
+        "one of",
+        ["Inside", ["ms", ["list", "rational"]]],
+        ["Falling", ["ms", ["list", "rational"]], ["slope", "soon"]],
+        [
+            "Kept",
+            ["family", ["list", "affine"]],
+            ["now", ["list", ["list", "rational"]]],
+            ["ever", ["list", "facet"]],
+            ["ms", ["list", "rational"]],
+        ],
+    ],
+    "check_progress": ["arguments", "system", "progress_certificate"],
 };
 
 const CONSTRUCTORS = {
@@ -1064,4 +2227,26 @@ const CONSTRUCTORS = {
     "Split": Split,
     "RegionEvidence": RegionEvidence,
     "PolyhedralCertificate": PolyhedralCertificate,
+    "Monomial": Monomial,
+    "Witness": Witness,
+    "Below": Below,
+    "AtCorners": AtCorners,
+    "Never": Never,
+    "State": State,
+    "Input": Input,
+    "Rate": Rate,
+    "NoTime": NoTime,
+    "Ends": Ends,
+    "QuadraticEvidence": QuadraticEvidence,
+    "QuadraticCertificate": QuadraticCertificate,
+    "System": System,
+    "FirstState": FirstState,
+    "Inside": Inside,
+    "Falling": Falling,
+    "Kept": Kept,
+    "Nowhere": Nowhere,
+    "Wait": Wait,
+    "Take": Take,
+    "Choose": Choose,
+    "ProgressCertificate": ProgressCertificate,
 };

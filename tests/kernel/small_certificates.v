@@ -69,7 +69,7 @@ Definition oscillator_proof (push size : Q) : quadratic_certificate :=
   QuadraticCertificate
     [[AtCorners [side true; side false]]]
     [Some (QuadraticEvidence [ellipse size]
-       [[[Ends 0 (- push, push, [1], [0; 1]) (Rate (-1 # 10) (squeeze (- push)))
+       [[[Ends (Input 0) (- push, push, [1], [0; 1]) (Rate (-1 # 10) (squeeze (- push)))
             (Rate (-1 # 10) (squeeze push))]]]
        []
        [(1 # 4, Witness [1] [3] [] [(1, Form 0 [1; 1] [] []); (1, Form (-3 # 2) [1] [] [])] [])])].
@@ -85,19 +85,19 @@ Proof. reflexivity. Qed.
 (* The tank can always wait, with x' = 0; a tank whose flow must be 1 is stuck at 10. *)
 Definition tank_waits (m : Q) : progress_certificate :=
   let constant := Inside [0; 0; 1] in
-  ProgressCertificate (FirstState 0 0 [] [5] [])
+  ProgressCertificate (tank_proof 1) (FirstState 0 0 [] [5] [])
     [[[Wait 0 0 [Affine 0 []]
          [Kept [Affine 0 [-1]] [[0; m]] [Inward 0 [] []] [1]; Falling [1] (Kept [] [] [] []);
           constant; constant]]]].
 
 Theorem tank_goes_on : never_blocks 1 (tank 1).
-Proof. apply (progress_sound _ _ (tank_proof 1) (tank_waits 1)). vm_compute. reflexivity. Qed.
+Proof. apply (progress_sound (System 1 (tank 1)) (tank_waits 1)). vm_compute. reflexivity. Qed.
 
-Example not_implied_now : check_progress 1 (tank 1) (tank_proof 1) (tank_waits 2) = false.
+Example not_implied_now : check_progress (System 1 (tank 1)) (tank_waits 2) = false.
 Proof. reflexivity. Qed.
 Example no_first_state :
-  check_progress 1 (tank 1) (tank_proof 1)
-    (ProgressCertificate (FirstState 0 0 [] [6] []) (ways (tank_waits 1))) = false.
+  check_progress (System 1 (tank 1))
+    (ProgressCertificate (tank_proof 1) (FirstState 0 0 [] [6] []) (ways (tank_waits 1))) = false.
 Proof. reflexivity. Qed.
 
 (* x' = 1 up to 2, x' = - x down to 1, in turn; without the edge from cooling runs block. *)
@@ -120,20 +120,20 @@ Definition thermostat_proof (jumps : list (list cover)) : polyhedral_certificate
     [[RegionEvidence G [[[[Implied [1]]]; [[Inward 0 [] []]]]] [[]] [[[jump]]] [[]]];
      [RegionEvidence G [[[[Inward (-1) [] []]]; [[Implied [1]]]]] [[]] [jumps] [[]]]].
 
-Definition thermostat_ways : progress_certificate :=
+Definition thermostat_ways (jumps : list (list cover)) : progress_certificate :=
   let wait := Wait 0 0 [] [Inside [0; 0; 1; 1]] in
   let jump := Take 0 0 [Affine 0 [1]] [] [[0; 0; 1]; []; []] None in
-  ProgressCertificate (FirstState 0 0 [] [1] [])
+  ProgressCertificate (thermostat_proof jumps) (FirstState 0 0 [] [1] [])
     [[[Choose (Affine (-2) [1]) true wait jump]]; [[Choose (Affine 1 [-1]) true wait jump]]].
 
 Theorem thermostat_goes_on : never_blocks 1 (thermostat heats).
 Proof.
-  apply (progress_sound _ _ (thermostat_proof [[InCell 0 0 [[1; 0; 0; 1]; [0; 1; 0; 0; 1]]]])
-           thermostat_ways).
+  apply (progress_sound (System 1 (thermostat heats))
+           (thermostat_ways [[InCell 0 0 [[1; 0; 0; 1]; [0; 1; 0; 0; 1]]]])).
   vm_compute. reflexivity.
 Qed.
 
 Example stuck_at_one :
   check_polyhedral (thermostat []) (thermostat_proof []) = true /\
-  check_progress 1 (thermostat []) (thermostat_proof []) thermostat_ways = false.
+  check_progress (System 1 (thermostat [])) (thermostat_ways []) = false.
 Proof. split; reflexivity. Qed.

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from tests.support.polyhedral_proofs import PROOFS, document
 from tests.support.spoiled_documents import places
-from workbench.models.kernel.decode import MAX_DEPTH, MAX_DIGITS, TYPES, DecodeError, decoded
+from workbench.models.kernel.decode import (
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_NATURAL,
+    TYPES,
+    DecodeError,
+    decoded,
+)
 from workbench.models.kernel.document import refusal
 
 ROW = ["1/2", ["1", "-3"], [], ["0"]], True
@@ -35,6 +42,8 @@ def encoded(kind: Any, value: Any) -> Any:
             head, value = value
             found.append(encoded(kind[1], head))
         return found
+    if isinstance(kind, list) and kind[0] == "option":
+        return [] if value is None else [encoded(kind[1], value.value)]
     if isinstance(kind, list):
         return [encoded(kind[1], value[0]), encoded(kind[2], value[1])]
     constructors = TYPES[kind][1:]
@@ -74,6 +83,27 @@ def test_a_number_that_is_none_is_refused_with_its_place(number: Any) -> None:
 def test_a_natural_number_that_is_none_is_refused(number: Any) -> None:
     with pytest.raises(DecodeError, match=r"^edge\.target: expected"):
         decoded("edge", [number, []])
+
+
+def test_natural_numbers_are_not_beyond_what_lists_may_be_long() -> None:
+    assert decoded("edge", [str(MAX_NATURAL), []]).target == MAX_NATURAL
+    with pytest.raises(DecodeError, match=r"^edge\.target: expected a number of at most"):
+        decoded("edge", [str(MAX_NATURAL + 1), []])
+
+
+def test_what_may_be_missing() -> None:
+    for evidences in ([], [[]], [[[[], [], [], []]], []]):
+        certificate = [[], evidences]
+        kind = "quadratic_certificate"
+        assert encoded(kind, decoded(kind, certificate)) == certificate
+
+
+@pytest.mark.parametrize("evidence", [None, "", {}, 0, False, (), [[[], [], [], []], []], [[], []]])
+def test_what_is_neither_there_nor_missing_is_refused(evidence: Any) -> None:
+    with pytest.raises(
+        DecodeError, match=r"function_evidences\[0\]: expected a list of none or one"
+    ):
+        decoded("quadratic_certificate", [[], [evidence]])
 
 
 @pytest.mark.parametrize("strict", [0, 1, "true", None, []])

@@ -2,12 +2,13 @@
 
    Interface
      automaton, location, edge, dynamics, row, form   the problem            (Semantics.v)
+     system                                           the same, and how many variables it has
      polyhedral_certificate                           what states are reachable (Polyhedral.v)
      first_state, soon, way                           evidence for one obligation
      progress_certificate                             evidence for all of them
-     check_progress : nat -> automaton -> polyhedral_certificate -> progress_certificate -> bool
-                                                      the entry point; the number is that of variables
-     progress_sound : check_progress n a cert p = true -> never_blocks n a   (ProgressSound.v)
+     check_progress : system -> progress_certificate -> bool               the entry point
+     progress_sound : check_progress s cert = true -> never_blocks (dimension s) (body s)
+                                                                            (ProgressSound.v)
 
    Runs of an automaton that allows too much may go on where those of a stricter one are stuck: the
    normal form has to allow exactly what the model does. *)
@@ -16,6 +17,9 @@ From Coq Require Import QArith Qreduction List Bool Arith.
 From Kernel Require Import Semantics Farkas Polyhedral Quadratic.
 Import ListNotations.
 Open Scope Q_scope.
+
+(* An automaton and the number of its variables. *)
+Record system := System { dimension : nat; body : automaton }.
 
 (** * Evidence *)
 
@@ -49,9 +53,9 @@ Inductive way :=
   (* cases h <= 0 and h > 0; with strict_below h < 0 and h >= 0 *)
 | Choose (h : affine) (strict_below : bool) (below above : way).
 
-(* ways: by location, region, cell. *)
+(* ways: by location, region, cell of what is reachable. *)
 Record progress_certificate := ProgressCertificate
-  { first_of : first_state; ways : list (list (list way)) }.
+  { reachable : polyhedral_certificate; first_of : first_state; ways : list (list (list way)) }.
 
 (** * Affine functions in place of variables *)
 
@@ -146,12 +150,11 @@ Fixpoint check_way (n l : nat) (L : location) (rows : list row) (w : way) : bool
       check_way n l L (rows ++ [Row (form_scaled (-1) (before h)) (negb strict_below)]) above
   end.
 
-Definition check_ways (n : nat) (a : automaton) (cert : polyhedral_certificate)
-    (p : progress_certificate) : bool :=
+Definition check_ways (n : nat) (a : automaton) (cert : progress_certificate) : bool :=
   all2 (fun lL =>
     all2 (fun G =>
       all2 (fun c => check_way n (fst lL) (snd lL) (rows_before (borders G c)))
-        (cells G)) (regions_of cert (fst lL))) (numbered 0 (locations a)) (ways p).
+        (cells G)) (regions_of (reachable cert) (fst lL))) (numbered 0 (locations a)) (ways cert).
 
 Fixpoint dot_at (c v : list Q) : Q :=
   match c, v with
@@ -177,6 +180,6 @@ Definition check_first (a : automaton) (s : first_state) : bool :=
   | None => false
   end.
 
-Definition check_progress (n : nat) (a : automaton) (cert : polyhedral_certificate)
-    (p : progress_certificate) : bool :=
-  check_polyhedral a cert && check_first a (first_of p) && check_ways n a cert p.
+Definition check_progress (s : system) (cert : progress_certificate) : bool :=
+  check_polyhedral (body s) (reachable cert) && check_first (body s) (first_of cert) &&
+  check_ways (dimension s) (body s) cert.

@@ -280,19 +280,19 @@ Proof.
 Qed.
 
 Section Sound.
-  Variables (n : nat) (a : automaton) (cert : polyhedral_certificate) (p : progress_certificate).
-  Hypothesis Hcheck : check_progress n a cert p = true.
+  Variables (s : system) (cert : progress_certificate).
+  Hypothesis Hcheck : check_progress s cert = true.
 
   Lemma location_exists l G :
-    check_polyhedral a cert = true -> In G (regions_of cert l) ->
-    exists L, nth_error (locations a) l = Some L.
+    check_polyhedral (body s) (reachable cert) = true -> In G (regions_of (reachable cert) l) ->
+    exists L, nth_error (locations (body s)) l = Some L.
   Proof.
     intros H HG. halve H [_ H]. unfold regions_of in HG.
     assert (Hlen : forall A B (f : A -> B -> bool) ls ms,
       all2 f ls ms = true -> length ls = length ms).
     { intros A B f ls. induction ls as [|b ls IH]; intros [|m ms] E; simpl in *; try easy.
       halve E [_ E]. f_equal. now apply IH. }
-    destruct (nth_error (locations a) l) as [L|] eqn:HL; [now exists L|exfalso].
+    destruct (nth_error (locations (body s)) l) as [L|] eqn:HL; [now exists L|exfalso].
     apply nth_error_None in HL. rewrite (Hlen _ _ _ _ _ H) in HL.
     now rewrite nth_overflow in HG.
   Qed.
@@ -305,17 +305,17 @@ Section Sound.
     - rewrite (IH (S k) i H). f_equal. f_equal. lia.
   Qed.
 
-  Theorem progress_sound : never_blocks n a.
+  Theorem progress_sound : never_blocks (dimension s) (body s).
   Proof.
     assert (H := Hcheck). unfold check_progress in H. halve H [H H3]. halve H [H1 H2].
     split; [now apply check_first_sound in H2|].
-    intros l x Hx. destruct (reach_within a cert H1 l x Hx) as [G [c [HG [Hc Hin]]]].
+    intros l x Hx. destruct (reach_within (body s) (reachable cert) H1 l x Hx) as [G [c [HG [Hc Hin]]]].
     destruct (location_exists l G H1 HG) as [L HL].
-    assert (Hl := numbered_nth (locations a) 0 l L HL).
+    assert (Hl := numbered_nth (locations (body s)) 0 l L HL).
     destruct (all2_nth _ _ _ _ _ H3 Hl) as [ws [_ Hws]]. simpl in Hws.
     destruct (all2_in _ _ _ _ Hws HG) as [cs [_ Hcs]].
     destruct (all2_in _ _ _ _ Hcs Hc) as [w [_ Hw]].
-    apply (check_way_sound n a l L (rows_before (borders G c)) w x HL Hw).
+    apply (check_way_sound (dimension s) (body s) l L (rows_before (borders G c)) w x HL Hw).
     now apply rows_before_hold.
   Qed.
 End Sound.

@@ -49,14 +49,17 @@ Inductive goal_evidence :=
   (* there are no such states: the known functions are at least the gap, and more if it is 0 *)
 | Never (gap : Q) (w : witness).
 
+(* A variable of the state, or an input, by its number. *)
+Inductive variable := State (i : nat) | Input (i : nat).
+
 (* Why a function V does not rise above 0 while time passes. *)
 Inductive rate_evidence :=
   (* V' <= mu V + sum factors_i V_i for the functions before V *)
 | Rate (mu : Q) (w : witness)
   (* no time passes here *)
 | NoTime (gap : Q) (w : witness)
-  (* input number k lies between two numbers; evidence for each of them *)
-| Ends (k : nat) (b : bound) (at_low at_high : rate_evidence).
+  (* a variable lies between two numbers; evidence for the derivatives with each of them for it *)
+| Ends (v : variable) (b : bound) (at_low at_high : rate_evidence).
 
 (* The functions of a location, each using those before it, with evidence
    - function_flow: by function, case of the invariant, dynamics;
@@ -226,7 +229,7 @@ Fixpoint check_box (rows : list row) (i : nat) (b : box) : bool :=
   | Some bd :: b' => check_bound rows (Form 0 [] (unit i) []) bd && check_box rows (S i) b'
   end.
 
-(** * Inputs at their ends *)
+(** * Variables at their ends *)
 
 Fixpoint put_zero (k : nat) (c : list Q) : list Q :=
   match k, c with
@@ -235,10 +238,21 @@ Fixpoint put_zero (k : nat) (c : list Q) : list Q :=
   | S k', a :: c' => a :: put_zero k' c'
   end.
 
-(* Input number k is q. *)
-Definition fix_input (k : nat) (q : Q) (f : form) : form :=
-  Form (Qplus' (constant f) (Qmult' (nth k (input_part f) 0) q))
-    (state_part f) (next_part f) (put_zero k (input_part f)).
+Definition with_parts (f : form) (q : Q) (xs us : list Q) : form :=
+  Form (Qplus' (constant f) q) xs (next_part f) us.
+
+(* The variable is q. *)
+Definition fix_variable (v : variable) (q : Q) (f : form) : form :=
+  match v with
+  | State i => with_parts f (Qmult' (nth i (state_part f) 0) q) (put_zero i (state_part f)) (input_part f)
+  | Input i => with_parts f (Qmult' (nth i (input_part f) 0) q) (state_part f) (put_zero i (input_part f))
+  end.
+
+Definition form_of (v : variable) : form :=
+  match v with
+  | State i => Form 0 (unit i) [] []
+  | Input i => Form 0 [] [] (unit i)
+  end.
 
 (** * The checker *)
 
@@ -260,11 +274,11 @@ Fixpoint check_rate (earlier : list quadratic) (V : quadratic) (rows : list row)
       shows rows (terms_scaled mu (at_place before V) ++ weighted_sum (factors w) earlier)
         (rate V ds) w
   | NoTime gap w => excludes rows (weighted_sum (factors w) earlier) gap w
-  | Ends k b at_low at_high =>
+  | Ends v b at_low at_high =>
       let '(low, high, _, _) := b in
-      check_bound rows (Form 0 [] [] (unit k)) b &&
-      check_rate earlier V rows (map (fix_input k low) ds) at_low &&
-      check_rate earlier V rows (map (fix_input k high) ds) at_high
+      check_bound rows (form_of v) b &&
+      check_rate earlier V rows (map (fix_variable v low) ds) at_low &&
+      check_rate earlier V rows (map (fix_variable v high) ds) at_high
   end.
 
 Fixpoint check_rates (L : location) (earlier Vs : list quadratic)

@@ -474,22 +474,32 @@ Proof.
   rewrite IH. lra.
 Qed.
 
-Lemma fix_input_value k q f x y u :
-  value (fix_input k q f) x y u =
-  value f x y u + Q2R (nth k (input_part f) 0%Q) * (Q2R q - u k).
+Definition value_of (v : variable) (x u : point) : R :=
+  match v with State i => x i | Input i => u i end.
+
+Definition coefficient (v : variable) (f : form) : Q :=
+  match v with State i => nth i (state_part f) 0%Q | Input i => nth i (input_part f) 0%Q end.
+
+Lemma form_of_value v x y u : value (form_of v) x y u = value_of v x u.
+Proof. destruct v as [i|i]; unfold value; simpl; rewrite dot_unit, Q2R_0; lra. Qed.
+
+Lemma fix_variable_value v q f x y u :
+  value (fix_variable v q f) x y u =
+  value f x y u + Q2R (coefficient v f) * (Q2R q - value_of v x u).
 Proof.
-  unfold value, fix_input; simpl. rewrite Q2R_plus', Q2R_mult', dot_put_zero. ring.
+  destruct v as [i|i]; unfold value; simpl; rewrite Q2R_plus', Q2R_mult', dot_put_zero; ring.
 Qed.
 
-Lemma fix_inputs_value k q ds i x y u :
-  value (nth i (map (fix_input k q) ds) zero_form) x y u =
+Lemma fix_variables_value v q ds i x y u :
+  value (nth i (map (fix_variable v q) ds) zero_form) x y u =
   value (nth i ds zero_form) x y u +
-  Q2R (nth k (input_part (nth i ds zero_form)) 0%Q) * (Q2R q - u k).
+  Q2R (coefficient v (nth i ds zero_form)) * (Q2R q - value_of v x u).
 Proof.
+  assert (E : coefficient v zero_form = 0%Q) by (destruct v as [[|k]|[|k]]; reflexivity).
   revert i. induction ds as [|d ds IH]; intros [|i]; simpl.
-  - destruct k; simpl; rewrite Q2R_0; lra.
-  - destruct k; simpl; rewrite Q2R_0; lra.
-  - apply fix_input_value.
+  - rewrite E, Q2R_0. lra.
+  - rewrite E, Q2R_0. lra.
+  - apply fix_variable_value.
   - apply IH.
 Qed.
 
@@ -510,7 +520,7 @@ Qed.
 Lemma check_rate_sound earlier V rows ds e :
   check_rate earlier V rows ds e = true -> exists K, 0 <= K /\ tame earlier V rows ds K.
 Proof.
-  revert ds. induction e as [mu w|gap w|k b elow IHlow ehigh IHhigh]; intros ds H; simpl in H.
+  revert ds. induction e as [mu w|gap w|v b elow IHlow ehigh IHhigh]; intros ds H; simpl in H.
   - exists (Rabs (Q2R mu)). split; [apply Rabs_pos|].
     intros x u v Hr Hv HW Hpos. assert (Hn := shows_factors _ _ _ _ H).
     apply (shows_sound x origin u rows Hr) in H. destruct H as [H _].
@@ -525,35 +535,35 @@ Proof.
     destruct (IHlow _ H2) as [K1 [HK1 T1]]. destruct (IHhigh _ H3) as [K2 [HK2 T2]].
     exists (Rmax K1 K2). assert (K1 <= Rmax K1 K2) by apply Rmax_l.
     assert (K2 <= Rmax K1 K2) by apply Rmax_r. split; [lra|].
-    intros x u v Hr Hv HW Hpos.
+    intros x u d Hr Hd HW Hpos.
     apply (check_bound_sound _ _ _ _ _ _ x origin u) in H1; [|exact Hr].
-    unfold value in H1; simpl in H1. rewrite dot_unit, Q2R_0 in H1.
-    set (v1 := fun i => value (nth i (map (fix_input k low) ds) zero_form) x origin u).
-    set (v2 := fun i => value (nth i (map (fix_input k high) ds) zero_form) x origin u).
+    rewrite form_of_value in H1.
+    set (v1 := fun i => value (nth i (map (fix_variable v low) ds) zero_form) x origin u).
+    set (v2 := fun i => value (nth i (map (fix_variable v high) ds) zero_form) x origin u).
     assert (P1 : power V x v1 <= Rmax K1 K2 * energy V x).
     { apply (tame_weaker _ _ _ _ _ (Rmax K1 K2) T1 ltac:(assumption) x u v1); auto. }
     assert (P2 : power V x v2 <= Rmax K1 K2 * energy V x).
     { apply (tame_weaker _ _ _ _ _ (Rmax K1 K2) T2 ltac:(assumption) x u v2); auto. }
     destruct (Req_dec (Q2R low) (Q2R high)) as [E|Hne].
-    + assert (Hmean : forall i, v i = 0 * v1 i + (1 - 0) * v1 i).
-      { intros i. unfold v1. rewrite fix_inputs_value, Hv.
-        replace (Q2R low - u k) with 0 by lra. ring. }
-      rewrite (power_mean V x v1 v1 v 0 Hmean). lra.
-    + set (a := (Q2R high - u k) / (Q2R high - Q2R low)).
-      assert (Ha : a * (Q2R high - Q2R low) = Q2R high - u k) by (unfold a; field; lra).
+    + assert (Hmean : forall i, d i = 0 * v1 i + (1 - 0) * v1 i).
+      { intros i. unfold v1. rewrite fix_variables_value, Hd.
+        replace (Q2R low - value_of v x u) with 0 by lra. ring. }
+      rewrite (power_mean V x v1 v1 d 0 Hmean). lra.
+    + set (a := (Q2R high - value_of v x u) / (Q2R high - Q2R low)).
+      assert (Ha : a * (Q2R high - Q2R low) = Q2R high - value_of v x u) by (unfold a; field; lra).
       assert (Ha0 : 0 <= a).
       { apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]. }
       assert (Ha1 : a <= 1).
       { apply Rmult_le_reg_r with (Q2R high - Q2R low); [lra|]. rewrite Ha. lra. }
-      assert (Hmean : forall i, v i = a * v1 i + (1 - a) * v2 i).
-      { intros i. unfold v1, v2. rewrite !fix_inputs_value, Hv.
-        set (c := Q2R (nth k (input_part (nth i ds zero_form)) 0%Q)).
+      assert (Hmean : forall i, d i = a * v1 i + (1 - a) * v2 i).
+      { intros i. unfold v1, v2. rewrite !fix_variables_value, Hd.
+        set (c := Q2R (coefficient v (nth i ds zero_form))).
         set (f := value (nth i ds zero_form) x origin u).
-        assert (Hz : a * (Q2R low - u k) + (1 - a) * (Q2R high - u k) = 0) by lra.
-        replace (a * (f + c * (Q2R low - u k)) + (1 - a) * (f + c * (Q2R high - u k)))
-          with (f + c * (a * (Q2R low - u k) + (1 - a) * (Q2R high - u k))) by ring.
+        assert (Hz : a * (Q2R low - value_of v x u) + (1 - a) * (Q2R high - value_of v x u) = 0) by lra.
+        replace (a * (f + c * (Q2R low - value_of v x u)) + (1 - a) * (f + c * (Q2R high - value_of v x u)))
+          with (f + c * (a * (Q2R low - value_of v x u) + (1 - a) * (Q2R high - value_of v x u))) by ring.
         rewrite Hz. ring. }
-      rewrite (power_mean V x v1 v2 v a Hmean).
+      rewrite (power_mean V x v1 v2 d a Hmean).
       assert (a * power V x v1 <= a * (Rmax K1 K2 * energy V x)) by (apply Rmult_le_compat_l; lra).
       assert ((1 - a) * power V x v2 <= (1 - a) * (Rmax K1 K2 * energy V x))
         by (apply Rmult_le_compat_l; lra). lra.

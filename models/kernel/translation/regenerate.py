@@ -22,7 +22,11 @@ from workbench.models.kernel.theory_files import THEORY, required
 from workbench.models.kernel.translation.translate import NATIVE, translated
 
 ROOT = Path(__file__).resolve().parents[3]
-CHECKERS: Mapping[str, str] = {"check_polyhedral": "Polyhedral"}
+CHECKERS: Mapping[str, str] = {
+    "check_polyhedral": "Polyhedral",
+    "check_quadratic": "Quadratic",
+    "check_progress": "Progress",
+}
 """The functions that are wanted, and the file of the theory that each is in."""
 COQ = "8.16"
 """Other versions of Coq may choose other names."""
@@ -31,8 +35,9 @@ PLACES = {
     "javascript": ROOT / "reports" / "assets" / "kernel.js",
 }
 
-_TITLE = f"""The kernel: {", ".join(CHECKERS)}; generated from models/kernel/theory, do not edit.
+_TITLE = f"""The kernel: generated from models/kernel/theory, do not edit.
 
+Its functions are {", ".join(CHECKERS)} and what they use.
 Made by models/kernel/translation from what Coq {COQ} extracts. Whole numbers are integers, a list
 is nothing or a pair (head, tail), a rational a pair (numerator, denominator > 0). What is given to
 these functions must be of their types: models/kernel/decode.py sees to it.

@@ -842,6 +842,8 @@ class Module:
             return ["list", *args]
         if name == "prod":
             return ["pair", *args]
+        if name == "option":
+            return ["option", *args]
         if args:
             raise UntranslatableError(f"an argument of type {name} with parameters")
         if name not in table:
