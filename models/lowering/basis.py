@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.models.kernel.document import document, refusal
-from workbench.models.lowering import polyhedral
+from workbench.models.lowering import polyhedral, quadratic
 from workbench.models.lowering.normal_form import NotLoweredError
 from workbench.models.proof.certificate import PolyhedralProof, Proof
 from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.quadratic import QuadraticInvariant
+from workbench.models.proof.quadratic_function import QuadraticFunctions
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +65,7 @@ def kernel_document(problem: LinearProblem, proof: Proof) -> dict[str, Any]:
     if isinstance(proof, PolyhedralProof):
         form, found = polyhedral.lowered(problem, proof.regions, proof.evidence)
         return document(polyhedral.CHECKER, form.data, found)
+    if isinstance(proof, QuadraticInvariant | QuadraticFunctions):
+        form, found = quadratic.lowered(problem, proof)
+        return document(quadratic.CHECKER, form.data, found)
     raise NotLoweredError(BY_CHECKER.missing)

@@ -57,6 +57,12 @@ class NormalForm:
         """A form over states alone."""
         return [number(form.constant), _dense(form.coefficients, self._x)]
 
+    def variable(self, name: str) -> Data:
+        """A name that dynamics mention, as a variable of the state or an input."""
+        if name in self._x:
+            return ["State", str(self._x[name])]
+        return ["Input", str(self._u[name])]
+
     def _number(self, location: str) -> int:
         if location not in self._numbers:
             self._numbers[location] = len(self.locations)
@@ -77,17 +83,17 @@ class NormalForm:
 
     def _dynamics(self, dynamics: Dynamics) -> Data:
         zero = Form({})
-        rates = [self._form(dynamics.derivative.get(name, zero)) for name in self.states]
+        rates = [self.form(dynamics.derivative.get(name, zero)) for name in self.states]
         return [rates, self._rows(dynamics.rows)]
 
     def _cases(self, cases: Alternatives) -> Data:
         return [self._rows(rows) for rows in cases]
 
     def _rows(self, rows: Rows) -> Data:
-        return [[self._form(row.form), row.strict] for row in rows]
+        return [[self.form(row.form), row.strict] for row in rows]
 
-    def _form(self, form: Form) -> Data:
-        """A form; the same one is worked out once."""
+    def form(self, form: Form) -> Data:
+        """A form over anything; the same one is worked out once."""
         known = self._forms.get(id(form))
         if known is None:
             x: dict[int, Fraction] = {}

@@ -23,7 +23,7 @@ from workbench.models.lowering.basis import (
     basis,
 )
 from workbench.models.proof import flowpipe, polyhedral, quadratic_function
-from workbench.models.proof.certificate import Certificate, PolyhedralProof
+from workbench.models.proof.certificate import Certificate, PolyhedralProof, SafetyProof
 from workbench.models.proof.flowpipe import FlowpipeProof
 from workbench.models.proof.linear import TooManyCasesError
 from workbench.models.proof.polyhedral import Evidence
@@ -90,28 +90,35 @@ def _check(automaton: Automaton, property_name: str, certificate: Certificate) -
             return Rejected("start", why)
         proof = proof.safety
     try:
-        if isinstance(proof, PolyhedralProof):
-            return _polyhedral(problem, proof)
-        if isinstance(proof, FlowpipeProof):
-            return _flowpipe(problem, proof)
-        if isinstance(proof, QuadraticFunctions):
-            return _functions(problem, proof)
-        return _quadratic(problem, proof)
+        found = _obligations(problem, proof)
+        return _on_its_basis(problem, proof, found) if isinstance(found, Accepted) else found
     except TooManyCasesError as error:
         return Rejected("model", str(error))
+
+
+def _obligations(problem: LinearProblem, proof: SafetyProof) -> Judgement:
+    """Whether every obligation holds."""
+    if isinstance(proof, PolyhedralProof):
+        return _polyhedral(problem, proof)
+    if isinstance(proof, FlowpipeProof):
+        return _flowpipe(problem, proof)
+    if isinstance(proof, QuadraticFunctions):
+        return _functions(problem, proof)
+    return _quadratic(problem, proof)
+
+
+def _on_its_basis(problem: LinearProblem, proof: SafetyProof, found: Accepted) -> Judgement:
+    """What is accepted, with whose word it rests on."""
+    try:
+        return replace(found, basis=basis(problem, proof))
+    except DisagreementError as error:
+        return Rejected("kernel", f"the kernel does not accept what the checker accepts: {error}")
 
 
 def _polyhedral(problem: LinearProblem, proof: PolyhedralProof) -> Judgement:
     if why := polyhedral.malformed(problem, proof.regions):
         return Rejected("invariant", why)
-    found = _each(polyhedral.obligations(problem, proof.regions), proof.evidence, None)
-    if isinstance(found, Rejected):
-        return found
-    try:
-        found_by = basis(problem, proof)
-    except DisagreementError as error:
-        return Rejected("kernel", f"the kernel does not accept what the checker accepts: {error}")
-    return replace(found, basis=found_by)
+    return _each(polyhedral.obligations(problem, proof.regions), proof.evidence, None)
 
 
 def _flowpipe(problem: LinearProblem, proof: FlowpipeProof) -> Judgement:

@@ -205,23 +205,27 @@ def _safety(
     """For every bad case some row of it fails on all of some ellipsoid."""
     for number, bad in enumerate(problem.bad(location)):
         if not any(
-            _avoids(ellipsoid, invariant.variables, row)
+            clearance(ellipsoid, invariant.variables, row)
             for row in bad
             for ellipsoid in invariant.ellipsoids
         ):
             yield Failure(f"safety in {location}", f"bad case {number + 1} is not excluded")
 
 
-def _avoids(ellipsoid: Ellipsoid, variables: tuple[str, ...], row: Row) -> bool:
-    """Whether the row holds nowhere on the ellipsoid: f(c) > sqrt(a' P^-1 a)."""
+def clearance(
+    ellipsoid: Ellipsoid, variables: tuple[str, ...], row: Row
+) -> tuple[Fraction, Fraction] | None:
+    """If a row f <= 0 holds nowhere on the ellipsoid, f(c), and g such that f + f(c)/2 (V - 1) is
+    at least g everywhere; else None. The least of these values is (f(c)^2 - a' P^-1 a) / 2f(c),
+    so g > 0 just where f(c) > sqrt(a' P^-1 a)."""
     if not row.form.coefficients.keys() <= set(variables):
-        return False
+        return None
     a = [row.form.coefficients.get(v, Fraction(0)) for v in variables]
     at_center = row.form.constant + dot(a, ellipsoid.center)
     if at_center <= 0:
-        return False
-    spread = dot(a, solve(ellipsoid.shape, a))
-    return spread < at_center**2 or (row.strict and spread == at_center**2)
+        return None
+    least = (at_center**2 - dot(a, solve(ellipsoid.shape, a))) / (2 * at_center)
+    return (at_center, least) if least > 0 or (row.strict and least == 0) else None
 
 
 def dependencies(dynamics: Dynamics, variables: tuple[str, ...]) -> list[str]:

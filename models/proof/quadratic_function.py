@@ -30,7 +30,7 @@ everywhere: exact, and all that is claimed is claimed on the solutions of the ro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -74,18 +74,50 @@ class QuadraticFunctions:
 
 
 @dataclass(frozen=True, slots=True)
+class Equation:
+    """A name and its value, as the rows of two numbers say once earlier equations are used."""
+
+    name: str
+    value: Form
+    row: int
+    opposite: int
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Rows after every equation among those `given` is solved and used, in order; trivial and
+    repeated ones are left out, `kept` are the numbers of the others."""
+
+    given: Rows
+    rows: Rows
+    kept: tuple[int, ...]
+    equations: tuple[Equation, ...]
+
+    def replaced(self, form: Form) -> Form:
+        """The form after every equation is used."""
+        for equation in self.equations:
+            form = replaced(form, equation)
+        return form
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """Where something is to be shown: rows without equations; the source's names and the
     target's as forms over what is left; `rates` where time passes. Without a target it is to
     be shown that the situation does not occur."""
 
     title: str
-    rows: Rows
+    solution: Solution
     source: str | None
     target: str | None
     before: Mapping[str, Form]
     after: Mapping[str, Form]
     rates: Mapping[str, Form] | None = None
+
+    @property
+    def rows(self) -> Rows:
+        """What is known, without equations."""
+        return self.solution.rows
 
     def known(self, function: Function) -> Polynomial:
         """The function's value in the source; linear in the function."""
@@ -97,7 +129,7 @@ class Situation:
             return {}
         if self.rates is None:
             return substituted(function[self.target], self.after)
-        return _derivative(function[self.target], self.before, self.rates)
+        return derivative(function[self.target], self.before, self.rates)
 
 
 def situations(problem: LinearProblem, locations: tuple[str, ...]) -> Iterator[Situation]:
@@ -215,26 +247,28 @@ def _situation(
     after: Mapping[str, Form],
     rates: Mapping[str, Form] | None = None,
 ) -> Situation:
-    left, replace = _without_equations(rows)
+    solution = solved(rows)
 
     def everywhere(forms: Mapping[str, Form]) -> dict[str, Form]:
-        return {name: replace(form) for name, form in forms.items()}
+        return {name: solution.replaced(form) for name, form in forms.items()}
 
     moving = None if rates is None else everywhere(rates)
-    return Situation(title, left, source, target, everywhere(before), everywhere(after), moving)
+    return Situation(title, solution, source, target, everywhere(before), everywhere(after), moving)
 
 
-def _without_equations(rows: Rows) -> tuple[Rows, Callable[[Form], Form]]:
-    """The rows after every equation among them is solved and used, trivial and repeated ones
-    left out, and the replacement that was made."""
-    solved: dict[str, Form] = {}
+def solved(given: Rows) -> Solution:
+    """The rows with every equation among them solved and used."""
+    equations: list[Equation] = []
+    rows = given
     while (found := _equation(rows)) is not None:
-        name, value = found
-        solved = {n: _replaced(form, {name: value}) for n, form in solved.items()} | {name: value}
-        rows = tuple(Row(_replaced(row.form, {name: value}), row.strict) for row in rows)
-    kept = dict.fromkeys((_key(r.form), r.strict) for r in rows if _says_something(r))
-    by_key = {(_key(row.form), row.strict): row for row in reversed(rows)}
-    return tuple(by_key[key] for key in kept), lambda form: _replaced(form, solved)
+        equations.append(found)
+        rows = tuple(Row(replaced(row.form, found), row.strict) for row in rows)
+    kept: dict[tuple[object, bool], int] = {}
+    for number, row in enumerate(rows):
+        if _says_something(row):
+            kept.setdefault((_key(row.form), row.strict), number)
+    places = tuple(kept.values())
+    return Solution(given, tuple(rows[i] for i in places), places, tuple(equations))
 
 
 def _says_something(row: Row) -> bool:
@@ -242,15 +276,16 @@ def _says_something(row: Row) -> bool:
     return bool(row.form.coefficients) or constant > 0 or (row.strict and constant == 0)
 
 
-def _equation(rows: Rows) -> tuple[str, Form] | None:
+def _equation(rows: Rows) -> Equation | None:
     """A name and its value by the first row whose opposite is a row too."""
-    known = {_key(row.form) for row in rows}
-    for row in rows:
+    known = {_key(row.form): number for number, row in enumerate(rows)}
+    for number, row in enumerate(rows):
         form = row.form
-        if form.coefficients and _key(-form) in known:
+        opposite = known.get(_key(-form)) if form.coefficients else None
+        if opposite is not None:
             name = max(form.coefficients, key=lambda n: (n.endswith("'"), n))
-            a = form.coefficients[name]
-            return name, of_variable(name) - form.scaled(1 / a)
+            value = of_variable(name) - form.scaled(1 / form.coefficients[name])
+            return Equation(name, value, number, opposite)
     return None
 
 
@@ -261,11 +296,13 @@ def _key(form: Form) -> tuple[tuple[tuple[str, Fraction], ...], Fraction]:
     return tuple((name, a / size) for name, a in entries), form.constant / size
 
 
-def _replaced(form: Form, values: Mapping[str, Form]) -> Form:
-    if not values.keys() & form.coefficients.keys():
+def replaced(form: Form, equation: Equation) -> Form:
+    """The form with the value of an equation for its name."""
+    a = form.coefficients.get(equation.name)
+    if a is None:
         return form
-    parts = [(a, values.get(n, of_variable(n))) for n, a in form.coefficients.items()]
-    return combination([*parts, (Fraction(1), Form({}, form.constant))])
+    rest = {name: b for name, b in form.coefficients.items() if name != equation.name}
+    return combination(((Fraction(1), Form(rest, form.constant)), (a, equation.value)))
 
 
 # Polynomials of degree two
@@ -301,7 +338,7 @@ def substituted(polynomial: Polynomial, values: Mapping[str, Form]) -> Polynomia
     return added((a, product(*pair)) for pair, a in padded)
 
 
-def _derivative(
+def derivative(
     polynomial: Polynomial, values: Mapping[str, Form], rates: Mapping[str, Form]
 ) -> Polynomial:
     """By the product rule."""
