@@ -10,37 +10,48 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.models.automaton import PropertyKind
 from workbench.models.kernel.document import document, refusal
 from workbench.models.lowering import polyhedral, quadratic
 from workbench.models.lowering.normal_form import NotLoweredError
 from workbench.models.proof.certificate import PolyhedralProof, Proof
 from workbench.models.proof.problem import LinearProblem
+from workbench.models.proof.progress import ProgressProof
 from workbench.models.proof.quadratic import QuadraticInvariant
 from workbench.models.proof.quadratic_function import QuadraticFunctions
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Who accepted a certificate; `missing` says why it was not the kernel."""
+    """Who accepted a certificate: the kernel, but for what is `missing`, or the checker alone, and
+    then `missing` says why."""
 
     kernel: bool
     missing: str = ""
 
     @property
     def name(self) -> str:
-        """For machines: `kernel` or `checker`."""
-        return "kernel" if self.kernel else "checker"
+        """For machines: `kernel`, `kernel and checker`, or `checker`."""
+        if self.kernel:
+            return "kernel and checker" if self.missing else "kernel"
+        return "checker"
 
     @property
     def words(self) -> str:
         """For people, to follow "accepted by"."""
         if self.kernel:
-            return "the kernel, whose soundness is proved in Coq"
-        return "the trusted checker"
+            kernel = "the kernel, whose soundness is proved in Coq"
+            return f"{kernel}; {self.missing}" if self.missing else kernel
+        return f"the trusted checker; {self.missing}" if self.missing else "the trusted checker"
 
 
 BY_KERNEL = Basis(True)
-BY_CHECKER = Basis(False, "the kernel does not know certificates of this kind yet")
+BY_KERNEL_WHERE_RUNS_COME = Basis(
+    True, "that runs go on in all states but those that it excludes: the trusted checker"
+)
+"""The kernel says that no run comes to a state of the problem's that is bad; that runs can go on in
+all others is the theorem of `models.proof.stuck`, which is proved on paper only."""
+BY_CHECKER = Basis(False)
 
 
 class DisagreementError(Exception):
@@ -56,16 +67,20 @@ def basis(problem: LinearProblem, proof: Proof) -> Basis:
     why = refusal(content)
     if why is not None:
         raise DisagreementError(why)
-    return BY_KERNEL
+    is_progress = problem.claim.kind is PropertyKind.PROGRESS
+    return BY_KERNEL_WHERE_RUNS_COME if is_progress else BY_KERNEL
 
 
 def kernel_document(problem: LinearProblem, proof: Proof) -> dict[str, Any]:
-    """The problem and a proof that the checker accepts, as the kernel takes them; for kinds of
-    proofs that it does not know `NotLoweredError` says why."""
+    """The problem and a proof that the checker accepts, as the kernel takes them: of progress, the
+    part that says where runs come. For kinds of proofs that the kernel does not know
+    `NotLoweredError` says why."""
+    if isinstance(proof, ProgressProof):
+        proof = proof.safety
     if isinstance(proof, PolyhedralProof):
         form, found = polyhedral.lowered(problem, proof.regions, proof.evidence)
         return document(polyhedral.CHECKER, form.data, found)
     if isinstance(proof, QuadraticInvariant | QuadraticFunctions):
         form, found = quadratic.lowered(problem, proof)
         return document(quadratic.CHECKER, form.data, found)
-    raise NotLoweredError(BY_CHECKER.missing)
+    raise NotLoweredError("the kernel does not know flowpipes yet")
