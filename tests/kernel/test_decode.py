@@ -5,13 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.polyhedral_proofs import PROOFS, document
+from tests.support.kernel_documents import DOCUMENTS, document
+from tests.support.kernel_values import Kind, plain, random_value
 from tests.support.spoiled_documents import places
 from workbench.models.kernel.decode import (
     MAX_DEPTH,
@@ -27,43 +29,18 @@ ROW = ["1/2", ["1", "-3"], [], ["0"]], True
 NUMBERS = st.fractions(max_denominator=50).map(str)
 
 
-def encoded(kind: Any, value: Any) -> Any:
-    """Plain data again: an independent way back."""
-    if kind == "rational":
-        above, below = value
-        return str(above) if below == 1 else f"{above}/{below}"
-    if kind in ("natural", "integer", "positive"):
-        return str(value)
-    if kind == "boolean":
-        return value
-    if isinstance(kind, list) and kind[0] == "list":
-        found = []
-        while value is not None:
-            head, value = value
-            found.append(encoded(kind[1], head))
-        return found
-    if isinstance(kind, list) and kind[0] == "option":
-        return [] if value is None else [encoded(kind[1], value.value)]
-    if isinstance(kind, list):
-        return [encoded(kind[1], value[0]), encoded(kind[2], value[1])]
-    constructors = TYPES[kind][1:]
-    chosen = next(c for c in constructors if c[0] == type(value).__name__)
-    fields = [encoded(k, v) for (_, k), v in zip(chosen[1:], value, strict=True)]
-    return fields if len(constructors) == 1 else [chosen[0], *fields]
-
-
-@pytest.mark.parametrize("name", PROOFS)
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_what_is_decoded_is_what_was_said(name: str) -> None:
     found = document(name)
-    for kind, part in (("automaton", "problem"), ("polyhedral_certificate", "evidence")):
-        assert encoded(kind, decoded(kind, found[part])) == found[part]
+    for kind, part in zip(TYPES[found["checker"]][1:], ("problem", "evidence"), strict=True):
+        assert plain(kind, decoded(kind, found[part])) == found[part]
     assert refusal(json.loads(json.dumps(found))) is None
 
 
 @given(st.lists(NUMBERS), st.lists(NUMBERS), st.booleans())
 def test_rows(state: list[str], inputs: list[str], strict: bool) -> None:
     data = [["-7/3", state, [], inputs], strict]
-    assert encoded("row", decoded("row", data)) == data
+    assert plain("row", decoded("row", data)) == data
 
 
 WRONG_NUMBERS = [
@@ -95,7 +72,7 @@ def test_what_may_be_missing() -> None:
     for evidences in ([], [[]], [[[[], [], [], []]], []]):
         certificate = [[], evidences]
         kind = "quadratic_certificate"
-        assert encoded(kind, decoded(kind, certificate)) == certificate
+        assert plain(kind, decoded(kind, certificate)) == certificate
 
 
 @pytest.mark.parametrize("evidence", [None, "", {}, 0, False, (), [[[], [], [], []], []], [[], []]])
@@ -159,7 +136,7 @@ def test_the_longest_numbers() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_one_value_of_another_type_is_refused_wherever_it_is(seed: int) -> None:
     draw = random.Random(seed)
-    found = copy.deepcopy(document(draw.choice(list(PROOFS))))
+    found = copy.deepcopy(document(draw.choice(DOCUMENTS)))
     holder, at = draw.choice(list(places(found[draw.choice(("problem", "evidence"))])))
     holder[at] = draw.choice([None, 1.5, {}, "one", float("nan"), 3])
     why = refusal(found)
@@ -184,3 +161,69 @@ def test_a_document_of_another_kind_is_refused(change: dict[str, Any]) -> None:
 
 def test_no_document_at_all_is_refused() -> None:
     assert refusal([]) is not None and refusal({}) is not None and refusal(None) is not None
+
+
+# Data that somebody made up
+
+
+WHOLE = re.compile(r"(0|-?[1-9][0-9]*)\Z", re.ASCII)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.floats()
+    | st.text(max_size=4)
+    | st.sampled_from(["0", "-1", "1/2", "-3/4", "1/0", "Split", "InCell", "State", "Below"]),
+    lambda parts: st.lists(parts, max_size=4) | st.dictionaries(st.text(max_size=3), parts),
+    max_leaves=12,
+)
+
+
+def is_of(kind: Kind, data: Any) -> bool:
+    """Whether plain data are of a type: said anew, as the opposite of what the decoder does."""
+    if kind == "boolean":
+        return data is True or data is False
+    if kind in ("integer", "natural", "positive", "rational"):
+        if type(data) is not str:
+            return False
+        above, line, below = data.partition("/")
+        if line and (kind != "rational" or not WHOLE.match(below) or int(below) <= 0):
+            return False
+        least = {"natural": 0, "positive": 1}.get(kind)
+        return bool(WHOLE.match(above)) and (least is None or int(above) >= least)
+    if type(data) is not list:
+        return False
+    if isinstance(kind, str):
+        made = TYPES[kind][1:]
+        if len(made) > 1:
+            if not data or type(data[0]) is not str:
+                return False
+            made, data = [one for one in made if one[0] == data[0]], data[1:]
+        fields = made[0][1:] if made else []
+        parts = zip(fields, data, strict=False)
+        return bool(made) and len(fields) == len(data) and all(is_of(k, d) for (_, k), d in parts)
+    if kind[0] == "pair":
+        return len(data) == 2 and all(map(is_of, kind[1:], data))
+    return (kind[0] == "list" or len(data) < 2) and all(is_of(kind[1], item) for item in data)
+
+
+@st.composite
+def nearly_typed(draw: st.DrawFn) -> tuple[str, Any]:
+    """A value of some type, in some places of which may be anything."""
+    kind = draw(st.sampled_from(sorted(k for k, made in TYPES.items() if made[0] == "one of")))
+    data = [random_value(kind, random.Random(draw(st.integers(0, 10_000))))]
+    for _ in range(draw(st.integers(0, 2))):
+        holder, at = draw(st.sampled_from(list(places(data))))
+        holder[at] = draw(JSON)
+    return kind, data[0]
+
+
+@given(nearly_typed())
+def test_all_that_is_of_its_type_is_taken_and_nothing_else(given: tuple[str, Any]) -> None:
+    kind, data = given
+    if is_of(kind, data):
+        value = decoded(kind, data)
+        assert decoded(kind, plain(kind, value)) == value
+    else:
+        with pytest.raises(DecodeError, match=f"^{kind}"):
+            decoded(kind, data)
