@@ -10,16 +10,20 @@ What the language cannot say is refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from workbench.models.automaton import (
     NEVER_BLOCKS,
     TIME,
+    UNCONSTRAINED,
     Automaton,
     Constraint,
     Edge,
     EventKind,
+    HybridAutomaton,
     Initial,
     Input,
     Kind,
@@ -27,8 +31,10 @@ from workbench.models.automaton import (
     Parameter,
     PropertyKind,
     Variable,
+    primed,
     specialise,
 )
+from workbench.models.expressions.dialect import FUNCTIONS
 from workbench.models.expressions.expression import (
     FALSE,
     ONE,
@@ -44,16 +50,6 @@ from workbench.models.expressions.printing import number_text, to_text
 from workbench.models.expressions.ranges import bounds
 from workbench.models.expressions.table import Table
 from workbench.models.expressions.traversal import conjuncts, free_variables, postorder, substitute
-from workbench.models.language.unparse_actions import NotExpressible, sequential
-from workbench.models.language.unparse_names import IdentifierChoice
-from workbench.models.language.unparse_parts import (
-    block,
-    explicit,
-    is_free,
-    label,
-    limit,
-    table_text,
-)
 from workbench.models.source import Diagnostic, ModelError
 
 
@@ -410,3 +406,233 @@ class _Writer:
 def _is_empty(low: Expression, high: Expression) -> bool:
     """Whether two bounds are plainly the wrong way round; the language refuses `in` for them."""
     return low.is_constant and high.is_constant and low.constant > high.constant
+
+
+# Flat names as identifiers of the language: readable, distinct, never a keyword.
+
+_FOREIGN = re.compile(r"[^A-Za-z0-9_]+")
+
+KEYWORDS = frozenset(
+    """
+    agent alge analog assert assume between bilateral bool const crossing d default diff
+    discrete do entry enum exit extern false forall forbid from hide import in init input int
+    interaction inv let linear local mode output predicate previous private read readwrite
+    real sliding sum system table time to top trans true unilateral until urgent when where write
+    """.split()
+)
+"""Words with a meaning somewhere in the language; as names they would only confuse."""
+
+
+class IdentifierChoice:
+    """Chooses identifiers; `chosen` maps every name to its identifier."""
+
+    def __init__(self, taken: Iterable[str] = ()):
+        self.chosen: dict[str, str] = {}
+        self._used = {*taken, *KEYWORDS, *FUNCTIONS}
+
+    def keep(self, name: str) -> None:
+        """Use a name as it is."""
+        self.chosen[name] = name
+        self._used.add(name)
+
+    def choose(self, name: str) -> str:
+        """The identifier of a name: `car[3].x` is `car_3_x`."""
+        if name in self.chosen:
+            return self.chosen[name]
+        plain = _FOREIGN.sub("_", name.replace("'", "_next")).strip("_") or "unnamed"
+        if plain[0].isdigit():
+            plain = f"n{plain}"
+        found, count = plain, 1
+        while found in self._used:
+            count += 1
+            found = f"{plain}_{count}"
+        self.chosen[name] = found
+        self._used.add(found)
+        return found
+
+
+# Small parts of writing an automaton as text, and what there is to be written.
+
+MAX_LOCATIONS = 20_000
+"""A product with more reachable locations than this is not written out."""
+
+
+def explicit(automaton: Automaton) -> tuple[tuple[Location, ...], tuple[Edge, ...]]:
+    """All locations and edges; those of a product are the ones that edges lead to."""
+    if isinstance(automaton, HybridAutomaton):
+        return automaton.locations, automaton.edges
+    names = list(dict.fromkeys(start.location for start in automaton.initial_sets()))
+    known = set(names)
+    edges: list[Edge] = []
+    for name in names:  # grows while it is read
+        for edge in automaton.edges_from(name):
+            edges.append(edge)
+            if edge.target not in known:
+                known.add(edge.target)
+                names.append(edge.target)
+        if len(names) > MAX_LOCATIONS:
+            message = f"the product has more than {MAX_LOCATIONS} locations"
+            raise ModelError(Diagnostic("too-many-locations", message, hint="export as JSON"))
+    return tuple(map(automaton.location, names)), tuple(edges)
+
+
+_SIDES = {
+    Op.EQUAL: ("value", "value"),
+    Op.LESS_EQUAL: ("high", "low"),
+    Op.GREATER_EQUAL: ("low", "high"),
+}
+
+
+def limit(condition: Expression) -> tuple[str, str] | None:
+    """The variable that a condition bounds by a constant, and the side: value, low, high."""
+    if condition.op not in _SIDES:
+        return None
+    for index, (one, other) in enumerate((condition.args, condition.args[::-1])):
+        if one.op is Op.VARIABLE and other.is_constant:
+            return one.name, _SIDES[condition.op][index]
+    return None
+
+
+def block(word: str, items: list[str]) -> Iterator[str]:
+    """`word { a; b; }`, on several lines where there is more than one item."""
+    if len(items) == 1:
+        yield f"  {word} {{ {items[0]}; }}"
+    elif items:
+        yield f"  {word} {{"
+        yield from (f"    {item};" for item in items)
+        yield "  }"
+
+
+def is_free(declared: Variable, location: Location) -> bool:
+    """Whether a variable may change as it likes in a location."""
+    if declared.kind is Kind.DISCRETE:
+        return False
+    known = [c for c in (*location.flows, *location.algebraic) if c.variable == declared.name]
+    return all(c.range == UNCONSTRAINED for c in known)
+
+
+def label(edge: Edge) -> list[str]:
+    """The name of a transition: labels name edges and do not synchronise anything here."""
+    plain = edge.name.rpartition(": ")[2]
+    name = plain if plain.isidentifier() else edge.label
+    return [f"#{IdentifierChoice().choose(name)}"] if name else []
+
+
+def table_text(table: Table) -> Iterator[str]:
+    """A table's declaration."""
+    names = ", ".join(f"real {name}" for name in ("x", "y")[: table.dimension])
+    yield f"table {table.name}({names}) {table.interpolation} {{"
+    if table.dimension == 2:
+        yield f"  : {_numbers(table.axes[1])},"
+    for point, row in zip(table.axes[0], table.values, strict=True):
+        yield f"  {number_text(point)}: {_numbers(row)},"
+    yield "}"
+
+
+def _numbers(values: Iterable[Fraction]) -> str:
+    return ", ".join(map(number_text, values))
+
+
+# Resets in primed form as the language's sequential actions.
+#
+# Simultaneous resets read values before the jump under their plain names. In a sequence, the
+# old value of a variable that is overwritten too early is kept with `let`; a choice under an
+# auxiliary name is drawn in a variable that is given its right value afterwards.
+
+
+class NotExpressible(Exception):  # noqa: N818 - it is no error of ours
+    """The language has no words for this."""
+
+
+def sequential(
+    resets: Sequence[Constraint], variables: Sequence[Variable], names: Mapping[str, str]
+) -> list[str]:
+    """The resets as statements that have the same effect in sequence; exact."""
+    return _Sequence(resets, variables, names).statements() if resets else []
+
+
+class _Sequence:
+    def __init__(
+        self, resets: Sequence[Constraint], variables: Sequence[Variable], names: Mapping[str, str]
+    ):
+        self.resets = resets
+        self.variables = {v.name: v for v in variables}
+        self.names = names
+        self.fresh = IdentifierChoice(taken=names.values())
+        self.reading = {old: variable(new) for old, new in names.items()}
+        self.done: list[str] = []
+        self.kept: set[str] = set()
+
+    def statements(self) -> list[str]:
+        """All statements in order."""
+        for position, reset in enumerate(self.resets):
+            if reset.variable in self.variables:
+                self._keep_old(reset.variable, position + 1)
+                self._set(self.names[reset.variable], reset)
+                self._now_reads(reset.variable, self.names[reset.variable])
+            else:
+                self._auxiliary(reset, position)
+        return self.done
+
+    def _auxiliary(self, reset: Constraint, position: int) -> None:
+        """Bind a name that is no variable; a choice needs a variable to be drawn in."""
+        name = self.fresh.choose(reset.variable)
+        if reset.range.exact is not None:
+            self.done.append(f"let {name} = {self._text(reset.range.exact)};")
+        else:
+            scratch = self._scratch(reset, position)
+            self._keep_old(scratch, position)
+            self._set(self.names[scratch], reset)
+            self.done.append(f"let {name} = {self.names[scratch]};")
+            if all(later.variable != scratch for later in self.resets[position:]):
+                restored = self._text(variable(scratch))
+                self.done.append(f"{self.names[scratch]} = {restored};")
+        self._now_reads(reset.variable, name)
+
+    def _scratch(self, reset: Constraint, position: int) -> str:
+        """A real variable that is not yet set, preferably the one that the choice was for."""
+        earlier = {r.variable for r in self.resets[:position]}
+        free = [
+            v.name
+            for v in self.variables.values()
+            if v.type.name == "real" and v.name not in earlier
+        ]
+        stem = reset.variable.partition("@chosen")[0]
+        if stem in free:
+            return stem
+        if not free:
+            raise NotExpressible(f"the choice of {reset.variable!r} needs a variable of its own")
+        return free[0]
+
+    def _keep_old(self, name: str, position: int) -> None:
+        """Keep the value of a variable that a later reset still reads."""
+        if name in self.kept:
+            return
+        later = self.resets[position:]
+        again = all(r.variable != name for r in later) and self._is_drawn_in(name)
+        if again or name in free_variables(*bounds(*later)):
+            old = self.fresh.choose(f"{name}.before")
+            self.done.append(f"let {old} = {self.names[name]};")
+            self.reading[name] = variable(old)
+            self.kept.add(name)
+
+    def _is_drawn_in(self, name: str) -> bool:
+        """Whether a variable only lends its place to a choice and must be restored."""
+        return all(r.variable != name for r in self.resets)
+
+    def _now_reads(self, name: str, written: str) -> None:
+        self.reading[primed(name)] = variable(written)
+
+    def _set(self, target: str, reset: Constraint) -> None:
+        low, high = reset.range.low, reset.range.high
+        if reset.range.exact is not None:
+            self.done.append(f"{target} = {self._text(reset.range.exact)};")
+        elif low is None or high is None:
+            raise NotExpressible(
+                f"a jump leaves the new value of {reset.variable!r} without a bound"
+            )
+        else:
+            self.done.append(f"{target} in [{self._text(low)}, {self._text(high)}];")
+
+    def _text(self, expression: Expression) -> str:
+        return to_text(substitute(expression, self.reading))

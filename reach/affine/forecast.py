@@ -22,7 +22,6 @@ from workbench.models.proof.start_set import StartSet
 from workbench.reach.affine.flowpipe_parts import SHORTER, Mark, split_steps
 from workbench.reach.affine.matrix_exponential import matrix_exponential
 from workbench.reach.affine.step_choice import matrix_of
-from workbench.reach.sets.zonotope import Zonotope
 
 Array = NDArray[np.float64]
 
@@ -87,7 +86,7 @@ def _goal(flow: AffineFlow, rows: Rows) -> _Goal:
     return _Goal(directions, np.array([float(form.constant) for form in useful]))
 
 
-def zonotope_of(start: StartSet) -> Zonotope:
+def zonotope_of(start: StartSet) -> FloatZonotope:
     """The start set in floating point, without what names without two bounds add to it."""
     exact, unit = start.zonotope, start.denominator
     names = range(len(exact.centre))
@@ -95,7 +94,7 @@ def zonotope_of(start: StartSet) -> Zonotope:
     columns += [] if exact.generators is None else map(dict, exact.generators.columns)
     generators = [[column.get(j, 0) / unit for j in names] for column in columns]
     centre = np.array([v / unit for v in exact.centre])
-    return Zonotope(centre, np.array(generators).reshape(-1, len(names)))
+    return FloatZonotope(centre, np.array(generators).reshape(-1, len(names)))
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ class _Steps:
 class _Forecast:
     """Curves and bounds of the directions of all goals."""
 
-    def __init__(self, flow: AffineFlow, start: Zonotope, degree: int, goals: Sequence[_Goal]):
+    def __init__(self, flow: AffineFlow, start: FloatZonotope, degree: int, goals: Sequence[_Goal]):
         self._start, self._degree, self._goals = start, degree, goals
         self._directions = np.vstack([goal.directions for goal in goals])
         self._matrix = matrix_of(flow)
@@ -216,3 +215,40 @@ class _Forecast:
         )
         swing: Array = variation @ self._top * float(length) / 4
         return swing
+
+
+# Zonotopes: centre + sum of t_i * generator_i with |t_i| <= 1, in floating point.
+#
+#     upper bound of d x  =  d * centre + sum of |d * generator_i|
+#
+# A closed form, for many directions at once; not directed, for searches whose results are proved
+# afterwards.
+
+
+@dataclass(frozen=True)
+class FloatZonotope:
+    """A centre (n), and generators (m x n).
+
+    >>> FloatZonotope.box([(0, 2), (-1, 1)]).upper_bounds(np.array([[1.0, 1.0], [-1.0, 0.0]]))
+    array([3., 0.])
+    """
+
+    centre: Array
+    generators: Array
+
+    @classmethod
+    def box(cls, spans: Sequence[tuple[float, float]]) -> FloatZonotope:
+        """A box, with a generator for each side that has a length."""
+        ends = np.array(spans, dtype=float).reshape(len(spans), 2)
+        radii = np.diag((ends[:, 1] - ends[:, 0]) / 2)
+        return cls(ends.mean(axis=1), radii[radii.any(axis=1)])
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates."""
+        return len(self.centre)
+
+    def upper_bounds(self, directions: Array) -> Array:
+        """The largest value in each direction; directions are along the last axis."""
+        spread: Array = np.abs(directions @ self.generators.T).sum(axis=-1)
+        return directions @ self.centre + spread

@@ -38,8 +38,7 @@ from workbench.models.expressions.expression import (
     variable,
 )
 from workbench.models.expressions.text import parse_expression
-from workbench.models.interchange.spaceex_build import NO_TIME
-from workbench.models.interchange.spaceex_import import import_spaceex, read_spaceex
+from workbench.models.interchange.spaceex_import import NO_TIME, import_spaceex, read_spaceex
 from workbench.models.source import ModelError
 
 

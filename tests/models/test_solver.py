@@ -32,7 +32,7 @@ from workbench.models.expressions.expression import (
 from workbench.models.expressions.operators import COMPARISONS, Op
 from workbench.models.expressions.table import Interpolation, Table
 from workbench.models.expressions.text import parse_expression
-from workbench.models.language.linear_conjunctions import decide
+from workbench.models.language.questions import decide
 from workbench.models.smt.solver import (
     Limits,
     Session,

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench.reach.sets.double_description as module
+from workbench.reach.sets.conic import nonnegative_solution
 from workbench.reach.sets.double_description import (
     Description,
     Vector,
@@ -22,7 +23,6 @@ from workbench.reach.sets.double_description import (
     whole_space,
     widen,
 )
-from workbench.reach.sets.integer_simplex import nonnegative_solution
 from workbench.reach.sets.polyhedron import Polyhedron
 from workbench.reach.time_limit import OutOfTimeError, time_limit
 

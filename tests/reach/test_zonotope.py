@@ -11,21 +11,20 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from workbench.models.proof.start_set import Measured, StartSet
-from workbench.reach.affine.forecast import zonotope_of
-from workbench.reach.sets.zonotope import Zonotope
+from workbench.reach.affine.forecast import FloatZonotope, zonotope_of
 
 numbers = st.floats(-8, 8, width=32)
 
 
 def test_a_hexagon() -> None:
-    hexagon = Zonotope(np.array([1.0, 0.0]), np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]))
+    hexagon = FloatZonotope(np.array([1.0, 0.0]), np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]))
     directions = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
     assert hexagon.dimension == 2
     assert hexagon.upper_bounds(directions).tolist() == [2.5, 1.5, 4.0, 3.0]
 
 
 def test_a_box_without_width_is_its_centre() -> None:
-    point = Zonotope.box([(1, 1), (2, 2)])
+    point = FloatZonotope.box([(1, 1), (2, 2)])
     assert point.generators.shape == (0, 2)
     assert point.upper_bounds(np.array([[1.0, 1.0]])).tolist() == [3.0]
 
@@ -38,7 +37,7 @@ def test_a_box_without_width_is_its_centre() -> None:
 def test_the_bound_is_attained_at_a_corner(
     centre: np.ndarray, generators: np.ndarray, direction: np.ndarray
 ) -> None:
-    bound = Zonotope(centre, generators).upper_bounds(direction[None])[0]
+    bound = FloatZonotope(centre, generators).upper_bounds(direction[None])[0]
     corners = [direction @ (centre + np.array(t) @ generators) for t in product((-1, 1), repeat=4)]
     assert abs(max(corners) - bound) <= 1e-9 * (1 + abs(bound))
 
