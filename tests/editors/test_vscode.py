@@ -28,7 +28,7 @@ def test_the_logic_of_the_extension() -> None:
         cwd=VSCODE,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1000,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
@@ -69,7 +69,7 @@ def test_the_extension_draws_what_the_server_tells() -> None:
         input=json.dumps(diagram),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=1000,
         check=True,
     )
     picture = ElementTree.fromstring(done.stdout)

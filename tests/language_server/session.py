@@ -13,6 +13,9 @@ from pytest_lsp import LanguageClient
 
 from workbench.models.language.editor.places import place_at
 
+PATIENCE = 300
+"""Seconds after which a test gives up waiting: only for what would never come."""
+
 _numbers = count(1)
 
 
@@ -94,7 +97,7 @@ class Text:
         self, wanted: Callable[[list[types.Diagnostic]], bool] = lambda found: True
     ) -> list[types.Diagnostic]:
         """What the server says is wrong, as soon as it is as wanted."""
-        for _ in range(1200):
+        for _ in range(PATIENCE * 20):
             found = self.editor.client.diagnostics.get(self.uri)
             if found is not None and wanted(list(found)):
                 return list(found)

@@ -49,7 +49,7 @@ def test_a_session_in_neovim(tmp_path: Path) -> None:
         },
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1000,
         check=False,
         stdin=subprocess.DEVNULL,
     )

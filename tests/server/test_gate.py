@@ -16,6 +16,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from tests.support.serving import PATIENCE
+
 Server = Any
 
 
@@ -27,17 +29,18 @@ def refused(server: Server, words: str) -> bool:
     "path", ["/", "/api/project", "/api/files/ball.charon", "/api/jobs", "/static/studio.js"]
 )
 def test_nothing_is_told_without_the_token(server: Server, path: str) -> None:
-    answer = httpx.get(server.base + path)
+    answer = httpx.get(server.base + path, timeout=PATIENCE)
     assert answer.status_code == 401
     assert "there is no token" in answer.json()["error"]
     assert refused(server, "there is no token")
     for wrong in (server.token[:-1], server.token + "x", "ä", "x"):
         headers = {"Authorization": f"Bearer {wrong}".encode()}
-        assert httpx.get(server.base + path, headers=headers).status_code == 401
+        answer = httpx.get(server.base + path, headers=headers, timeout=PATIENCE)
+        assert answer.status_code == 401
 
 
 def test_the_address_brings_a_cookie_that_scripts_cannot_read(server: Server) -> None:
-    with httpx.Client() as browser:
+    with httpx.Client(timeout=PATIENCE) as browser:
         answer = browser.get(server.address)
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
         cookie = answer.headers["set-cookie"]
@@ -45,9 +48,11 @@ def test_the_address_brings_a_cookie_that_scripts_cannot_read(server: Server) ->
         page = browser.get(server.base + "/")
         assert page.status_code == 200
         assert browser.get(server.base + "/api/project").status_code == 200
-    assert httpx.get(server.base + "/?token=wrong").status_code == 401
+    wrong = httpx.get(server.base + "/?token=wrong", timeout=PATIENCE)
+    assert wrong.status_code == 401
     cookies = {f"workbench-{server.port}": "wrong"}
-    assert httpx.get(server.base + "/api/project", cookies=cookies).status_code == 401
+    guessed = httpx.get(server.base + "/api/project", cookies=cookies, timeout=PATIENCE)
+    assert guessed.status_code == 401
 
 
 def test_pages_load_nothing_from_elsewhere(server: Server) -> None:
@@ -93,10 +98,11 @@ def test_other_pages_and_hosts_are_refused_even_with_the_token(
 def test_what_acts_says_from_which_page_it_comes(server: Server, project: Path) -> None:
     cookies = {f"workbench-{server.port}": server.token}
     where = server.base + "/api/files/evil.charon"
-    assert httpx.post(where, json={"text": ""}, cookies=cookies).status_code == 403
+    asked = {"json": {"text": ""}, "cookies": cookies, "timeout": PATIENCE}
+    assert httpx.post(where, **asked).status_code == 403
     assert not (project / "evil.charon").exists()
     good = {"Origin": server.base}
-    made = httpx.post(where, json={"text": ""}, cookies=cookies, headers=good)
+    made = httpx.post(where, **asked, headers=good)
     assert made.status_code == 201
 
 
@@ -107,7 +113,7 @@ def test_sockets_of_others_are_not_opened(server: Server, given: dict[str, str])
     headers |= {name: value for name, value in given.items() if name == "Origin"}
     address = server.base.replace("http", "ws") + "/api/socket"
     with pytest.raises(InvalidStatus, match="403"):
-        connect(address, additional_headers=headers)
+        connect(address, additional_headers=headers, open_timeout=PATIENCE)
     assert refused(server, "")
 
 
@@ -240,14 +246,14 @@ def test_bodies_are_limited(server: Server, project: Path) -> None:
     huge = b"x" * 9_000_000
     where = server.base + "/api/files/big.charon"
     headers = {"Authorization": f"Bearer {server.token}"}
-    told = httpx.post(where, content=huge, headers=headers, timeout=60)
+    told = httpx.post(where, content=huge, headers=headers, timeout=PATIENCE)
     assert told.status_code == 413
 
     def slowly() -> Any:
         for _ in range(10):
             yield b"x" * 1_000_000
 
-    assert httpx.post(where, content=slowly(), headers=headers, timeout=60).status_code == 413
+    assert httpx.post(where, content=slowly(), headers=headers, timeout=PATIENCE).status_code == 413
     assert refused(server, "at most")
     text = server.client.post("/api/files/big.charon", json={"text": "x" * 5_000_001})
     assert text.status_code == 413
@@ -310,7 +316,7 @@ def test_simulations_without_sense_are_told(page: Any) -> None:
 def send_and_listen(page: Any, frame: str) -> None:
     for _ in range(100):
         page.connection.send(frame)
-        page.connection.recv(timeout=20)
+        page.connection.recv(timeout=PATIENCE)
 
 
 def test_frames_without_sense_end_the_socket(server: Server, page: Any) -> None:

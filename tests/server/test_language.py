@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
+
+from tests.support.serving import until
 
 Page = Any
 
@@ -42,6 +43,10 @@ def diagnostics(page: Page) -> list[Any]:
             return list(message["params"]["diagnostics"])
 
 
+def is_language_server(number: int) -> bool:
+    return b"\0lsp\0" in Path(f"/proc/{number}/cmdline").read_bytes()
+
+
 def test_what_is_typed_is_looked_at(page: Page, project: Path) -> None:
     text = (project / "ball.charon").read_text()
     uri = opened(page, project, text.replace("d(height) ==", "d(height) ="))
@@ -65,8 +70,7 @@ def test_one_that_dies_is_started_anew(server: Any, page: Page, project: Path) -
     text = (project / "ball.charon").read_text()
     opened(page, project, text)
     for number in server.workers():
-        command = Path(f"/proc/{number}/cmdline").read_bytes()
-        if b"\0lsp\0" in command:
+        if is_language_server(number):
             os.kill(number, signal.SIGKILL)
     while "error" not in (frame := page.frame("lsp")):
         pass
@@ -78,8 +82,6 @@ def test_one_that_dies_is_started_anew(server: Any, page: Page, project: Path) -
 def test_none_is_left_when_the_page_is_gone(server: Any, project: Path) -> None:
     with (page := server.page()).connection:
         opened(page, project, "")
-        busy = len(server.workers())
-    deadline = time.monotonic() + 20
-    while len(server.workers()) >= busy and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert len(server.workers()) < busy
+        languages = {number for number in server.workers() if is_language_server(number)}
+        assert languages
+    until(lambda: not languages & set(server.workers()))

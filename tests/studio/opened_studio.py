@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.support.serving import Server
 
-PATIENCE = int(os.environ.get("STUDIO_PATIENCE", "60000"))
+PATIENCE = int(os.environ.get("STUDIO_PATIENCE", "300000"))
 """Milliseconds after which a test gives up waiting."""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.studio.opened_studio import Studio
-from tests.support.serving import Server
+from tests.support.serving import Server, until
 
 PLAIN = "// one line\nagent A() { private analog real x; }\n"
 
@@ -79,13 +79,7 @@ def test_what_is_not_saved_comes_back_with_a_new_page(open_studio: Open, project
     first.open("a.charon")
     first.replace("one line", "not saved")
     kept = project / ".workbench" / "drafts"
-    first.until("performance.now() > 0")
-    for _ in range(200):
-        if kept.exists() and any(
-            "not saved" in f.read_text() for f in kept.rglob("*") if f.is_file()
-        ):
-            break
-        first.page.wait_for_timeout(50)
+    until(lambda: any("not saved" in f.read_text() for f in kept.rglob("*") if f.is_file()))
     first.page.goto("about:blank")
     second = open_studio()
     second.page.wait_for_selector(".cm-line:has-text('not saved')")

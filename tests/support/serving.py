@@ -9,14 +9,23 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 from websockets.sync.client import ClientConnection, connect
 
-PATIENCE = 60.0
-"""Seconds after which a test gives up waiting."""
+PATIENCE = 300.0
+"""Seconds after which a test gives up waiting: only for what would never come."""
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait for something to become true."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "this never came true"
+        time.sleep(0.05)
 
 
 class Page:
@@ -97,7 +106,7 @@ class Server:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
         try:
-            return self._process.wait(20)
+            return self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self._process.kill()
             return self._process.wait()
@@ -117,4 +126,5 @@ class Server:
         """A page's socket."""
         address = self.base.replace("http", "ws") + "/api/socket"
         given = {"Authorization": f"Bearer {self.token}", **headers}
-        return Page(connect(address, additional_headers=given, max_size=None))
+        opened = connect(address, additional_headers=given, max_size=None, open_timeout=PATIENCE)
+        return Page(opened)

@@ -138,7 +138,6 @@ class _Application:
             return
         self._pages += 1
         try:
-            await socket.accept()
             await Page(socket, self.project).serve()
         finally:
             self._pages -= 1

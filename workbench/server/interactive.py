@@ -98,8 +98,7 @@ class Interactive:
             try:
                 answer = await self._asking
             except asyncio.CancelledError:
-                if not self._asking.cancelled():
-                    self._asking.cancel()
+                if self._loop.cancelling():  # all of it ends, not this request alone
                     raise
                 continue
             finally:

@@ -40,6 +40,15 @@ class Page:
 
     async def serve(self) -> None:
         """Listen and tell until the page is gone."""
+        try:
+            await self._socket.accept()
+            await self._converse()
+        finally:
+            self._project.leave(self)
+            if self._language is not None:
+                await self._language.end()
+
+    async def _converse(self) -> None:
         telling = asyncio.create_task(self._tell())
         try:
             while self._faults < MAX_FAULTS:
@@ -50,9 +59,6 @@ class Page:
             pass
         finally:
             telling.cancel()
-            self._project.leave(self)
-            if self._language is not None:
-                await self._language.end()
 
     async def _tell(self) -> None:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
