@@ -6,7 +6,9 @@ import json
 import math
 import random
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -186,16 +188,21 @@ def test_data_sets_of_xarray(ball: workbench.Run) -> None:
     assert dict(runs.to_xarray([0, 1]).sizes) == {"seed": 3, "time": 2}
 
 
-def test_plots_of_matplotlib(ball: workbench.Run) -> None:
+@pytest.fixture
+def pyplot() -> Iterator[Any]:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot as found
 
+    yield found
+    found.close("all")
+
+
+def test_plots_of_matplotlib(ball: workbench.Run, pyplot: Any) -> None:
     panels = ball.plot()
     assert [p.get_ylabel() for p in panels] == ["height", "velocity"]
     one = ball.plot("height:velocity", axes=pyplot.figure().add_subplot(), color="red")
     assert (one.get_xlabel(), one.get_ylabel()) == ("height", "velocity")
-    pyplot.close("all")
 
 
 def test_what_is_not_installed_is_named(
@@ -213,3 +220,73 @@ def test_traces_travel_between_processes() -> None:
 
     trace = workbench.load("leaky_tank").simulate(until=3)[0].trace
     assert pickle.loads(pickle.dumps(trace)) == trace  # noqa: S301 (made here)
+
+
+BRAKED = """
+mode M() { write real x; diff { d(x) == 1; } inv { x <= LIMIT } }
+agent A() { write real x = 0; mode top = M(); assert "in the room" { x <= 10 } }
+"""
+
+
+def _bounds_on(axes: Any) -> list[tuple[str, tuple[float, float]]]:
+    names = [text.get_text() for text in axes.texts]
+    to_data = axes.transData.inverted()
+    heights = [to_data.transform_bbox(box.get_extents()).intervaly for box in axes.patches]
+    return [(name, (low, high)) for name, (low, high) in zip(names, heights, strict=True)]
+
+
+def test_plots_of_matplotlib_show_the_bounds_of_properties(pyplot: Any) -> None:
+    run = workbench.load(BRAKED.replace("LIMIT", "9")).simulate(until=9)[0]
+    axes = run.plot("x")
+    _, high = axes.get_ylim()
+    assert high > 10.0 and axes.get_ylim()[0] < 0.0
+    ((name, (first, last)),) = _bounds_on(axes)
+    assert name == "in the room" and first == pytest.approx(10.0) and last >= high - 1e-9
+    (line,) = [one for one in axes.lines if one.get_linestyle() == "--"]
+    assert list(line.get_ydata()) == [10.0, 10.0]
+
+
+def test_several_runs_in_one_panel_have_colours_and_names_of_their_own(pyplot: Any) -> None:
+    axes = pyplot.figure().add_subplot()
+    for limit in (9, 12, 3):
+        run = workbench.load(BRAKED.replace("LIMIT", str(limit))).simulate(until=limit)[0]
+        run.plot("x", axes=axes, label=f"up to {limit}", lw=3)
+    drawn = [line for line in axes.lines if line.get_gid() is None]
+    drawn = [line for line in drawn if not line.get_label().startswith("_")]
+    assert [line.get_label() for line in drawn] == ["up to 9", "up to 12", "up to 3"]
+    assert len({line.get_color() for line in drawn}) == 3
+    assert {line.get_linewidth() for line in drawn} == {3}
+    ((_, (first, last)),) = _bounds_on(axes)  # once, and as far as the axes reach
+    low, high = axes.get_ylim()
+    assert low < 0.0 and high >= 10.0 and first == pytest.approx(10.0) and last >= high - 1e-9
+
+
+def test_names_of_bounds_do_not_collide(pyplot: Any) -> None:
+    claims = "".join(f'assert "bound {k}" {{ x <= {10 + k / 100} }} ' for k in range(4))
+    model = BRAKED.replace("LIMIT", "9").replace("assert", f"{claims} assert")
+    axes = workbench.load(model).simulate(until=9)[0].plot("x")
+    axes.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == 5
+    for k, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:k])
+
+
+def test_a_phase_plot_has_bounds_on_both_axes(pyplot: Any) -> None:
+    two = BRAKED.replace("x;", "x, y;").replace("== 1;", "== 1; d(y) == 1;").replace("LIMIT", "9")
+    two = two.replace("write real x = 0;", "write real x = 0; write real y = 0;")
+    axes = workbench.load(two).simulate(until=9)[0].plot("x:y")
+    (line,) = [one for one in axes.lines if one.get_linestyle() == "--"]
+    assert list(line.get_xdata()) == [10.0, 10.0] and axes.get_xlim()[1] > 10.0
+
+
+def test_values_of_many_runs_are_rows() -> None:
+    runs = workbench.load("thermostat_timer").simulate(until=5, runs=4)
+    name, times = runs[0].variables[0], np.linspace(0.0, 5.0, 11)
+    found = runs.values(name, times)
+    assert found.shape == (4, 11)
+    for row, run in zip(found, runs, strict=True):
+        assert np.array_equal(row, run.values(name, times))
+    beyond = runs.values(name, [4.0, 6.0])
+    assert np.isfinite(beyond[:, 0]).all() and np.isnan(beyond[:, 1]).all()
+    assert runs[:0].values(name, times).shape == (0, 11)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from workbench.api.cards import card
+from workbench.api.notebook import card
 from workbench.api.rechecking import Rechecked, rechecked_refinement
 from workbench.api.runs import Run
 from workbench.models.counting import counted

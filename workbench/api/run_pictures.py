@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from html import escape
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from workbench.api.asked import RequestError, unknown
+from workbench.api.notebook import needed
 
 if TYPE_CHECKING:
     from workbench.models.automaton import Automaton
@@ -21,9 +21,6 @@ SHOWN = 8
 """Variables that are drawn where none is named."""
 
 ARGUMENT = "plot_vars"
-
-MARGIN, SIDES = 64, 32
-"""Pixels above and below an embedded picture, and beside it."""
 
 
 def panels(wanted: Sequence[str], known: Iterable[str]) -> list[str]:
@@ -85,16 +82,57 @@ def picture(
     return page(svg, title) if form == ".html" else svg
 
 
-_SIZE = re.compile(r'<svg [^>]*width="([0-9.]+)" height="([0-9.]+)"')
+def shown_panels(
+    traces: Sequence[Trace], names: Sequence[str], automaton: Automaton | None
+) -> list[str]:
+    """What is drawn of runs: what is named, or the real variables. Raises RequestError."""
+    begun = [trace for trace in traces if trace.segments]
+    if not begun:
+        raise RequestError("there is no run to draw")
+    first = begun[0]
+    if names:
+        fed = [] if automaton is None else known_to(automaton)
+        return panels(names, [*first.variables, *fed])
+    if automaton is not None:
+        return shown_of(automaton)
+    numeric = {n for n, v in first.at(first.end).items() if isinstance(v, float)}
+    return [n for n in first.variables if n in numeric and n != "time"][:SHOWN]
 
 
-def embedded(page: str) -> str:
-    """A page with one picture as a part of another page, with its scripts but apart from it; the
-    picture is never drawn larger than it is, so that it fits."""
-    found = _SIZE.search(page)
-    width, height = map(float, found.groups()) if found else (0.0, 0.0)
-    style = f"border:0;max-width:{width + SIDES:.0f}px"
-    return (
-        f'<iframe sandbox="allow-scripts" srcdoc="{escape(page)}" width="100%"'
-        f' height="{height + MARGIN:.0f}" style="{style}"></iframe>'
-    )
+def plotted(
+    traces: Sequence[Trace],
+    names: Sequence[str],
+    automaton: Automaton | None,
+    axes: Any,
+    style: Mapping[str, Any],
+) -> Any:
+    """The picture drawn by matplotlib: into `axes`, one for all panels or one for each, or into
+    a new figure; and these axes."""
+    import numpy as np
+
+    pyplot = needed("matplotlib.pyplot", "matplotlib")
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    from workbench.reports.claims.property_bounds import property_bounds
+    from workbench.reports.pictures import printed_plot
+    from workbench.reports.pictures.trace_plot import Panel
+
+    drawn = [Panel.read(panel) for panel in shown_panels(traces, names, automaton)]
+    bounds = () if automaton is None else property_bounds(automaton)
+    begun = [trace for trace in traces if trace.segments]
+    chosen = normalize_kwargs(dict(style), Line2D)
+    given = [] if axes is None else list(np.ravel(np.asarray(axes, dtype=object)))
+    if axes is not None and len(given) not in (1, len(drawn)):
+        raise RequestError(f"{len(drawn)} panels need one axes, or one for each", "axes")
+    try:
+        if axes is None:
+            figure = pyplot.figure(figsize=printed_plot.figure_size(drawn), layout="constrained")
+            given = printed_plot.draw_panels(figure, drawn, begun, (), bounds, chosen)
+        else:
+            for number, panel in enumerate(drawn):
+                here = given[number % len(given)]
+                printed_plot.draw_panel(here, panel, begun, (), bounds, chosen)
+    except ValueError as error:
+        raise RequestError(str(error), "plot") from error
+    return given if len(given) > 1 else given[0]

@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -20,15 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.api.asked import RequestError
-from workbench.api.run_pictures import (
-    PICTURES,
-    SHOWN,
-    embedded,
-    known_to,
-    panels,
-    picture,
-    shown_of,
-)
+from workbench.api.notebook import framed, needed
+from workbench.api.run_pictures import PICTURES, picture, plotted, shown_panels
 from workbench.api.run_words import table
 from workbench.models.automaton import TIME
 from workbench.models.counting import counted
@@ -272,7 +266,7 @@ class Run:
     def to_pandas(self, times: Sequence[float] | Array | None = None) -> pandas.DataFrame:
         """A table by time with a column for each variable and one for the location; without
         `times` at the ends of the integration steps. Needs pandas."""
-        pandas = _needed("pandas")
+        pandas = needed("pandas")
         if times is None:
             index, columns = self.times, {name: self[name] for name in self.variables}
             columns["location"] = self.locations
@@ -285,7 +279,7 @@ class Run:
 
     def to_xarray(self, times: Sequence[float] | Array) -> xarray.Dataset:
         """A data set over `time` at these times. Needs xarray."""
-        made = _needed("xarray")
+        made = needed("xarray")
         grid = np.asarray(times, dtype=np.float64)
         columns = {n: ("time", v) for n, v in self.at(grid).items() if n != "time"}
         columns["location"] = ("time", self._locations_at(grid))
@@ -297,9 +291,10 @@ class Run:
 
     # Files and pictures
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *names: str) -> Path:
         """Write the run: a `.csv` table, a `.json` file that `Model.replay` and `workbench
-        simulate --replay` repeat, or a picture (`.svg`, `.html`, `.png`, `.pdf`)."""
+        simulate --replay` repeat, or a picture (`.svg`, `.html`, `.png`, `.pdf`) with these
+        variables."""
         from workbench.api.saving import save
         from workbench.models.trace_files import to_csv, to_json
         from workbench.simulate.recipe import recorded
@@ -307,7 +302,7 @@ class Run:
         if Path(path).suffix == ".csv":
             return save(path, to_csv(self._stretch()))
         if Path(path).suffix in PICTURES:
-            return _save_picture(path, [self])
+            return self._alone.save(path, *names)
         if Path(path).suffix != ".json":
             raise ValueError(
                 f"a run is saved as .csv, .json, {', '.join(PICTURES)}, not as {Path(path).name!r}"
@@ -319,11 +314,16 @@ class Run:
     def svg(self, *names: str, title: str = "") -> str:
         """A picture: one panel for each variable, for several `"x+y"`, or a phase plot for a pair
         `"x:y"`; the bounds of properties are drawn."""
-        return str(_picture([self], names, title, ".svg"))
+        return self._alone.svg(*names, title=title)
 
     def plot(self, *names: str, axes: Any = None, **style: Any) -> Any:
-        """Draw variables over time with matplotlib, into `axes` or new ones, and return these."""
-        return _plotted([self], names, axes, style)
+        """Draw the same picture with matplotlib, in its styles, into `axes` (one for all panels,
+        or one for each) or a new figure, and return these."""
+        return self._alone.plot(*names, axes=axes, **style)
+
+    @property
+    def _alone(self) -> Runs:
+        return Runs((self,), self.trace.model)
 
     def _stretch(self) -> Trace:
         """The stretch as a trace of its own."""
@@ -344,7 +344,7 @@ class Run:
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{_escaped(self.sentence)}</p>{_drawn([self])}"
+        return f"<p>{escape(self.sentence)}</p>{self._alone._framed()}"
 
 
 @dataclass(frozen=True)
@@ -383,11 +383,21 @@ class Runs(Sequence[Run]):
         reached = (r for r in self.runs if r.start <= end and r.end >= start)
         return replace(self, runs=tuple(run[start:end] for run in reached))
 
+    def values(self, name: str, times: Sequence[float] | Array) -> Array:
+        """A variable at these times, a row for each run; NaN where a run has no states."""
+        asked = np.asarray(times, dtype=np.float64).ravel()
+        rows = [run.values(name, _within(run, asked)) for run in self.runs]
+        is_wordy = any(row.dtype == object for row in rows)
+        found = np.full((len(rows), len(asked)), np.nan, dtype=object if is_wordy else np.float64)
+        for whole, row, run in zip(found, rows, self.runs, strict=True):
+            whole[(asked >= run.start) & (asked <= run.end)] = row
+        return found
+
     def to_pandas(self, times: Sequence[float] | Array | None = None) -> pandas.DataFrame:
         """One table of all runs, by seed and time; at `times`, as far as a run goes."""
         if not self.runs:
             raise RequestError("there is no run to put into a table")
-        pandas = _needed("pandas")
+        pandas = needed("pandas")
         tables = [
             run.to_pandas(None if times is None else _within(run, times)) for run in self.runs
         ]
@@ -397,7 +407,7 @@ class Runs(Sequence[Run]):
         """A data set over `seed` and `time`; nothing (NaN) where a run had ended."""
         if not self.runs:
             raise RequestError("there is no run to put into a table")
-        made = _needed("xarray")
+        made = needed("xarray")
         sets = [run.to_xarray(_within(run, times)) for run in self.runs]
         seeds = made.IndexVariable("seed", [run.seed for run in self.runs])
         found: xarray.Dataset = made.concat(sets, seeds, join="outer", combine_attrs="drop")
@@ -409,7 +419,7 @@ class Runs(Sequence[Run]):
         from workbench.api.saving import save
 
         if Path(path).suffix in PICTURES:
-            return _save_picture(path, self.runs, names)
+            return save(path, self._picture(names, "", Path(path).suffix))
         if Path(path).suffix != ".csv":
             raise ValueError(
                 f"runs are saved as .csv, {', '.join(PICTURES)}, not as {Path(path).name!r}"
@@ -418,18 +428,39 @@ class Runs(Sequence[Run]):
 
     def svg(self, *names: str, title: str = "") -> str:
         """A picture of all runs."""
-        return str(_picture(self.runs, names, title, ".svg"))
+        return str(self._picture(names, title, ".svg"))
 
     def plot(self, *names: str, axes: Any = None, **style: Any) -> Any:
-        """Draw all runs with matplotlib, into `axes` or new ones, and return these."""
-        return _plotted(self.runs, names, axes, style)
+        """Draw all runs with matplotlib; see `Run.plot`."""
+        return plotted(self._stretches, names, self._automaton, axes, style)
+
+    @property
+    def _stretches(self) -> list[Trace]:
+        return [run._stretch() for run in self.runs]
+
+    @property
+    def _automaton(self) -> Automaton | None:
+        return self.runs[0].automaton if self.runs else None
+
+    def _picture(self, names: Sequence[str], title: str, form: str) -> str | bytes:
+        traces, automaton = self._stretches, self._automaton
+        shown = shown_panels(traces, names, automaton)
+        return picture(traces, shown, title or traces[0].model, form, automaton)
+
+    def _framed(self) -> str:
+        """The picture for a notebook, in a frame of its own that tells the values under the
+        pointer; nothing where nothing can be drawn."""
+        try:
+            return framed(str(self._picture((), "", ".html")))
+        except ValueError:
+            return ""
 
     def __repr__(self) -> str:
         endings = ", ".join(f"{n} {ending}" for ending, n in sorted(self.endings.items()))
         return f"<Runs {self.model}: {counted(len(self), 'run')}: {endings or 'none'}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{_escaped(repr(self)[1:-1])}</p>{_drawn(self.runs)}"
+        return f"<p>{escape(repr(self)[1:-1])}</p>{self._framed()}"
 
 
 # Values of one segment
@@ -595,90 +626,3 @@ def _within(run: Run, times: Sequence[float] | Array) -> Floats:
     """The times at which the run has states."""
     asked = np.asarray(times, dtype=np.float64)
     return asked[(asked >= run.start) & (asked <= run.end)]
-
-
-# Pictures
-
-
-def _save_picture(path: str | Path, runs: Sequence[Run], names: Sequence[str] = ()) -> Path:
-    from workbench.api.saving import save
-
-    return save(path, _picture(runs, names, "", Path(path).suffix))
-
-
-def _panels(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
-    """What is drawn: what is named, or the real variables."""
-    first = runs[0]
-    if names:
-        fed = [] if first.automaton is None else known_to(first.automaton)
-        return panels(names, [*first.variables, *fed])
-    if first.automaton is not None:
-        return shown_of(first.automaton)
-    numeric = {n for n, v in first.final.items() if isinstance(v, float)}
-    return [n for n in first.variables if n in numeric and n != "time"][:SHOWN]
-
-
-def _begun(runs: Sequence[Run]) -> list[Run]:
-    begun = [run for run in runs if run.trace.segments]
-    if not begun:
-        raise RequestError("there is no run to draw")
-    return begun
-
-
-def _picture(runs: Sequence[Run], names: Sequence[str], title: str, form: str) -> str | bytes:
-    begun = _begun(runs)
-    first, traces = begun[0], [run._stretch() for run in begun]
-    title = title or first.trace.model
-    return picture(traces, _panels(begun, names), title, form, first.automaton)
-
-
-def _drawn(runs: Sequence[Run]) -> str:
-    """The runs for a notebook, in a frame of their own that tells the values under the pointer;
-    nothing where nothing can be drawn."""
-    try:
-        drawn = str(_picture(runs, (), "", ".html"))
-    except ValueError:
-        return ""
-    return embedded(drawn)
-
-
-def _plotted(runs: Sequence[Run], names: Sequence[str], axes: Any, style: dict[str, Any]) -> Any:
-    pyplot = _needed("matplotlib.pyplot", "matplotlib")
-    begun = _begun(runs)
-    drawn_panels = _panels(begun, names)
-    if axes is None:
-        _, axes = pyplot.subplots(len(drawn_panels), 1, squeeze=False, layout="constrained")
-        axes = axes[:, 0]
-    found = list(np.ravel(np.asarray(axes, dtype=object)))
-    if len(found) not in (1, len(drawn_panels)):
-        raise RequestError(f"{len(drawn_panels)} panels need one axes, or one for each", "axes")
-    for k, panel in enumerate(drawn_panels):
-        drawn = found[k if len(found) > 1 else 0]
-        x, _, up = panel.rpartition(":")
-        for y in up.split("+"):
-            told = {"label": f"{x}:{y}" if x else y}
-            for run in begun:
-                across = run[x] if x else run.times
-                drawn.plot(across, run[y], **{**(told if run is begun[0] else {}), **style})
-        drawn.set_xlabel(x or "time")
-        drawn.set_ylabel(up if len(found) == len(drawn_panels) and "+" not in up else "")
-        if "+" in up or len(found) < len(drawn_panels):
-            drawn.legend()
-    return found[0] if len(found) == 1 else found
-
-
-def _needed(module: str, package: str = "") -> Any:
-    """A library that is not installed with the workbench."""
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError as error:
-        name = package or module
-        raise ImportError(f"this needs {name}: pip install {name}") from error
-
-
-def _escaped(text: str) -> str:
-    from html import escape
-
-    return escape(text)

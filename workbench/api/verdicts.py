@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, overload
 
-from workbench.api.cards import card
+from workbench.api.notebook import card
 from workbench.api.numbers import Number, exact
 from workbench.api.rechecking import Rechecked, rechecked
 from workbench.api.runs import Run
