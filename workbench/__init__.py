@@ -19,21 +19,19 @@ if TYPE_CHECKING:
 
     from workbench.api.abstraction import Abstraction
     from workbench.api.asked import RequestError
-    from workbench.api.check import Check
     from workbench.api.comparison import Comparison
     from workbench.api.document import Document
     from workbench.api.loading import load
     from workbench.api.model import Model
-    from workbench.api.picture import Picture
     from workbench.api.reaching import Reaching
     from workbench.api.rechecking import Rechecked
     from workbench.api.refinement import Refinement
     from workbench.api.reports import Report, Reports
     from workbench.api.runs import Run, Runs
     from workbench.api.search import Interrupted, Search
-    from workbench.api.simulation import Simulation
+    from workbench.api.simulation import Simulation, Validated
+    from workbench.api.structure import Check, Picture
     from workbench.api.texts import formatted, library
-    from workbench.api.validation import Validated
     from workbench.api.verdicts import Counterexample, Invariant, Verdict, Verdicts
     from workbench.api.work import Cancellation, Cancelled
     from workbench.models.automaton import Automaton, HybridAutomaton
@@ -45,21 +43,19 @@ __version__ = "0.1.0"
 _NAMES = {
     "workbench.api.abstraction": ("Abstraction",),
     "workbench.api.asked": ("RequestError",),
-    "workbench.api.check": ("Check",),
     "workbench.api.comparison": ("Comparison",),
     "workbench.api.document": ("Document",),
     "workbench.api.loading": ("load",),
     "workbench.api.model": ("Model",),
-    "workbench.api.picture": ("Picture",),
     "workbench.api.reaching": ("Reaching",),
     "workbench.api.rechecking": ("Rechecked",),
     "workbench.api.refinement": ("Refinement",),
     "workbench.api.reports": ("Report", "Reports"),
     "workbench.api.runs": ("Run", "Runs"),
     "workbench.api.search": ("Interrupted", "Search"),
-    "workbench.api.simulation": ("Simulation",),
+    "workbench.api.simulation": ("Simulation", "Validated"),
+    "workbench.api.structure": ("Check", "Picture"),
     "workbench.api.texts": ("formatted", "library"),
-    "workbench.api.validation": ("Validated",),
     "workbench.api.verdicts": ("Counterexample", "Invariant", "Verdict", "Verdicts"),
     "workbench.api.work": ("Cancellation", "Cancelled"),
     "workbench.models.automaton": ("Automaton", "HybridAutomaton"),

@@ -50,16 +50,15 @@ if TYPE_CHECKING:
 
     from workbench.abstraction.verification_settings import VerificationSettings
     from workbench.api.abstraction import Abstraction
-    from workbench.api.check import Check
     from workbench.api.choices import Choices, Course, Given, Level, Stepping, Switching
     from workbench.api.loading import Origin, Source
-    from workbench.api.picture import Picture
     from workbench.api.reaching import Reaching
     from workbench.api.rechecking import Rechecked
     from workbench.api.refinement import Refinement
     from workbench.api.reports import Report
     from workbench.api.runs import Run, Runs
     from workbench.api.simulation import Simulation
+    from workbench.api.structure import Check, Picture
     from workbench.api.verdicts import Verdict, Verdicts
     from workbench.models.automaton import Automaton, Property
     from workbench.models.model import Model as Loaded
@@ -137,6 +136,15 @@ class Model:
         return tuple(p.name for p in self.automaton.properties)
 
     @property
+    def settings(self) -> Mapping[str, Fraction | bool | tuple[Fraction | None, Fraction | None]]:
+        """What `load` and `with_parameters` can give another value, constants and parameters, by
+        name: its value, or the two bounds of one of which only a range is known."""
+        return {
+            one.name: (one.low, one.high) if one.value is None else one.value
+            for one in self.loaded.settings
+        }
+
+    @property
     def sources(self) -> Mapping[str, str]:
         """The texts that it was read from, by the names that messages tell."""
         return self.loaded.sources
@@ -166,7 +174,7 @@ class Model:
     def check(self) -> Check:
         """The size of the model, and what is strange about it; a model with errors is never
         loaded."""
-        from workbench.api.check import Check, summary
+        from workbench.api.structure import Check, summary
 
         return Check(self.name, summary(self.automaton), self.warnings)
 
@@ -603,7 +611,7 @@ class Model:
     def show(self, *, everything: bool = False) -> Picture:
         """The structure of the model: a tree as text, a diagram in notebooks; replicated agents
         once, unless `everything`."""
-        from workbench.api.picture import Picture
+        from workbench.api.structure import Picture
 
         return Picture(self.loaded, everything)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import xarray
 
     from workbench.api.comparison import Comparison
-    from workbench.api.validation import Validated
+    from workbench.api.simulation import Validated
     from workbench.models.automaton import Automaton
     from workbench.models.expressions.expression import Expression
     from workbench.simulate.many_runs import Judgement

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.api.asked import RequestError, path_of, read_formula
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from workbench.api.runs import Run
-    from workbench.api.validation import Validated
     from workbench.models.automaton import Automaton
     from workbench.models.trace import Trace as Trace
+    from workbench.models.trace_boxes import Box
     from workbench.simulate.many_runs import RunMaker
     from workbench.simulate.many_runs import Summary as Summary
     from workbench.simulate.monitoring.stl import Formula
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from workbench.simulate.run import Preparation
     from workbench.simulate.stepping.externs import Externs
     from workbench.simulate.stepping.methods import Method
+    from workbench.simulate.validated.validated_run import ValidatedRun
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +118,12 @@ class Simulation:
 
     def validated(self, seed: int, trace: Trace | None = None) -> Validated:
         """The run of a seed followed by rigorous enclosures, as far as that goes."""
-        from workbench.api.validation import validated
+        from workbench.simulate.validated.validated_run import validated_run
 
         recipe = replace(self.recipe, seed=seed)
         with self._provided():
-            return validated(self._asked, recipe, trace or self._maker.trace(seed))
+            decisions = (trace or self._maker.trace(seed)).decisions
+            return Validated(validated_run(self._asked, recipe.with_decisions(decisions)))
 
     def recording(self, seed: int, trace: Trace) -> str:
         """A run as the text of a file that is made again by `Model.replay`."""
@@ -174,6 +176,46 @@ class Simulation:
                 f"the input `{given.name}` {known} and no signal, so it is {value} throughout"
                 f" (--input {given.name}=SIGNAL feeds it)"
             )
+
+
+@dataclass(frozen=True)
+class Validated:
+    """How far a run was followed by enclosures in exact arithmetic of balls: they hold the run
+    with all its jumps, whatever the rounding of simulation."""
+
+    found: ValidatedRun | None = field(repr=False)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the run was followed to its end; where there is no run, there is no more."""
+        return self.found is None or self.found.complete
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it is proved that the run violates a property."""
+        return self.found is not None and self.found.violation is not None
+
+    @property
+    def boxes(self) -> Sequence[Box]:
+        """The enclosures, rounded outwards: from when to when, and the bounds of variables."""
+        from workbench.simulate.validated.validated_run import boxes
+
+        return () if self.found is None else boxes(self.found)
+
+    @property
+    def data(self) -> dict[str, Any] | None:
+        """Everything as plain data; None where there is no run."""
+        from workbench.simulate.validated.validated_run import as_data
+
+        return None if self.found is None else as_data(self.found)
+
+    def __str__(self) -> str:
+        from workbench.simulate.validated.validated_run import describe
+
+        return "there is no run to validate." if self.found is None else describe(self.found)
+
+    def __repr__(self) -> str:
+        return f"<Validated: {self}>"
 
 
 def recorded_run(

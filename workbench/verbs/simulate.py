@@ -27,8 +27,7 @@ from workbench.models.processes import processors
 if TYPE_CHECKING:
     from workbench.api.model import Model
     from workbench.api.runs import Moment
-    from workbench.api.simulation import Simulation, Summary, Trace
-    from workbench.api.validation import Validated
+    from workbench.api.simulation import Simulation, Summary, Trace, Validated
 
 METHODS = ("adams", "taylor", "multirate", "endpoint", "interpolation")
 POLICIES = ("earliest", "latest", "random", "script")
