@@ -197,3 +197,35 @@ def test_a_report_is_a_page_with_its_verdicts(tmp_path: Path) -> None:
     assert (tmp_path / "tank.html").read_text() == report.html
     assert report.verdicts.is_verified and report.contradictions == ()
     assert report._repr_html_().startswith("<iframe")
+
+
+def test_results_are_short_where_they_are_shown(verdicts: workbench.Verdicts) -> None:
+    proved, broken = verdicts
+    assert str(verdicts) == f"{proved}\n{broken}"
+    assert repr(proved.recheck()) == "<Rechecked accepted: every obligation holds>"
+    assert "ACCEPTED" in proved.recheck()._repr_html_()
+    model = workbench.load(TANK)
+    assert repr(model.check()) == "<Check text: 1 component, 1 location, 1 variable, 2 properties>"
+    invariant = workbench.load("leaky_tank").verify("level between the marks", method="template")
+    found = invariant[0].invariant
+    assert repr(found) == "<Invariant: 2 locations>"
+    assert found is not None and "<td" in found._repr_html_() and "level ≥ 5" in found._repr_html_()
+    reaching = workbench.load("bouncing_ball").exact("height >= 11")
+    assert repr(reaching).startswith("<Reaching height >= 11 from ") and len(repr(reaching)) < 300
+
+
+def test_second_looks_are_called_off(verdicts: workbench.Verdicts) -> None:
+    wish = workbench.Cancellation()
+    wish.cancel()
+    for verdict in verdicts:
+        with pytest.raises(workbench.Cancelled):
+            verdict.recheck(cancel=wish)
+
+
+def test_reports_are_told_and_shown_in_short() -> None:
+    pages = [
+        workbench.load(TANK).report(None, name, runs=0) for name in ("never negative", "stays up")
+    ]
+    reports = workbench.Reports(pages)  # type: ignore[arg-type]
+    assert repr(reports) == "<Reports: text verified, text falsified>"
+    assert reports[0] is pages[0] and reports._repr_html_().count("text: ") == 2

@@ -96,9 +96,9 @@ def test_a_report_of_the_project(workbench: Run, project: Path) -> None:
     assert {path.name for path in (project / "pages").iterdir()} == {
         "index.html",
         "room.html",
-        "room-Room.html",
+        "room-Room-outside-7.5.html",
     }
-    data = (project / "pages" / "room-Room.html").read_text()
+    data = (project / "pages" / "room-Room-outside-7.5.html").read_text()
     assert '"time_limit": 20.5' in data or '"time_limit":20.5' in data
 
 

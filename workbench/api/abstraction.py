@@ -166,7 +166,7 @@ def made_simpler(
     from workbench.models.proof.conditions import names_of
 
     if not (interval or drop or merge or widen is not None or timed):
-        raise RequestError("say what to leave out: --interval, --drop, --merge, ...")
+        raise RequestError("say what to leave out: timed, interval, drop, widen or merge")
     margin = None if widen is None else _margin(widen)
     original, made, places = _made(explicit(loaded.automaton), interval, drop, merge, margin, timed)
     observed = tuple(n for n in names_of(made) if n in names_of(original))

@@ -20,6 +20,10 @@ _COLOURS = {
     "refuted": "#b42318",
     "unknown": "#8a6d1a",
     "not proved": "#8a6d1a",
+    "accepted": "#1a7f4b",
+    "accepted in part": "#8a6d1a",
+    "not covered": "#8a6d1a",
+    "rejected": "#b42318",
 }
 
 

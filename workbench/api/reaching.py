@@ -128,6 +128,10 @@ class Reaching:
     def __str__(self) -> str:
         return self.formula
 
+    def __repr__(self) -> str:
+        proved = "" if self.is_verified else ", unverified"
+        return f"<Reaching {self.target} from {self.location}: {self.formula:.200}{proved}>"
+
     def _repr_html_(self) -> str:
         return f"<p><code>{escape(self.formula)}</code><br>{escape(self.trust)}</p>"
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from workbench.api.asked import RequestError
+from workbench.api.notebook import card
 from workbench.models.counting import counted
 
 if TYPE_CHECKING:
@@ -68,6 +69,14 @@ class Rechecked:
 
     def __str__(self) -> str:
         return self.in_words("the evidence")
+
+    def __repr__(self) -> str:
+        return f"<Rechecked {self.outcome}: {self.why}>"
+
+    def _repr_html_(self) -> str:
+        proved = f"{counted(self.obligations, 'obligation')}, {self.seconds:.2f} s"
+        where = [f"at {self.failed}"] if self.failed else []
+        return card(self.outcome, self.about.strip(), [self.why, *where, proved, *self.notes])
 
 
 def rejected(found: Rejected, seconds: float, facts: Mapping[str, Any] | None = None) -> Rechecked:

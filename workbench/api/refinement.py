@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from workbench.api.notebook import card
 from workbench.api.rechecking import Rechecked, rechecked_refinement
 from workbench.api.runs import Run
+from workbench.api.work import Cancel, working
 from workbench.models.counting import counted
 from workbench.models.verdict import Verified
 
@@ -96,13 +97,14 @@ class Refinement:
             return encode_induction(self.induction)
         return encode_proof(self.proof)
 
-    def recheck(self) -> Rechecked:
+    def recheck(self, *, cancel: Cancel | None = None) -> Rechecked:
         """Apply the composition rules again and give every certificate to the checker; what only
         solvers decided is not accepted. Raises ValueError where nothing is proved."""
         if self.certificate is None:
             raise ValueError("the refinement is not proved: there is no certificate to check")
         text = self.certificate.encode()
-        return rechecked_refinement(self.detailed, self.abstract, text, self.observed)
+        with working(None, cancel):
+            return rechecked_refinement(self.detailed, self.abstract, text, self.observed)
 
     def html(self, detailed: str = "", abstract: str = "", command: str = "") -> str:
         """A page with the proof tree and the evidence; it may call the systems by other names,

@@ -60,6 +60,9 @@ class Report:
         error = self.data.get("error")
         return None if error is None else error["kind"]
 
+    def __repr__(self) -> str:
+        return f"<Report {self.model}: {self.outcome}>"
+
     def _repr_html_(self) -> str:
         return (
             f'<iframe srcdoc="{escape(self.html)}" width="100%" height="800"'
@@ -127,6 +130,9 @@ class Reports(Sequence[Report]):
 
     reports: tuple[Report, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reports", tuple(self.reports))
+
     @overload
     def __getitem__(self, index: int) -> Report: ...
     @overload
@@ -179,13 +185,24 @@ class Reports(Sequence[Report]):
         ]
         return (*written, save(into / "index.html", self.index_page))
 
+    def __repr__(self) -> str:
+        each = ", ".join(f"{report.model} {report.outcome}" for report in self.reports)
+        return f"<Reports: {each or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            f"<h4>{escape(report.model)}: {report.outcome}</h4>{report.verdicts._repr_html_()}"
+            for report in self.reports
+        )
+
 
 def page_names(models: Sequence[str]) -> list[str]:
     """A name of a file for each model, all different, and none that of the index."""
     found: list[str] = []
     for model in models:
-        whole = Path(model).name.replace(".charon:", ":").removesuffix(".charon")
-        stem = _PLAIN.sub("-", whole).strip("-.") or "model"
+        path, given, values = model.partition(" (")
+        whole = Path(path).name.replace(".charon:", ":").removesuffix(".charon")
+        stem = _PLAIN.sub("-", whole + given + values).strip("-.") or "model"
         name, number = f"{stem}.html", 2
         while name == "index.html" or name in found:
             name, number = f"{stem}-{number}.html", number + 1

@@ -38,6 +38,10 @@ class Check:
         lines = [f"{self.model}: ok ({self.size})"]
         return "\n".join([*lines, *(warning.render() for warning in self.warnings)])
 
+    def __repr__(self) -> str:
+        strange = f"; {counted(len(self.warnings), 'warning')}" if self.warnings else ""
+        return f"<Check {self.model}: {self.size}{strange}>"
+
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, overload
 
@@ -18,6 +19,7 @@ from workbench.api.notebook import card
 from workbench.api.numbers import Number, exact
 from workbench.api.rechecking import Rechecked, rechecked
 from workbench.api.runs import Run
+from workbench.api.work import Cancel, working
 from workbench.models.counting import counted
 from workbench.models.verdict import Confirmation, Falsified, Unknown, Verified
 
@@ -78,6 +80,18 @@ class Invariant(Mapping[str, tuple[Cell, ...]]):
             lines.append(f"{place}:")
             lines += [f"  {inequality}" for inequality in inequalities] or ["  every state"]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Invariant: {counted(len(self), 'location')}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr style='vertical-align:top'><th style='text-align:left'>{escape(place)}</th>"
+            f"<td style='text-align:left;font-family:monospace;white-space:pre'>"
+            f"{escape(chr(10).join(inequalities) or 'every state')}</td></tr>"
+            for place, inequalities in self.lines()
+        )
+        return f"<table>{rows}</table>"
 
 
 @dataclass(frozen=True)
@@ -308,16 +322,18 @@ class Verdict:
             return None
         return Invariant({place: found.cells(place) for place in dict.fromkeys(places)})
 
-    def recheck(self) -> Rechecked:
+    def recheck(self, *, cancel: Cancel | None = None) -> Rechecked:
         """Look at the evidence again: the trusted checker reads the certificate as a file, or
         the counterexample is made anew. Raises ValueError where there is no evidence."""
         if self.certificate is not None:
-            return rechecked(self.model, self.certificate, self.horizon, self.name)
+            with working(None, cancel):
+                return rechecked(self.model, self.certificate, self.horizon, self.name)
         found = self.counterexample
         if found is None:
             raise ValueError(f"{self.name!r} is unknown: there is no evidence to check")
         begun = time.perf_counter()
-        broken = self._breaks(found.replay())
+        with working(None, cancel):
+            broken = self._breaks(found.replay())
         why = "the run violates it again" if broken else "the run does not violate it again"
         seconds = time.perf_counter() - begun
         return Rechecked("accepted" if broken else "rejected", why, 0, seconds)
@@ -460,9 +476,12 @@ class Verdicts(Sequence[Verdict]):
         """Whether a run violates one of the properties."""
         return self.outcome == "falsified"
 
-    def recheck(self) -> bool:
+    def recheck(self, *, cancel: Cancel | None = None) -> bool:
         """Whether all evidence holds at a second look; what is unknown has none."""
-        return all(v.recheck() for v in self.verdicts if v.outcome != "unknown")
+        return all(v.recheck(cancel=cancel) for v in self.verdicts if v.outcome != "unknown")
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.verdicts))
 
     def __bool__(self) -> NoReturn:
         raise TypeError("verdicts have no truth value: ask .is_verified or .outcome")

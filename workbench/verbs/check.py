@@ -47,9 +47,7 @@ def command(console: Console, entries: Sequence[Entry], options: dict[str, Any])
         except ModelError as error:
             worst = ExitCode.MODEL_REJECTED
             found = diagnostics_data(error.diagnostics)
-            accepted.append(
-                {"outcome": "rejected", "model": entry.chosen.label, "diagnostics": found}
-            )
+            accepted.append({"outcome": "rejected", "model": entry.label, "diagnostics": found})
             if not console.as_json:
                 console.rejection(error)
     if console.as_json:
@@ -59,14 +57,13 @@ def command(console: Console, entries: Sequence[Entry], options: dict[str, Any])
 
 def _check(console: Console, entry: Entry, is_alone: bool = True) -> dict[str, Any]:
     """Say what there is to say about one model; with others, its data are printed later."""
-    chosen = entry.chosen
     begun = console.begun if is_alone else time.monotonic()
-    end_in_time(console, chosen.label, begun, entry.options["time_limit"])
+    end_in_time(console, entry.label, begun, entry.options["time_limit"])
     model = entry.open()
     found = model.check()
     data = {
         "outcome": "accepted",
-        "model": chosen.label,
+        "model": entry.label,
         "name": model.name,
         "model_sha256": model.sha256,
         **found.facts,
@@ -75,7 +72,7 @@ def _check(console: Console, entry: Entry, is_alone: bool = True) -> dict[str, A
     if not console.as_json:
         console.warnings(model.warnings, model.sources)
         if not console.quiet:
-            console.result(f"{chosen.label}: ok ({found.size})")
+            console.result(f"{entry.label}: ok ({found.size})")
     elif is_alone:
         console.data(**data)
     return data

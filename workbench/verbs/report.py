@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from workbench.cli.arguments import Chosen, asking, output_options
+from workbench.cli.arguments import asking, output_options
 from workbench.cli.console import Console
 from workbench.cli.decided import code_of
 from workbench.cli.exit_codes import ExitCode
@@ -87,7 +87,7 @@ def command(console: Console, entries: Sequence[Entry], options: dict[str, Any])
     output: Path | None = options["output"]
     if output is None:
         raise click.UsageError("say where to write the report: -o FILE.html, or -o FOLDER")
-    pages = _pages(output, [entry.chosen.label for entry in entries])
+    pages = _pages(output, [entry.label for entry in entries])
     formats = [options[name] for name in ("junit", "sarif", "arch_csv")]
     for entry, path in zip(entries, pages, strict=True):
         refuse_same_file(Path(entry.chosen.reference), path)
@@ -121,8 +121,8 @@ class _Batch:
         opened: list[Model | Report] = []
         for one, _ in wanted:
             limit = Wanted.of(one.options).time_limit
-            end_in_time(self.console, one.chosen.label, self._begun(), limit)
-            opened.append(self.attempt(one.chosen, one.open))
+            end_in_time(self.console, one.label, self._begun(), limit)
+            opened.append(self.attempt(one, one.open))
         found: list[Report] = []
         for (one, path), model in zip(wanted, opened, strict=True):
             try:
@@ -130,13 +130,13 @@ class _Batch:
                     found.append(model)
                 else:
                     make = partial(self.report, one, path, model)
-                    found.append(self.attempt(one.chosen, make))
+                    found.append(self.attempt(one, make))
             except KeyboardInterrupt:
                 if self.is_alone:
                     raise
                 self.interrupted = True
                 done = counted(len(found), "report")
-                self.console.error(f"interrupted at {one.chosen.label}, after {done}")
+                self.console.error(f"interrupted at {one.label}, after {done}")
                 break
         return Reports(tuple(found))
 
@@ -146,7 +146,7 @@ class _Batch:
 
     def report(self, one: Entry, path: Path, model: Model) -> Report:
         """The report of a model, written."""
-        console, label, wanted = self.console, one.chosen.label, Wanted.of(one.options)
+        console, label, wanted = self.console, one.label, Wanted.of(one.options)
         begun, claims = self._begun(), model.claims(*wanted.names)
         words = _LastWords(console, label, path, begun, wanted.time_limit * max(1, len(claims)))
         console.warnings(model.warnings, model.sources)
@@ -172,7 +172,7 @@ class _Batch:
                 )
         return found
 
-    def attempt(self, one: Chosen, make: Callable[[], T]) -> T | Report:
+    def attempt(self, one: Entry, make: Callable[[], T]) -> T | Report:
         """What `make` makes; if it fails and there are other models, what was wrong."""
         from workbench.api.reports import failed
 
