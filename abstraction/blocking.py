@@ -280,14 +280,14 @@ def _no_run(automaton: Automaton, trace: Trace) -> str:
 
 def _ends_stuck(automaton: Automaton, trace: Trace, *, surely: bool = False) -> bool:
     """Whether a run cannot go on from where it ends. Values next to simple numbers are these, so
-    that a flow that only comes ever closer to a boundary is no end; others may be off by rounding,
-    unless it is to be sure. Then at most one surface may be near, on which the run is taken to
-    end: it crosses it."""
+    that a flow that only comes ever closer to a boundary is no end; others may be off by rounding.
+    If one surface is near, the run is taken to end on it, and to cross it if that is more than a
+    touch; if there are several, it is not sure which of them end the run."""
     return _ends_without(may_go_on, automaton, trace, surely=surely)
 
 
 def _ends_without(
-    ways: Callable[[Automaton, str, Types], Expression],
+    ways: Callable[[Automaton, str, Types, Fraction], Expression],
     automaton: Automaton,
     trace: Trace,
     *,
@@ -299,14 +299,15 @@ def _ends_without(
     view = proved_view(automaton)
     place = case_of(view, trace.segments[-1].location, trace.final())
     types = {v.name: v.type for v in view.variables if v.kind is Kind.DISCRETE and v.type != REAL}
-    goes_on = ways(view, place, types)
     values = {**trace.parameters, **trace.segments[-1].valuation(trace.end), TIME: trace.end}
     simple = {name: _simple(value) for name, value in values.items()}
     vague = {name for name, value in simple.items() if isinstance(value, float)}
-    scale = max([1.0, *(abs(float(v)) for v in values.values() if not isinstance(v, str))])
+    numbers = (float(v) for v in values.values() if not isinstance(v, str))
+    scale = max([1.0, *(abs(v) for v in numbers if math.isfinite(v))])
+    goes_on = ways(view, place, types, Fraction(NEAR * scale))
     measured = _Measured(simple, vague, NEAR * scale, not surely)
     try:
-        if surely and len(near := measured.near_surfaces(goes_on)) == 1:
+        if len(near := measured.near_surfaces(goes_on)) == 1:
             measured = replace(measured, surface=near.pop())
         _, is_stuck = _truth(goes_on, measured)
     except (EvaluationError, LookupError, OverflowError):

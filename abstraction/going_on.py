@@ -11,6 +11,10 @@ d < 0 that these need soon has d < 0, or d = 0 and not d' > 0: else d would be p
 because derivatives are continuous on a branch and near its border. Of what is not known to be so,
 and of d' = 0, nothing is concluded. Inputs are taken to stay as they are, which they may.
 
+Runs that were computed are off by a little, and one that only touches a surface may seem to cross
+it. Where values are known up to some `error`, time may also pass if d' falls so fast that d would
+rise by no more than the error before it falls again: if d'^2 <= -2 * d'' * error.
+
 Jumps. An edge may lead on where its guard holds (an urgent one also at its border), if what it
 resets exactly satisfies the target's invariant and changes the state; where values are chosen,
 nothing is concluded.
@@ -19,10 +23,12 @@ nothing is concluded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 
 from workbench.models.automaton import TIME, Automaton, Edge, Location, Range, primed
 from workbench.models.expressions.differentiate import differentiate
 from workbench.models.expressions.expression import (
+    FALSE,
     ONE,
     TRUE,
     ZERO,
@@ -30,10 +36,12 @@ from workbench.models.expressions.expression import (
     add,
     compare,
     conjunction,
+    constant,
     disjunction,
     equal,
     multiply,
     negation,
+    power,
     variable,
 )
 from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
@@ -55,18 +63,22 @@ _TRUTHS = COMPARISONS | BOOLEAN_OPERATORS | {Op.BOOLEAN, Op.SYMBOL, Op.AT}
 _CLOSED = {Op.LESS: Op.LESS_EQUAL, Op.GREATER: Op.GREATER_EQUAL}
 
 
-def may_go_on(automaton: Automaton, location: str, types: Types) -> Expression:
+def may_go_on(
+    automaton: Automaton, location: str, types: Types, error: Fraction = Fraction(0)
+) -> Expression:
     """A condition that holds in every state of the location from which a run can go on. The
     automaton has no algebraic constraints; `types` are those of its discrete variables."""
     edges = automaton.edges_from(location)
     jumps = (_may_lead_on(automaton, edge, types) for edge in edges)
-    return disjunction(may_wait(automaton, location, types), *jumps)
+    return disjunction(may_wait(automaton, location, types, error), *jumps)
 
 
-def may_wait(automaton: Automaton, location: str, types: Types) -> Expression:
+def may_wait(
+    automaton: Automaton, location: str, types: Types, error: Fraction = Fraction(0)
+) -> Expression:
     """A condition that holds in every state of the location in which some time can pass."""
     place, edges = automaton.location(location), automaton.edges_from(location)
-    flows = _flows(automaton, place, types)
+    flows = _flows(automaton, place, types, error)
     return disjunction(*(_may_wait(place, edges, flow, types) for flow in flows))
 
 
@@ -74,10 +86,11 @@ def may_wait(automaton: Automaton, location: str, types: Types) -> Expression:
 
 
 class _Flow:
-    """The derivatives on a branch, and where the branch, or its border, is."""
+    """The derivatives on a branch, where the branch, or its border, is, and how much values may
+    be off."""
 
-    def __init__(self, where: Expression, ranges: Mapping[str, Range]):
-        self.where, self.ranges = where, ranges
+    def __init__(self, where: Expression, ranges: Mapping[str, Range], error: Fraction):
+        self.where, self.ranges, self.error = where, ranges, error
 
     def moves(self, condition: Expression) -> bool:
         """Whether a condition reads what flows."""
@@ -101,12 +114,12 @@ class _Flow:
         return add(*terms)
 
 
-def _flows(automaton: Automaton, place: Location, types: Types) -> Iterator[_Flow]:
+def _flows(automaton: Automaton, place: Location, types: Types, error: Fraction) -> Iterator[_Flow]:
     """The flow on each of its branches."""
     analog = [v.name for v in automaton.variables if v.kind == "analog" and v.name != TIME]
     for where, branch in flow_branches(place, types):
         ranges = {name: branch.flow_of(name) for name in analog}
-        yield _Flow(_bordered(where, types), ranges | {TIME: Range.exactly(ONE)})
+        yield _Flow(_bordered(where, types), ranges | {TIME: Range.exactly(ONE)}, error)
 
 
 def _may_wait(place: Location, edges: tuple[Edge, ...], flow: _Flow, types: Types) -> Expression:
@@ -140,7 +153,14 @@ def _soon(flow: _Flow, op: Op, node: Expression) -> Expression:
     rate = flow.least_rate(above)
     if rate is None:
         return above <= 0
-    return disjunction(above < 0, conjunction(equal(above, ZERO), rate <= 0))
+    falls = disjunction(rate <= 0, _only_touches(flow, rate))
+    return disjunction(above < 0, conjunction(equal(above, ZERO), falls))
+
+
+def _only_touches(flow: _Flow, rate: Expression) -> Expression:
+    """Where a value of which this is the rate rises by no more than the error before it falls."""
+    bend = flow.least_rate(rate) if flow.error else None
+    return FALSE if bend is None else power(rate, 2) / constant(flow.error) <= -2 * bend
 
 
 # Jumps

@@ -415,12 +415,28 @@ agent Main() {{
 """
 
 
+def turning(invariant: str) -> str:
+    """A state goes round on a circle of radius 5, as long as the invariant holds."""
+    return f"""
+mode Turn() {{ write analog real x, y;
+  diff {{ d(x) == 2*y; d(y) == -2*x; }}
+  inv {{ {invariant} }} }}
+agent Main() {{ private analog real x, y;
+  init {{ x = -3; y = 4; }}
+  mode top = Turn(); }}
+"""
+
+
 RESTING = {
     "a root that ends at zero": flat("d(x) == -sqrt(x);", "x >= 0"),
     "a jump of the flow to rest": flat("d(x) == 1 - floor(x);", "x <= 1"),
     "a sign that rests": flat("d(x) == -sign(x);", "x >= 0"),
     "one slope of many": flat("d(x) in [0, 2];", "x <= c + 0.5; x >= c + 0.5"),
     "ever closer": flat("d(x) == 1 - x^3;", "x <= 1"),
+    "a touch of the border": turning("x <= 5"),
+    "touches of two borders": turning("x <= 5 && y >= -5"),
+    "a touch where no number is simple": turning("2499*x + 100*y <= 12505"),
+    "a touch that an invariant bends": turning("x^2 - 10*x + 25 >= 0"),
     "a value between two bounds": flat(
         "d(x) == 1;", "x <= 1", "trans #go from a to b when x >= 1 do { x in [0, 10]; };"
     ),
@@ -439,6 +455,8 @@ agent A() { private analog real x = 0; private discrete bool b = true;
   mode top = Top();
   assert "low" { x <= 2 } }
 """
+SHALLOW = ("x <= 4.999", "2499*x + 100*y <= 12504.9", "x <= 4.999 && y >= -5")
+"""Borders that are crossed, though hardly."""
 STRICT = {
     "before the border": flat("d(x) == 1;", "x < 2"),
     "around a hole": flat("d(x) == 1;", "x != 2"),
@@ -479,6 +497,12 @@ def test_what_goes_on_is_not_mentioned(name: str) -> None:
 def test_rest_is_no_end(name: str) -> None:
     assert look(automaton(RESTING[name])).sentence == ""
     assert isinstance(decided(RESTING[name], "simulation"), Unknown)
+
+
+@pytest.mark.parametrize("invariant", SHALLOW)
+def test_a_shallow_crossing_is_an_end(invariant: str) -> None:
+    assert "`Turn` is stuck" in look(automaton(turning(invariant))).sentence
+    assert isinstance(decided(turning(invariant), "simulation"), Falsified)
 
 
 def test_jumps_without_time_are_a_standstill() -> None:
