@@ -84,7 +84,7 @@ def _attempt(lane: Lane, stage: Stage, task: Task) -> None:
         lane.hurried.discard(stage.method)
     else:
         lane.decision = verdict
-        seconds -= sum(verdict.effort.seconds.values())
+        seconds -= verdict.effort.total
     lane.seconds[stage.method] = lane.seconds.get(stage.method, 0.0) + seconds
 
 
@@ -169,4 +169,4 @@ def _effort(lanes: Sequence[Lane], undecided: Mapping[str, Unknown], elapsed: fl
     if not seconds:
         seconds["search"] = elapsed
     counts = {f"{m} {what}": n for m, u in undecided.items() for what, n in u.effort.counts.items()}
-    return Effort(seconds, counts)
+    return Effort(seconds, counts, elapsed)

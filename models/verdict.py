@@ -27,10 +27,17 @@ class _Seal(Enum):
 
 @dataclass(frozen=True)
 class Effort:
-    """What an analysis did: seconds by phase, and counts of what it tried."""
+    """What an analysis did: seconds by phase, and counts of what it tried. Where phases went on
+    side by side, `elapsed` is how long all of them took."""
 
     seconds: Mapping[str, float] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    elapsed: float | None = None
+
+    @property
+    def total(self) -> float:
+        """Seconds from the beginning to the end."""
+        return sum(self.seconds.values()) if self.elapsed is None else self.elapsed
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class AbstractionStrategy:
         if not isinstance(verdict, Falsified):
             return None
         spent = Effort(
-            {**effort.seconds, "simulation": sum(verdict.effort.seconds.values())},
+            {**effort.seconds, "simulation": verdict.effort.total},
             {**effort.counts, **verdict.effort.counts},
         )
         return replace(verdict, method=self.name, effort=spent)

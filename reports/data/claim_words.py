@@ -89,7 +89,7 @@ def claimed(verdict: Verdict) -> list[str]:
                 else []
             ),
         ]
-    seconds = sum(verdict.effort.seconds.values())
+    seconds = verdict.effort.total
     methods = len(tried(verdict))
     effort = f" by {counted(methods, 'method')}" if methods > 1 else f" by {verdict.method}"
     effort += f" in {seconds:.3g} s" if seconds >= SHORTEST else ""

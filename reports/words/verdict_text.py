@@ -26,7 +26,7 @@ def outcome_text(verdict: Verdict) -> str:
 
 def seconds(verdict: Verdict) -> float:
     """How long the decision took."""
-    return sum(verdict.effort.seconds.values())
+    return verdict.effort.total
 
 
 def verdict_text(

@@ -230,7 +230,7 @@ class Verdict:
     @property
     def seconds(self) -> float:
         """How long it took."""
-        return sum(self.decision.effort.seconds.values())
+        return self.decision.effort.total
 
     @property
     def reason(self) -> str:
