@@ -366,7 +366,8 @@ class _Measured:
         return Fraction(left), Fraction(right)
 
     def _is_vague(self, node: Expression, sides: tuple[Fraction, Fraction]) -> bool:
-        is_close = abs(float(sides[0]) - float(sides[1])) <= self.near
+        left, right = map(float, sides)
+        is_close = abs(left - right) <= max(self.near, NEAR * abs(left), NEAR * abs(right))
         return is_close and not self.vague.isdisjoint(free_variables(node))
 
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from workbench.models.automaton import TIME, Automaton, Edge, Location, Range, primed
-from workbench.models.expressions.differentiate import differentiate
+from workbench.models.expressions.differentiate import NotDifferentiableError, differentiate
 from workbench.models.expressions.expression import (
     FALSE,
     ONE,
@@ -39,6 +39,7 @@ from workbench.models.expressions.expression import (
     constant,
     disjunction,
     equal,
+    function,
     multiply,
     negation,
     power,
@@ -99,19 +100,31 @@ class _Flow:
     def least_rate(self, value: Expression) -> Expression | None:
         """A value that the derivative of another one is never below, if one is known."""
         terms: list[Expression] = []
-        form = affine(value)
-        read = free_variables(value) if form is None else form.coefficients.keys()
-        for name in sorted(read & self.ranges.keys()):
+        try:
+            slopes = self._slopes(value)
+        except NotDifferentiableError:
+            return None
+        for name, factor in slopes.items():
             given = self.ranges[name]
-            if form is not None:
-                factor: Expression = ONE * form.coefficients[name]
-                end = given.low if form.coefficients[name] > 0 else given.high
-            else:
-                factor, end = differentiate(value, name), given.exact
+            end = given.exact
+            if factor.is_constant:
+                end = given.low if factor.constant > 0 else given.high
             if end is None or not (is_continuous(end) and is_continuous(factor)):
                 return None
             terms.append(multiply(factor, end))
         return add(*terms)
+
+    def most_error(self, value: Expression) -> Expression:
+        """How much a value may be off, if what flows is off by one."""
+        return add(*(function(Op.ABSOLUTE, factor) for factor in self._slopes(value).values()))
+
+    def _slopes(self, value: Expression) -> dict[str, Expression]:
+        """How a value depends on what flows, by name; constant if it is affine."""
+        form = affine(value)
+        if form is None:
+            read = sorted(free_variables(value) & self.ranges.keys())
+            return {name: differentiate(value, name) for name in read}
+        return {n: ONE * c for n, c in form.coefficients.items() if n in self.ranges}
 
 
 def _flows(automaton: Automaton, place: Location, types: Types, error: Fraction) -> Iterator[_Flow]:
@@ -153,14 +166,16 @@ def _soon(flow: _Flow, op: Op, node: Expression) -> Expression:
     rate = flow.least_rate(above)
     if rate is None:
         return above <= 0
-    falls = disjunction(rate <= 0, _only_touches(flow, rate))
+    falls = disjunction(rate <= 0, _only_touches(flow, above, rate))
     return disjunction(above < 0, conjunction(equal(above, ZERO), falls))
 
 
-def _only_touches(flow: _Flow, rate: Expression) -> Expression:
-    """Where a value of which this is the rate rises by no more than the error before it falls."""
+def _only_touches(flow: _Flow, value: Expression, rate: Expression) -> Expression:
+    """Where a value with this rate rises by no more than its error before it falls."""
     bend = flow.least_rate(rate) if flow.error else None
-    return FALSE if bend is None else power(rate, 2) / constant(flow.error) <= -2 * bend
+    if bend is None:
+        return FALSE
+    return power(rate, 2) / constant(flow.error) <= -2 * bend * flow.most_error(value)
 
 
 # Jumps
