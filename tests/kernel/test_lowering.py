@@ -1,0 +1,160 @@
+"""The normal form of a model allows all that the model does, and not much more.
+
+Its lemma: starts, derivatives, jumps and bad states of the model satisfy the rows of the normal
+form. Here thousands of them, made from the meaning of random models alone, are put into the rows;
+moved elsewhere, most of them do not satisfy them any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.support.linear_models import (
+    jumps,
+    linear_model,
+    moments,
+    numbers,
+    some_state,
+    starts,
+)
+from workbench.models.automaton import HybridAutomaton
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.lowering.normal_form import NormalForm
+from workbench.models.proof.problem import linear_problem
+
+Values = Mapping[str, Fraction]
+SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 60))]
+TRIES = 150
+
+
+class Numbered:
+    """A model's normal form, and values by name in the order in which it has them."""
+
+    def __init__(self, model: HybridAutomaton):
+        problem = linear_problem(model, model.properties[0])
+        self.form = NormalForm(problem, [place.name for place in model.locations])
+        self.locations, self.starts = self.form.data
+
+    def holds(self, cases: Any, state: Values, after: Values, others: Values) -> bool:
+        return any(self.row_hold(rows, state, after, others) for rows in cases)
+
+    def row_hold(self, rows: Any, state: Values, after: Values, others: Values) -> bool:
+        for form, strict in rows:
+            value = self.value(form, state, after, others)
+            if value > 0 or (strict and value == 0):
+                return False
+        return True
+
+    def value(self, form: Any, state: Values, after: Values, others: Values) -> Fraction:
+        constant, xs, ys, us = form
+        found = Fraction(constant)
+        found += sum(Fraction(a) * state[n] for a, n in zip(xs, self.form.states, strict=False))
+        found += sum(Fraction(a) * after[n] for a, n in zip(ys, self.form.states, strict=False))
+        for name, value in others.items():
+            place = self.place(name)
+            if place is not None and place < len(us):
+                found += Fraction(us[place]) * value
+        return found
+
+    def place(self, name: str) -> int | None:
+        """The number of an input, or of what stands for one."""
+        try:
+            kind, place = self.form.variable(name)
+        except KeyError:
+            return None
+        assert kind == "Input"
+        return int(place)
+
+    def number(self, location: str) -> int:
+        return self.form.locations.index(location)
+
+
+def moved(state: Values, random: Random) -> dict[str, Fraction]:
+    """The same with x or y somewhere else, farther than any range is wide."""
+    name = random.choice("xy")
+    return {**state, name: state[name] + random.choice((-1, 1)) * Fraction(9, 4)}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_starts(seed: int) -> None:
+    model, random = linear_model(seed), Random(seed)
+    numbered = Numbered(model)
+    ((target, cases),) = numbered.starts
+    elsewhere = count = 0
+    for step in starts(model, random, 8 * TRIES):
+        before, after = numbers(step.before), numbers(step.after)
+        others = {"u": before["u"], "u'": after["u"]}
+        assert int(target) == numbered.number(step.target)
+        assert numbered.holds(cases, before, after, others), step
+        elsewhere += not numbered.holds(cases, before, moved(after, random), others)
+        count += 1
+    assert count and elsewhere > count // 3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_derivatives(seed: int) -> None:
+    model, random = linear_model(seed), Random(seed)
+    numbered = Numbered(model)
+    elsewhere = count = 0
+    for name, state, derivative in moments(model, random, TRIES):
+        invariant, flows, _, _ = numbered.locations[numbered.number(name)]
+        x = numbers(state)
+        assert numbered.holds(invariant, x, x, {"u": x["u"]}), (name, state)
+        assert _may_flow(numbered, flows, x, derivative), (name, state, derivative)
+        elsewhere += not _may_flow(numbered, flows, x, moved(derivative, random))
+        count += 1
+    assert count > 10 and elsewhere > count // 2
+
+
+def _may_flow(numbered: Numbered, flows: Any, x: Values, derivative: Values) -> bool:
+    others = {"u": x["u"], **{f"d({name})": value for name, value in derivative.items()}}
+    for rates, rows in flows:
+        if numbered.row_hold(rows, x, x, others):
+            found = [numbered.value(rate, x, x, others) for rate in rates]
+            if found == [derivative.get(name, 0) for name in numbered.form.states]:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_jumps(seed: int) -> None:
+    model, random = linear_model(seed), Random(seed)
+    numbered = Numbered(model)
+    elsewhere = count = 0
+    for at, step in jumps(model, random, 3 * TRIES):
+        edges = numbered.locations[numbered.number(step.source)][2]
+        target, cases = edges[at]
+        x, y = numbers(step.before), numbers(step.after)
+        others = {"u": x["u"], "u'": y["u"]}
+        assert int(target) == numbered.number(step.target)
+        assert numbered.holds(cases, x, y, others), step
+        elsewhere += not numbered.holds(cases, x, moved(y, random), others)
+        count += 1
+    assert count > 10 and elsewhere > count // 2
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bad_states(seed: int) -> None:
+    model, random = linear_model(seed), Random(seed)
+    numbered = Numbered(model)
+    for _ in range(TRIES):
+        place, state = random.choice(model.locations), some_state(random)
+        bad = numbered.locations[numbered.number(place.name)][3]
+        x = numbers(state)
+        is_bad = not evaluate(model.properties[0].condition, state)
+        is_inside = bool(evaluate(place.invariant, state))
+        assert numbered.holds(bad, x, x, {"u": x["u"]}) is (is_bad and is_inside), state
+
+
+def test_a_location_that_nobody_speaks_about_is_forbidden() -> None:
+    model = linear_model(0)
+    problem = linear_problem(model, model.properties[0])
+    form = NormalForm(problem, [model.locations[0].name])
+    locations, _ = form.data
+    assert locations[1:] == [[[], [], [], [[]]]] * (len(form.locations) - 1)
+    assert form.locations[0] == model.locations[0].name
