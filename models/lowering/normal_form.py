@@ -23,6 +23,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from workbench.models.automaton import primed
+from workbench.models.kernel.decode import MAX_DIGITS
 from workbench.models.proof.linear import Alternatives, Form, Rows
 from workbench.models.proof.problem import Dynamics, LinearProblem
 
@@ -125,5 +126,7 @@ def _dense(coefficients: Mapping[str, Fraction], places: Mapping[str, int]) -> D
 
 
 def number(value: Fraction) -> str:
-    """A number as the kernel's decoder takes it."""
+    """A number as the kernel's decoder takes it; one of too many digits is a `NotLoweredError`."""
+    if value.numerator.bit_length() + value.denominator.bit_length() > 3 * MAX_DIGITS:
+        raise NotLoweredError(f"it would need numbers of about {MAX_DIGITS} digits")
     return str(value)

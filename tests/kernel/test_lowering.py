@@ -8,12 +8,14 @@ moved elsewhere, most of them do not satisfy them any more.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Any
 
 import pytest
 
+from tests.support.kernel_documents import proof
 from tests.support.linear_models import (
     jumps,
     linear_model,
@@ -24,7 +26,10 @@ from tests.support.linear_models import (
 )
 from workbench.models.automaton import HybridAutomaton
 from workbench.models.expressions.evaluation import evaluate
-from workbench.models.lowering.normal_form import NormalForm
+from workbench.models.kernel.decode import MAX_DIGITS, decoded
+from workbench.models.lowering.basis import basis
+from workbench.models.lowering.normal_form import NormalForm, NotLoweredError, number
+from workbench.models.proof.certificate import PolyhedralProof
 from workbench.models.proof.problem import linear_problem
 
 Values = Mapping[str, Fraction]
@@ -158,3 +163,27 @@ def test_a_location_that_nobody_speaks_about_is_forbidden() -> None:
     locations, _ = form.data
     assert locations[1:] == [[[], [], [], [[]]]] * (len(form.locations) - 1)
     assert form.locations[0] == model.locations[0].name
+
+
+def test_numbers_that_the_decoder_would_refuse_are_not_given_to_the_kernel() -> None:
+    for digits in (1, 50, MAX_DIGITS // 2):
+        value = Fraction(7 * 10**digits + 1, 3)
+        found = decoded("affine", ["0", [number(value)]])
+        assert found.gradient == (value.as_integer_ratio(), None)
+    for digits in (MAX_DIGITS, 3 * MAX_DIGITS):
+        with pytest.raises(NotLoweredError, match="digits"):
+            number(Fraction(7 * 10**digits + 1, 3))
+
+
+def test_a_verdict_stands_without_the_kernel_where_it_cannot_be_asked() -> None:
+    """The certificate is right, with a number in it that is longer than the decoder takes."""
+    model, found = proof("locations")
+    assert isinstance(found, PolyhedralProof)
+    small = Fraction(1, 10 ** (2 * MAX_DIGITS))
+    region, *others = found.regions
+    wider = replace(region, margin=small)
+    judged = basis(
+        linear_problem(model, model.properties[0]),
+        replace(found, regions=(wider, *others)),
+    )
+    assert not judged.kernel and "digits" in judged.words
