@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 
 from workbench.models.automaton import TIME
 from workbench.models.expressions.expression import (
@@ -27,19 +28,23 @@ from workbench.models.expressions.expression import (
     disjunction,
     equal,
     function,
+    lookup,
     maximum,
     minimum,
     subtract,
     variable,
 )
 from workbench.models.expressions.operators import Op
+from workbench.models.expressions.table import Interpolation, Table
 from workbench.models.expressions.traversal import free_variables, rebuild, with_arguments
 from workbench.models.record import record
 from workbench.simulate.stepping.calculator import Calculator, Externals
-from workbench.simulate.table_pieces import table_piece
 
 MAX_BRANCHES = 64
 """Flows with more branches than this are not locked."""
+
+FAR = Fraction(10) ** 300
+"""Beyond all arguments of tables."""
 
 PI = constant(Fraction(3141592653589793238462643383280, 10**30))
 
@@ -158,7 +163,7 @@ def _decided(
             if node.op is Op.FLOOR:
                 return _floor(node, pieces)
             if node.op is Op.LOOKUP:
-                return table_piece(node, args, pieces.hold, pieces.watch)
+                return _cell(node, args, pieces)
             if node.op is Op.ATAN2:
                 return _angle(node, args, pieces)
             return with_arguments(node, _within_domain(node, args))
@@ -174,6 +179,64 @@ def _floor(node: Expression, pieces: _Collected) -> Expression:
     pieces.watch(argument >= held + 1)
     pieces.watch(argument < held)
     return held
+
+
+def _cell(node: Expression, args: tuple[Expression, ...], pieces: _Collected) -> Expression:
+    """A lookup table as the polynomial of the one cell in which its arguments are.
+
+    In the cell from (x0, y0) on, a linear table is a + b dx + c dy + d dx dy with dx = x - x0 and
+    dy = y - y0, and one of steps is constant. All of these numbers are tables of steps themselves:
+    they are held while the arguments stay in the cell. Outside the grid, where arguments are
+    clamped, the cells reach as far as numbers do.
+    """
+    hold, watch = pieces.hold, pieces.watch
+    table: Table = node.table
+    lows = []
+    for axis, place in zip(table.axes, node.args, strict=True):
+        low = hold(lookup(_table_of_steps((axis,), (-FAR, *axis)), place))
+        high = hold(lookup(_table_of_steps((axis,), (*axis, FAR)), place))
+        watch(place >= high)
+        watch(place < low)
+        lows.append(low)
+    if table.interpolation is Interpolation.PREVIOUS:
+        return hold(node)
+    ways = [argument - low for argument, low in zip(args, lows, strict=True)]
+    total = hold(lookup(_coefficients(table, ()), *node.args))
+    for i, way in enumerate(ways):
+        total = total + hold(lookup(_coefficients(table, (i,)), *node.args)) * way
+    if len(ways) == 2:
+        total = total + hold(lookup(_coefficients(table, (0, 1)), *node.args)) * ways[0] * ways[1]
+    return total
+
+
+def _table_of_steps(axes: Sequence[tuple[Fraction, ...]], values: Sequence[Fraction]) -> Table:
+    """A table of steps over all cells, those outside the grid included; values row by row."""
+    longer = tuple((-FAR, *axis) for axis in axes)
+    width = len(longer[1]) if len(longer) == 2 else 1
+    rows = tuple(tuple(values[i : i + width]) for i in range(0, len(values), width))
+    return Table("cells", longer, rows, Interpolation.PREVIOUS)
+
+
+def _coefficients(table: Table, powers: tuple[int, ...]) -> Table:
+    """The coefficients of the products of these distances, one for each cell: mixed divided
+    differences over the corners of the cell."""
+    cells = [tuple(zip((axis[0], *axis), (*axis, axis[-1]), strict=True)) for axis in table.axes]
+    found = []
+    for cell in product(*cells):
+        sides = [cell[i][1] - cell[i][0] for i in powers]
+        if 0 in sides:
+            found.append(Fraction(0))
+            continue
+        total = Fraction(0)
+        for ends in product((0, 1), repeat=len(powers)):
+            corner = [low for low, _ in cell]
+            for i, end in zip(powers, ends, strict=True):
+                corner[i] = cell[i][end]
+            total += (-1) ** (len(powers) - sum(ends)) * table(*corner)
+        for side in sides:
+            total /= side
+        found.append(total)
+    return _table_of_steps(table.axes, found)
 
 
 def _angle(node: Expression, args: tuple[Expression, ...], pieces: _Collected) -> Expression:

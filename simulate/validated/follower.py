@@ -15,10 +15,10 @@ from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.operators import COMPARISONS, Op
 from workbench.models.expressions.traversal import postorder, substitute
 from workbench.models.trace import Event, Segment
-from workbench.simulate.arrival import arrive, is_singular
 from workbench.simulate.inputs.signals import Signal, Steps
 from workbench.simulate.jump import edge_name
 from workbench.simulate.validated.allowance import Allowance
+from workbench.simulate.validated.arrival import arrive, is_singular
 from workbench.simulate.validated.balls import GaveUp, ball, ends, shortened
 from workbench.simulate.validated.crossing import cross
 from workbench.simulate.validated.enclosure import KinkStep, SmoothStep, StateSet, Way

@@ -9,7 +9,7 @@ urgent) chosen as in the simulated run. Proved on the way:
   and no urgent edge is enabled while time passes;
 - an edge that is taken where a guard becomes true: the guard's function g passes zero
   transversally at exactly one time, which interval Newton encloses, or reaches it in finite
-  time where it comes to rest (`simulate.arrival`); g is then exactly zero;
+  time where it comes to rest (`simulate.validated.arrival`); g is then exactly zero;
 - an edge taken at another time: its guard certainly holds;
 - after the resets the target's invariant holds.
 

@@ -10,8 +10,8 @@ from workbench.models.expressions.evaluation import evaluate
 from workbench.models.expressions.expression import variable
 from workbench.models.expressions.text import parse_expression
 from workbench.models.load import load
-from workbench.simulate.leading_power import NoLeadingPowerError, leading_power
 from workbench.simulate.recipe import Recipe
+from workbench.simulate.validated.leading_power import NoLeadingPowerError, leading_power
 from workbench.simulate.validated.validated_run import validated_run
 
 ARRIVING = {

@@ -37,10 +37,10 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.literals import ExpressionTooLargeError
 from workbench.models.expressions.polynomial import from_polynomial, polynomial_form
-from workbench.simulate.leading_power import NoLeadingPowerError, leading_power
 from workbench.simulate.validated.balls import BallEvaluator, GaveUp, ball, ends, shortened
 from workbench.simulate.validated.enclosure import Flow, StateSet, Step
 from workbench.simulate.validated.known_state import KnownState, difference, key_of, orientation
+from workbench.simulate.validated.leading_power import NoLeadingPowerError, leading_power
 from workbench.simulate.validated.smooth_system import Box
 from workbench.simulate.validated.stay import Crossing, Stay
 
