@@ -6,6 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 from workbench.abstraction.predicates.refinement_history import PathStep, RefinementRound
 from workbench.abstraction.predicates.seeds import seeds_of
 from workbench.abstraction.strategies.strategy import HISTORY_READER, SEEDS, Task
@@ -87,6 +89,7 @@ def test_a_search_looks_at_its_seeds_first(tmp_path: Path) -> None:
     assert isinstance(strategy("simulation").attempt(task), Falsified)
 
 
+@pytest.mark.slow
 def test_verify_hands_abstract_paths_to_whoever_listens(tmp_path: Path) -> None:
     path = tmp_path / "swing.charon"
     path.write_text(SWING, encoding="utf-8")

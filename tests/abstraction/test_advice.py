@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from tests.support.slow import slow_but
 from workbench.abstraction.advice import MORE_TIME, PREDICATES, after_all
 from workbench.abstraction.lanes import Lane
 from workbench.abstraction.strategies.strategy import Task
@@ -52,7 +53,12 @@ def unknown(automaton: Automaton, method: str, limit: float, **options: object) 
     return verdict
 
 
-@pytest.mark.parametrize("method", ["template", "nonlinear", "flowpipe", "simulation", "quadratic"])
+@pytest.mark.parametrize(
+    "method",
+    slow_but(
+        ["template", "simulation"], ["template", "nonlinear", "flowpipe", "simulation", "quadratic"]
+    ),
+)
 def test_more_time_is_advised_only_where_it_ran_out(touched: Automaton, method: str) -> None:
     patient = unknown(touched, method, deadline(3600.0))
     assert "--time-limit" not in patient.advice

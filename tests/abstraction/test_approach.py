@@ -70,6 +70,7 @@ def test_the_law_that_leads_closest_comes_first() -> None:
     assert [flow.location for flow in closest_dynamics(system, runs)] == ["follow"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gain", ["1", "2"])
 def test_a_standing_car_needs_a_speed_of_exactly_zero(gain: str) -> None:
     """Were its speed only small, it would creep for ever."""

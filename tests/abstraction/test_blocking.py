@@ -298,6 +298,7 @@ def test_the_exact_method_where_nothing_jumps() -> None:
     assert isinstance(decided(GOING_ON["leaves the boundary"], "exact"), Verified)
 
 
+@pytest.mark.slow
 def test_the_whole_platoon_goes_on() -> None:
     """Six locations with clamped flows, a first vehicle that brakes at will, standstill."""
     model = load("platoon").automaton

@@ -71,6 +71,7 @@ def test_most_of_a_sample_is_proved(draw: Callable[..., Iterator[Plant]]) -> Non
     assert sum(outcomes) > len(outcomes) / 2
 
 
+@pytest.mark.slow
 def test_a_relay_is_proved_in_pieces() -> None:
     """The second state behind a relay with hysteresis: a limit cycle that is bent inwards."""
     relay = automaton_of(next(p for p in corpus() if p.name == "hysteresis_4"))

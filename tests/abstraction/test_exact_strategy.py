@@ -136,6 +136,7 @@ def chain(claim: Expression, slope: Fraction) -> HybridAutomaton:
     )
 
 
+@pytest.mark.slow
 def test_random_chains_agree_with_the_closed_form() -> None:
     """The largest x up to time T is 1 + T + s T^2/2, or 1 - 1/(2 s) at time -1/s before it."""
     random = Random(1)

@@ -278,6 +278,7 @@ def test_runs_are_in_what_tracked_slices_visit(seed: int) -> None:
                 assert np.all(search.directions @ x <= search.visited[state] + 1e-6)
 
 
+@pytest.mark.slow
 def test_the_oracle_visits_enough_to_fail() -> None:
     """Without its steps, runs contradict the graph: the test above can fail."""
     generator = np.random.default_rng(3)

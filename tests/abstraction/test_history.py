@@ -58,6 +58,7 @@ def round_the_pit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Automaton, 
     return automaton, attempted(path)
 
 
+@pytest.mark.slow
 def test_a_robot_that_goes_round_the_pit_is_proved_for_all_time(
     round_the_pit: tuple[Automaton, Verdict],
 ) -> None:

@@ -105,6 +105,7 @@ PROVED: tuple[tuple[Family, int, int], ...] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "number", "seed"), PROVED)
 def test_stays_return_and_hold_fresh_runs(family: Family, number: int, seed: int) -> None:
     automaton = automaton_of(plant_of(family, number, seed))
@@ -128,6 +129,7 @@ def test_urgent_switches_end_stays_that_no_invariant_ends() -> None:
     assert isinstance(accepted, Accepted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "twin",
     [heater(urgent=False), heater("x <= 29/10 && lag >= 1/2"), heater("x <= 16/5 && lag >= 3/2")],

@@ -64,6 +64,7 @@ def attempt(
     return verdict
 
 
+@pytest.mark.slow
 def test_a_disturbed_oscillator_is_bounded() -> None:
     verdict = attempt(damped("6/5"))
     assert isinstance(verdict, Verified)
@@ -134,6 +135,7 @@ def test_a_bound_that_runs_break_is_not_proved() -> None:
     assert "sampled run" in verdict.reason
 
 
+@pytest.mark.slow
 def test_a_bound_just_beyond_the_runs_is_not_claimed_without_proof() -> None:
     """A level that bang-bang inputs exceed (closed form: the impulse response's norm)."""
     steps = np.linspace(0, 40, 400_001)

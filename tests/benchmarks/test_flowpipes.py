@@ -57,6 +57,7 @@ def test_the_building_exceeds_a_lower_bound(tmp_path: Path) -> None:
     assert 0.06 < verdict.trace.end < 0.0776
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", ["BND42", "BND30"])
 def test_the_platoon_with_periodic_radio(claim: str) -> None:
     verdict = attempt(load("arch_plad01").automaton, claim)

@@ -110,6 +110,7 @@ def decided(automaton: Automaton, options: dict[str, object] | None = None) -> V
     return verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["van_der_pol", "brusselator"])
 def test_the_oscillators_of_the_library(name: str) -> None:
     verdict = decided(load(name).automaton)

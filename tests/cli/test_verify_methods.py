@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Run = Callable[..., Any]
 
 VAN_DER_POL = """
@@ -29,6 +31,7 @@ def model(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_nonlinear_flowpipe_and_its_certificate(workbench: Run, tmp_path: Path) -> None:
     path = model(tmp_path, VAN_DER_POL.format(most="2.75"))
     proof = tmp_path / "proof.json"

@@ -19,6 +19,7 @@ from spaceex_files import (
     transition,
 )
 
+from tests.support.slow import slow_but
 from workbench.models.interchange.spaceex_export import write_spaceex
 from workbench.models.interchange.spaceex_import import read_spaceex
 from workbench.models.source import ModelError
@@ -223,7 +224,7 @@ HUGE: dict[str, Callable[[], tuple[bytes, str | None]]] = {
 }
 
 
-@pytest.mark.parametrize("case", HUGE)
+@pytest.mark.parametrize("case", slow_but(["brackets", "deep binds"], HUGE))
 def test_huge_files_are_read_or_refused(case: str) -> None:
     xml, config = HUGE[case]()
     harmless(xml, config)

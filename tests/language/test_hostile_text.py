@@ -42,6 +42,7 @@ def test_the_largest_text_of_one_thing(text: str) -> None:
     assert code_of(text * (MAX_SOURCE_BYTES // len(text)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "nested",
     ["(", "-", "!", "a^", "a ? b : ", "a[", "f(", "forall i in 1..2 : ", "a/", "a ? ", "-(", "!("],
@@ -66,6 +67,7 @@ def test_arithmetic_that_explodes() -> None:
     parse_source(inside("2^2^2^2^2^2 > x"), "h")  # stays a power
 
 
+@pytest.mark.slow
 def test_a_long_sum_in_many_parentheses() -> None:
     names = "+".join(f"x{i}" for i in range(50_000))
     assert code_of(inside("(" * 250 + names + "+b)" * 250)) == "nested-too-deeply"

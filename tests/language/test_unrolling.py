@@ -67,6 +67,7 @@ def test_mistakes_are_found_in_every_case(condition: str, code: str) -> None:
     assert code in codes(TEXT.format(condition=condition))
 
 
+@pytest.mark.slow
 def test_all_pairs_of_three_hundred_cars() -> None:
     model = load("bumper_cars", parameters={"n": Fraction(300), "size": Fraction(40)})
     (claim, *_) = model.automaton.properties

@@ -10,6 +10,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from shown_models import Model, RefusedError, expected, plain, project_of, shown
 
+from tests.support.slow import slow_but
 from workbench.models.language.drawing import visual_edits as visual
 from workbench.models.language.drawing.editing import edits
 from workbench.models.language.editor.places import edited, line_starts
@@ -178,7 +179,9 @@ def visual_edit(draw: st.DrawFn, model: Model) -> visual.VisualEdit:
     return draw(st.one_of(choices))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize(
+    "name", slow_but(["highway", "leaky tank", "one-liners", "nothing"], TEXTS)
+)
 @settings(max_examples=12)
 @given(data=st.data())
 def test_a_session_of_edits(name: str, data: st.DataObject) -> None:

@@ -190,6 +190,7 @@ def worst_error(matrices: list[np.ndarray], row: int, step: float) -> float:
     return float(total)
 
 
+@pytest.mark.slow
 def test_worst_errors_of_the_periodic_radio() -> None:
     """PLAD01: e1 can reach -26.8 after 14 s, so BND30 holds there and BND25 does not."""
     model = automaton("arch_plad01")

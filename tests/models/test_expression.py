@@ -165,6 +165,7 @@ def test_sharing_costs_nothing_to_compare() -> None:
     assert free_variables(one) == {"x"}
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_terms() -> None:
     names = [variable(f"v{i}") for i in range(100_000)]
     assert len(add(*(multiply(3, v) for v in names)).args) == 100_000
@@ -193,6 +194,7 @@ def test_long_sum(long_sum: Expression) -> None:
     assert evaluate(long_sum, ones) == LONG * (LONG + 1) // 2 + 5
 
 
+@pytest.mark.slow
 def test_long_conjunction() -> None:
     parts = [variable(f"x{i}") <= i for i in range(LONG)]
     whole = conjunction(*parts)
@@ -230,6 +232,7 @@ def _nest(kind: str, depth: int) -> Expression:
 NUMERIC = ("sum", "function", "minus", "quotient", "extremum", "condition", "power")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("kind", NUMERIC)
 def test_deep_numbers(kind: str, depth: int) -> None:
@@ -274,6 +277,7 @@ def test_degree_of_a_deep_polynomial() -> None:
     assert degree(_nest("minus", 3_000)) == 1
 
 
+@pytest.mark.slow
 def test_dropping_very_deep_expressions_does_not_crash() -> None:
     script = (
         "from workbench.models.expressions.expression import *\n"

@@ -6,6 +6,7 @@ import time
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,6 +127,7 @@ def test_a_bound_may_be_touched_throughout(tmp_path: Path) -> None:
     assert verified(tmp_path, "in [0, 1]", "x >= 0")
 
 
+@pytest.mark.slow
 def test_a_bound_that_is_reached_at_the_horizon_is_not_proved_strictly(tmp_path: Path) -> None:
     assert not verified(tmp_path, "== 1", "x < 2")
     assert not verified(tmp_path, "== 1", "x <= 1.999999999")

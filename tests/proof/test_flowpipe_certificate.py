@@ -205,6 +205,7 @@ def test_rows_agree_with_the_closed_form() -> None:
     assert worst < 2e-3
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=12, deadline=None)
 def test_supports_agree_with_floating_point(seed: int) -> None:
@@ -256,6 +257,7 @@ def test_supports_agree_with_floating_point(seed: int) -> None:
             assert value <= begin + (end - begin) * part + 1e-9 * scale
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=30, deadline=None)
 def test_fixed_point_exponentials_agree_with_floating_point(seed: int) -> None:

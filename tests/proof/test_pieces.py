@@ -161,6 +161,7 @@ def test_false_claims_about_pieces_are_not(method: str, claim: str, tmp_path: Pa
     assert not isinstance(judged(tmp_path, method, claim), Verified)
 
 
+@pytest.mark.slow
 def test_invariants_with_pieces_count(tmp_path: Path) -> None:
     inside = "inv { abs(x) + abs(y) <= 1 }"
     assert isinstance(judged(tmp_path, "template", "abs(x) <= 1", inside), Verified)

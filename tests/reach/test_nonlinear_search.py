@@ -56,6 +56,7 @@ def test_the_degree_allows_for_frames_in_which_all_depends_on_all(count: int, hi
     assert 3 <= fidelity(flow, spans, 0).order <= highest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "helps"), [(600.0, False), (0.0, True)])
 def test_more_time_is_advised_only_where_there_was_more_to_try(seconds: float, helps: bool) -> None:
     """The claim is false from the start on, so no attempt needs long."""

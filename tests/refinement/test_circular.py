@@ -112,6 +112,7 @@ def test_parts_that_keep_each_other_inside(tmp_path: Path) -> None:
     assert outcome.judgement.assumed == 0
 
 
+@pytest.mark.slow
 def test_two_excuses_at_the_same_moment_prove_nothing(tmp_path: Path) -> None:
     """x >= y and y >= x: each promise (x >= 0, y >= 0) follows from the other; both premises
     hold, and yet both may be broken together. The joint set is not proved."""

@@ -99,6 +99,7 @@ def test_certificates_of_other_parts_are_rejected(platoon: str, tmp_path: Path) 
         assert isinstance(check_proof(one, abstract, wrong), Rejected)
 
 
+@pytest.mark.slow
 def test_a_part_that_does_more_is_no_refinement(platoon: str, tmp_path: Path) -> None:
     old, new = "vel in [15, 18]", "vel in [14, 18]"
     abstract = written(tmp_path, "a", platoon)

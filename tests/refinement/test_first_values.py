@@ -291,6 +291,7 @@ agent System() { write analog real x; init { x = 0; } mode top = Top(); }
 """
 
 
+@pytest.mark.slow
 def test_a_jump_is_matched_by_several(tmp_path: Path) -> None:
     """Between jumps without time between them nothing is seen: neither pair is refuted."""
     climb = CLIMB.replace("WAYS", "trans from init to p; trans from p to p do { x = x + 2; }")

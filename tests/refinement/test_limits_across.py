@@ -49,6 +49,7 @@ def compare(folder: Path, detailed: str, simple: str, *options: str) -> int:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guard", ["u > 1", "u >= 1"])
 def test_a_quantity_that_jumps_on_the_way(tmp_path: Path, guard: str) -> None:
     """At y = 1 the urgent edge is taken with u = 0, the other one not before u = 2."""

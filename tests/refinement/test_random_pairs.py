@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from random_refinements import rich_pair
 
+from tests.support.slow import slow_but
 from workbench.abstraction.refinement.flat import Settings, refine
 from workbench.abstraction.refinement.membership import Matcher
 from workbench.abstraction.refinement.outcome import Refines
@@ -143,7 +144,7 @@ def runs(automaton: HybridAutomaton, count: int, seed: int) -> list[Trace]:
     return [t for t in found if t.segments]
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", slow_but([0], range(4)))
 def test_what_refines_survives_its_runs(part: int) -> None:
     random = Random(100 + part)
     proved = checked = 0
@@ -193,6 +194,7 @@ def survives(first: int, last: int, count: int) -> tuple[int, int]:
     return proved, checked
 
 
+@pytest.mark.slow
 def test_richer_pairs_survive_their_runs() -> None:
     proved, checked = survives(0, 12, 3)
     assert proved >= 1

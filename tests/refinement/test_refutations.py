@@ -59,6 +59,7 @@ def test_an_equation_moves_faster_than_the_flow_allows(tmp_path: Path) -> None:
     assert verdict(tmp_path, FOLLOWED, "alge { y == 2*x; }", bounds) != 10
 
 
+@pytest.mark.slow
 def test_a_value_that_no_jump_assigns(tmp_path: Path) -> None:
     assert verdict(tmp_path, TURNS, "= 2", "in [0, 1]") == 10
     assert verdict(tmp_path, TURNS, "= 1 - turn", "in [0, 1]") != 10

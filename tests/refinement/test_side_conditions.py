@@ -169,6 +169,7 @@ def test_two_names_for_one_variable(tmp_path: Path) -> None:
     assert verdict(tmp_path, SAME_NAME, "a = 1; b = 2;", "b = 2; a = 1;") == 10
 
 
+@pytest.mark.slow
 def test_agents_of_one_mode_have_certificates_that_are_accepted(tmp_path: Path) -> None:
     assert verdict(tmp_path, ALONE, "d(x) == 1;", "d(x) in [0, 2];") == 0
     assert verdict(tmp_path, ALONE, "d(x) <= 1;", "d(x) <= 2;") == 0

@@ -95,6 +95,7 @@ def test_r12_ticking_refines_idling_but_not_the_other_way() -> None:
     assert other.outcome.mismatch.time > 1
 
 
+@pytest.mark.slow
 def test_r13_resuming_and_restarting_differ_both_ways() -> None:
     assert isinstance(compare("Resuming", "Restarting").outcome, Refuted)
     assert isinstance(compare("Restarting", "Resuming").outcome, NotProved | Refuted)

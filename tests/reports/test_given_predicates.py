@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import run_here
+from tests.support.slow import slow_but
 
 WALK = """
 mode Walking() {{ write analog real x, y; diff {{ d(x) == 1; d(y) == -1; }} inv {{ x <= 4 }} }}
@@ -56,7 +57,7 @@ def test_a_model_without_predicates_has_none(walk: Path) -> None:
     assert states(page) is None
 
 
-@pytest.mark.parametrize("learns", [True, False])
+@pytest.mark.parametrize("learns", slow_but([False], [True, False]))
 def test_refinement_can_be_left_out(walk: Path, learns: bool, tmp_path: Path) -> None:
     graph = tmp_path / "graph.json"
     option = "--refine" if learns else "--no-refine"

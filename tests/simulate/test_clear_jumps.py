@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.slow import slow_but
 from workbench.cli import run
 
 TOUCHING = {
@@ -48,7 +49,7 @@ def model(folder: Path, flow: str, start: str, inv: str, guard: str) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("name", TOUCHING)
+@pytest.mark.parametrize("name", slow_but(["sine", "corner"], TOUCHING))
 def test_a_guard_that_never_holds_falsifies_nothing(name: str, tmp_path: Path) -> None:
     path = model(tmp_path, *TOUCHING[name])
     assert run(["falsify", path, "--budget", "40", "--time-limit", "5", "--seed", "1"]) == 5

@@ -239,6 +239,7 @@ def test_runs_of_no_length_and_steps_of_no_size(method: Method, steep: float) ->
         assert bits(slow) == bits(fast)
 
 
+@pytest.mark.slow
 @settings(max_examples=max(40, settings.default.max_examples // 2))
 @given(
     programs(),

@@ -87,6 +87,7 @@ def test_every_unsafe_property_of_the_library_is_falsified(name: str, claim: str
     assert found.trace.outcome.name == claim
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "claim"), cases(Verdict.SAFE))
 def test_no_safe_property_of_the_library_is_falsified(name: str, claim: str) -> None:
     automaton, chosen = claim_of(name, claim)
@@ -138,6 +139,7 @@ def test_a_saved_counterexample_repeats() -> None:
     assert other.outcome.time == pytest.approx(trace.outcome.time, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_touching_the_boundary_is_not_confirmed() -> None:
     """The ball touches the floor at every bounce, within rounding on either side."""
     outcome = search("bouncing_ball", "never below the floor", budget=100)
@@ -152,6 +154,7 @@ def test_confirmation_refuses_a_run_that_only_a_coarse_method_makes() -> None:
     assert confirm(objective, space.recipe([0.0] * space.dimension)) == ()
 
 
+@pytest.mark.slow
 def test_shrinking_keeps_a_violation() -> None:
     automaton, claim = claim_of("platoon_unclamped")
     objective = Objective(automaton, claim)  # type: ignore[arg-type]

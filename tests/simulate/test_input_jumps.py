@@ -339,6 +339,7 @@ def test_a_jump_at_a_step_is_proved() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_violation_beyond_a_step_and_beyond_another_violation_is_proved() -> None:
     """At t = 20 the throttle falls, and the gear changes at that instant."""
     automaton = load("automatic_transmission_low").automaton

@@ -39,6 +39,7 @@ def search(automaton: Automaton, claim: int = 0, budget: int = 2000) -> Outcome:
     return falsify(automaton, automaton.properties[claim], Budget(budget), PLAIN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["= 0", "in [0, 0.01]"])
 def test_a_violation_after_many_jumps_is_found(tmp_path: Path, first: str) -> None:
     found = search(sampled(tmp_path, first=first), budget=200).found
@@ -46,6 +47,7 @@ def test_a_violation_after_many_jumps_is_found(tmp_path: Path, first: str) -> No
     assert len(found.trace.jumps) > JUMPS[0]
 
 
+@pytest.mark.slow
 def test_where_nothing_is_open_few_runs_are_made(tmp_path: Path) -> None:
     """Every run samples at the same times, though random switching draws numbers for it."""
     outcome = search(sampled(tmp_path), claim=1)

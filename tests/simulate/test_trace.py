@@ -144,6 +144,7 @@ def test_jumps_part_where_one_run_has_none(ball: Trace) -> None:
     assert compare_traces(ball, from_csv(to_csv(ball))).first_jump is None
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_long_tables_are_written_in_one_pass() -> None:
     """x = t^2 in pieces of degrees 2 and 3 by turns; the place of a piece is not counted anew."""

@@ -139,6 +139,7 @@ class TestNonlinear:
         found = carried({"x": "y + 0*x^2", "y": "-x"}, box, 50.0, 0.5)
         assert float(found["x"].rad()) < 0.002
 
+    @pytest.mark.slow
     def test_explosion_gives_up(self):
         with pytest.raises(GaveUp):
             carried({"x": "x^2"}, [ball(1)], 1.5)

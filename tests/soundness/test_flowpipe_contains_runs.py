@@ -70,11 +70,13 @@ def test_simulated_runs_stay_inside() -> None:
     assert sum(1 for count in counts if count) >= 4, "most flowpipes must be found"
 
 
+@pytest.mark.slow
 def test_runs_from_slabs_and_planes_stay_inside() -> None:
     counts = [contained(seed, 3, slant=True) for seed in range(40, 46)]
     assert sum(1 for count in counts if count) >= 4
 
 
+@pytest.mark.slow
 def test_curves_moved_by_the_series(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is meant for large sparse matrices, on small ones."""
     monkeypatch.setattr(curve_steps, "SPARSE", 0)

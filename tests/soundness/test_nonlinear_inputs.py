@@ -182,6 +182,7 @@ def contained(automaton: HybridAutomaton, box: Box, horizon: Fraction, runs: int
     return True
 
 
+@pytest.mark.slow
 def test_pushed_runs_stay_inside() -> None:
     found = [contained(*oscillator(seed), Fraction(2), 3) for seed in range(4)]
     assert sum(found) >= 3, f"most flowpipes must be found: {found}"
@@ -211,6 +212,7 @@ def test_what_a_push_breaks_is_never_verified() -> None:
         assert isinstance(explored(twin, Fraction(2)), NotFollowed), f"seed {seed}"
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_change_makes_a_broken_claim_accepted(data: st.DataObject) -> None:

@@ -97,7 +97,7 @@ def test_a_text_beyond_all_limits_is_refused() -> None:
     assert [d.code for d in document("(" * 10**7).diagnostics] == ["file-too-large"]
 
 
-@settings(max_examples=100)
+@settings(max_examples=max(30, settings.default.max_examples // 5))
 @given(st.data())
 def test_edits_lead_where_reading_afresh_leads(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([EVERYTHING, long_mode(200)]))
