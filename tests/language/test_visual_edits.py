@@ -223,6 +223,38 @@ agent Car() {
     assert "\n  read analog real v;\n" in after(SetInvariant(path, "v <= 3"), text)
 
 
+def test_what_was_only_read_is_written_where_it_is_changed_now() -> None:
+    text = """\
+mode Fast() { }
+mode Drive() {
+  read analog real speed;   // so far
+  read analog real x, load = 0, y;
+  mode fast = Fast();
+  trans from fast to fast when speed >= 10;
+}
+agent Car() {
+  private analog real speed, x, load, y;
+  read analog real wind;
+  mode top = Drive();
+}
+"""
+    path = ("Car", "top")
+    alone = after(SetReset(path, "fast->fast", "speed = 3"), text)
+    assert alone == text.replace("read analog real speed;", "write analog real speed;").replace(
+        "speed >= 10;", "speed >= 10 do { speed = 3; }"
+    )
+    below = after(SetFlow((*path, "fast"), "d(load) == speed"), text)
+    assert "  write analog real load;\n" in below.partition("mode Drive")[0]
+    assert "  read analog real speed;   // so far\n" in below
+    assert "  read analog real x, y;\n" in below.partition("mode Drive")[2]
+    assert "  write analog real load = 0;\n" in below.partition("mode Drive")[2]
+    # An input of the whole agent cannot be written.
+    wind = text.replace("real speed;   //", "real wind;   //").replace("speed >=", "wind >=")
+    assert "  read analog real wind;   // so far" in after(
+        SetReset(path, "fast->fast", "wind = 3"), wind
+    )
+
+
 def test_a_comment_stays_with_the_statement_that_stays() -> None:
     text = """\
 mode M() {

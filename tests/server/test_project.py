@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+import workbench
 from workbench.server.project import Mailbox
 
 Page = Any
@@ -71,6 +72,25 @@ def test_library_models_are_copied(client: httpx.Client, project: Path) -> None:
     text = client.get("/api/library/platoon").json()["text"]
     assert (project / "mine.charon").read_text() == text
     assert client.post("/api/files/x.charon", json={"library": "nothing"}).status_code == 404
+
+
+def test_what_a_library_model_imports_is_copied_with_it(
+    client: httpx.Client, page: Page, project: Path
+) -> None:
+    made = client.post("/api/files/cars/mine.charon", json={"library": "platoon_mild"})
+    assert made.status_code == 201
+    assert page.frame("project")["changed"] == ["cars/mine.charon", "cars/platoon_paper.charon"]
+    assert workbench.load(project / "cars" / "mine.charon").properties
+    # What is there already serves; a file that says something else is not overwritten.
+    again = client.post("/api/files/cars/hard.charon", json={"library": "platoon_hard"})
+    assert again.status_code == 201
+    (project / "platoon_paper.charon").write_text("// my own\n")
+    refused = client.post("/api/files/hard.charon", json={"library": "platoon_hard"})
+    assert refused.status_code == 409 and "platoon_paper.charon" in refused.json()["error"]
+    assert (project / "platoon_paper.charon").read_text() == "// my own\n"
+    assert not (project / "hard.charon").exists()
+    itself = client.post("/api/files/x/platoon_paper.charon", json={"library": "platoon_hard"})
+    assert itself.status_code == 409 and not (project / "x").exists()
 
 
 def test_changes_on_disk_are_told(page: Page, project: Path) -> None:

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 import workbench
+from workbench.api.texts import with_imports
 from workbench.server.folder import ConflictError, FolderError, OutsideError
 from workbench.server.gate import SANDBOX, Gate, Refused, page_policy, refusal
 from workbench.server.project import Project
@@ -171,13 +172,13 @@ class _Application:
         path = request.path_params["path"]
         body = await _body(request)
         if isinstance(body.get("library"), str):
-            text = _library_text(body["library"])
+            text, imported = _library_texts(body["library"])
         elif isinstance(body.get("text"), str):
-            text = body["text"]
+            text, imported = body["text"], {}
         else:
             raise FolderError("a new file has a text, or the name of a library model")
-        stamp = await run_in_threadpool(self.project.folder.create, path, text)
-        self.project.changed([path])
+        stamp = await run_in_threadpool(self.project.folder.create, path, text, imported)
+        self.project.changed([path, *(str(PurePosixPath(path).with_name(n)) for n in imported)])
         return JSONResponse({"stamp": stamp}, 201)
 
     async def _delete_file(self, request: Request) -> Response:
@@ -233,7 +234,7 @@ class _Application:
         )
 
     async def _get_library_model(self, request: Request) -> Response:
-        return JSONResponse({"text": _library_text(request.path_params["name"])})
+        return JSONResponse({"text": _library_texts(request.path_params["name"])[0]})
 
     # Jobs
 
@@ -254,10 +255,13 @@ class _Application:
         return JSONResponse({})
 
 
-def _library_text(name: str) -> str:
+def _library_texts(name: str) -> tuple[str, dict[str, str]]:
+    """The text of a library model, and those of what it imports by the names of their files."""
     for entry in workbench.library():
         if entry.name == name:
-            return entry.path.read_text("utf-8")
+            own, *imported = with_imports([entry.path])
+            texts = {file.name: file.read_text("utf-8") for file in imported}
+            return own.read_text("utf-8"), texts
     raise FolderError(f"the library has no model {name[:80]!r}", 404)
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from workbench.api.saving import save
@@ -66,8 +67,8 @@ class OutsideError(FolderError):
 class ConflictError(FolderError):
     """The file is not what the change is based on: there is other `content`, or none."""
 
-    def __init__(self, message: str, content: Content | None = None):
-        super().__init__(message, 409)
+    def __init__(self, message: str, content: Content | None = None, hint: str = ""):
+        super().__init__(message, 409, hint)
         self.content = content
 
 
@@ -249,13 +250,30 @@ class Folder:
                 raise ConflictError(f"{path!r} was changed meanwhile", now)
             return self._save(path, target, text)
 
-    def create(self, path: str, text: str) -> str:
-        """Make a file; the stamp of its content."""
+    def create(self, path: str, text: str, beside: Mapping[str, str] = MappingProxyType({})) -> str:
+        """Make a file; the stamp of its content. With it come the files `beside` it that it
+        imports, as far as they are not there already; none is made where one has another text."""
         target = self.writable(path)
+        home = path.rpartition("/")[0]
+        others = {f"{home}/{name}" if home else name: text for name, text in beside.items()}
         with self._writing:
             if os.path.lexists(self.root / path):
                 raise ConflictError(f"{path!r} exists")
+            missing = {other: text for other, text in others.items() if self._lacks(other, text)}
+            if path in others:
+                raise ConflictError(f"{path!r} is what it imports", hint="choose another name")
+            for other, imported in missing.items():
+                self._save(other, self.writable(other), imported)
             return self._save(path, target, text)
+
+    def _lacks(self, path: str, text: str) -> bool:
+        """Whether a file is to be made; that another one has its name is a conflict."""
+        if not os.path.lexists(self.root / path):
+            return True
+        if self.read(path).text == text:
+            return False
+        told = f"it imports {path!r}, and there is another file of that name"
+        raise ConflictError(told, hint="choose a name in a folder of its own: `folder/name`")
 
     def _save(self, path: str, target: Path, text: str) -> str:
         data = _encoded(text)

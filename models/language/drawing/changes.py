@@ -349,3 +349,15 @@ def comments_above(text: SourceText, start: int, limit: int) -> int:
             break
         at = token.start
     return at
+
+
+def listed_away(regions: Sequence[Region], gone: set[int]) -> list[Region]:
+    """What to cut from a list with commas, so that some of it is gone."""
+    kept = [i for i in range(len(regions)) if i not in gone]
+    cut = []
+    for i in sorted(gone):
+        if i < kept[0]:
+            cut.append((regions[i][0], regions[i + 1][0]))
+        else:
+            cut.append((regions[i - 1][1], regions[i][1]))
+    return cut

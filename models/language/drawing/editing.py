@@ -17,6 +17,7 @@ from workbench.models.language.drawing import visual_edits as visual
 from workbench.models.language.drawing.changes import (
     Change,
     comments_above,
+    listed_away,
     removed_definition,
     rewritten,
 )
@@ -47,6 +48,7 @@ from workbench.models.language.drawing.fragments import (
 from workbench.models.language.drawing.needs import (
     assigned,
     declare_mentioned,
+    declared_regions,
     mentioned,
     shared_names,
     type_text,
@@ -565,20 +567,8 @@ def _drop_sources(
     if len(gone) == len(regions):
         sheet.remove(here, found)
         return
-    for region in _listed_away(regions, gone):
+    for region in listed_away(regions, gone):
         sheet.change(here, found, region, "")
-
-
-def _listed_away(regions: Sequence[Region], gone: set[int]) -> list[Region]:
-    """What to cut from a list with commas, so that some of it is gone."""
-    kept = [i for i in range(len(regions)) if i not in gone]
-    cut = []
-    for i in sorted(gone):
-        if i < kept[0]:
-            cut.append((regions[i][0], regions[i + 1][0]))
-        else:
-            cut.append((regions[i - 1][1], regions[i][1]))
-    return cut
 
 
 # What modes and agents say
@@ -774,7 +764,7 @@ def _cut_renaming(
             sheet.change(here, instance, (len(gap.rstrip()), end), "")
             return
         for regions in (left, right):
-            for region in _listed_away(regions, {names.index(own)}):
+            for region in listed_away(regions, {names.index(own)}):
                 sheet.change(here, instance, region, "")
 
 
@@ -885,7 +875,7 @@ def _delete_point(sheet: Worksheet, here: Definition, node: Node) -> None:
                 return
             number = next(i for i, n in enumerate(item.names) if text.place(n.span) == node.span)
             regions = [text.region(n.span) for n in item.names]
-            for region in _listed_away(regions, {number}):
+            for region in listed_away(regions, {number}):
                 sheet.change(here, item, region, "")
 
 
@@ -914,7 +904,7 @@ def _delete_variable(sheet: Worksheet, here: Definition, name: str) -> None:
                     "disconnect it there first",
                 )
     text = sheet.text(here)
-    regions = _declared_regions(text, item)
+    regions = declared_regions(text, item)
     number = item.names.index(declared)
     others: list[Region] = [r for i, r in enumerate(regions) if i != number]
     own_renamings = [text.region(own.span) for i in instances(here) for own, _ in i.renaming]
@@ -935,7 +925,7 @@ def _delete_variable(sheet: Worksheet, here: Definition, name: str) -> None:
     if not others:
         sheet.remove(here, item)
         return
-    for region in _listed_away(regions, {number}):
+    for region in listed_away(regions, {number}):
         sheet.change(here, item, region, "")
 
 
@@ -949,13 +939,6 @@ def _names_no_value(text: SourceText, item: Item, region: Region) -> bool:
         return region[1] <= after_target(text, item)[0]
     before = text.text[: region[0]].rstrip()
     return before.endswith(".")
-
-
-def _declared_regions(text: SourceText, item: syntax.VariableDeclaration) -> list[Region]:
-    """The names of a declaration, each with its range and first value."""
-    end = text.region(item.span)[1]
-    starts = [text.region(declared.name.span)[0] for declared in item.names]
-    return [(start, entry_end(text, (start, end))) for start in starts]
 
 
 def _delete_definition(sheet: Worksheet, definition: Definition, leaving: int) -> None:

@@ -1,13 +1,22 @@
 """What a text mentions is declared where it is missing: a submode that is to speak of a variable
-of the mode or agent around it must share it, and so must every mode between the two."""
+of the mode or agent around it must share it, and so must every mode between the two; and what it
+is to change, they must not only read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.models.agents.hierarchy import Access
 from workbench.models.language import syntax
-from workbench.models.language.drawing.sources import Definition, Sources, keyword
+from workbench.models.language.drawing.changes import listed_away
+from workbench.models.language.drawing.diagram import entry_end
+from workbench.models.language.drawing.sources import (
+    Definition,
+    Region,
+    Sources,
+    SourceText,
+    keyword,
+)
 from workbench.models.language.drawing.worksheet import Worksheet
 from workbench.models.language.lexical import END, NAME, tokens
 
@@ -41,20 +50,50 @@ def declare_mentioned(
     sheet: Worksheet, way: Sequence[Definition], read: set[str], written: set[str]
 ) -> None:
     """Declare the names in the last definition of a way, as far as some definition around it
-    has such a variable."""
+    has such a variable; where modes on the way only read what is written now, they write it."""
     sources = sheet.sources
     wanted: dict[int, list[tuple[str, str]]] = {}
+    reading: dict[int, set[str]] = {}
     for name in sorted(read | written):
-        for level in _missing(sources, way, name, name in written):
+        lacking, only_read = _to_change(sources, way, name, name in written)
+        for level in lacking:
             home = _home(way, name)
             assert home is not None
             words = "write" if name in written else "read"
-            kind = f"{home.kind} " if home.kind is not None else ""
-            wanted.setdefault(level, []).append((f"{words} {kind}{type_text(home.type)}", name))
+            wanted.setdefault(level, []).append((f"{words} {_sort(home)}", name))
+        for level in only_read:
+            reading.setdefault(level, set()).add(name)
+    for level, names in reading.items():
+        wanted.setdefault(level, []).extend(_no_longer_read(sheet, way[level], names))
     for level, found in wanted.items():
         for sort in dict.fromkeys(sort for sort, _ in found):
-            names = ", ".join(name for said, name in found if said == sort)
-            sheet.add(way[level], syntax.VariableDeclaration, f"{sort} {names};")
+            said = ", ".join(name for one, name in found if one == sort)
+            sheet.add(way[level], syntax.VariableDeclaration, f"{sort} {said};")
+
+
+def _sort(item: syntax.VariableDeclaration) -> str:
+    return f"{item.kind} {type_text(item.type)}" if item.kind is not None else type_text(item.type)
+
+
+def _no_longer_read(
+    sheet: Worksheet, definition: Definition, names: set[str]
+) -> Iterator[tuple[str, str]]:
+    """Let a definition write some variables that it reads: a declaration of these alone says so
+    itself; where it has others too, they leave it, to be declared anew."""
+    text = sheet.text(definition)
+    for item in definition.items:
+        if not isinstance(item, syntax.VariableDeclaration) or item.access is not Access.READ:
+            continue
+        places = {i for i, one in enumerate(item.names) if one.name.name in names}
+        if len(places) == len(item.names):
+            word = text.tokens(text.region(item.span))[0]
+            sheet.change(definition, item, (word.start, word.end), "write")
+            continue
+        regions = declared_regions(text, item)
+        for start, end in (regions[place] for place in sorted(places)):
+            yield f"write {_sort(item)}", text.text[start:end]
+        for region in listed_away(regions, places):
+            sheet.change(definition, item, region, "")
 
 
 def type_text(name: syntax.TypeName) -> str:
@@ -62,20 +101,30 @@ def type_text(name: syntax.TypeName) -> str:
     return f"enum {{ {', '.join(name.values)} }}" if name.name == "enum" else name.name
 
 
-def _missing(sources: Sources, way: Sequence[Definition], name: str, writes: bool) -> list[int]:
-    """The levels of a way that lack a variable which one further out has."""
-    if _knows(sources, way[-1], name):
-        return []
-    for level in range(len(way) - 2, -1, -1):
+def _to_change(
+    sources: Sources, way: Sequence[Definition], name: str, writes: bool
+) -> tuple[list[int], list[int]]:
+    """The levels of a way that lack a variable which one further out has, and the modes that only
+    read one that is to be written. None are where nothing further out lets it be written."""
+    lacking: list[int] = []
+    reading: list[int] = []
+    for level in range(len(way) - 1, -1, -1):
+        is_agent = keyword(way[level]) == "agent"
         declared = variable(way[level], name)
-        if declared is not None:
-            item, one = declared
-            if one.extent is not None or (writes and not item.access.writes):
-                return []
-            return list(range(level + 1, len(way)))
-        if keyword(way[level]) == "agent" or _knows(sources, way[level], name):
-            return []
-    return []
+        if declared is None:
+            if is_agent or _knows(sources, way[level], name):
+                break
+            lacking.append(level)
+            continue
+        item, one = declared
+        if one.extent is not None:
+            break
+        if not writes or item.access.writes:
+            return lacking, reading
+        if is_agent:
+            break
+        reading.append(level)
+    return [], []
 
 
 def _home(way: Sequence[Definition], name: str) -> syntax.VariableDeclaration | None:
@@ -105,6 +154,13 @@ def _knows(sources: Sources, definition: Definition, name: str) -> bool:
         or any(p.name.name == name for p in definition.parameters)
         or name in sources.global_names
     )
+
+
+def declared_regions(text: SourceText, item: syntax.VariableDeclaration) -> list[Region]:
+    """The names of a declaration, each with its range and first value."""
+    end = text.region(item.span)[1]
+    starts = [text.region(declared.name.span)[0] for declared in item.names]
+    return [(start, entry_end(text, (start, end))) for start in starts]
 
 
 def shared_names(definition: Definition) -> list[str]:
