@@ -119,7 +119,8 @@ class Studio:
         self.page.click(".cm-search button[name=close]")
 
     def wait_for_errors(self, count: int) -> None:
-        self.page.wait_for_selector(f".status:has-text('{count} errors')")
+        said = "1 error," if count == 1 else f"{count} errors,"
+        self.page.wait_for_selector(f".status:has-text('{said}')")
 
     # Diagram
 
@@ -186,6 +187,11 @@ class Studio:
     def wait_for_runs(self, count: int = 1) -> None:
         self.until(f"Number(document.querySelector('.plots canvas')?.dataset.runs) >= {count}")
 
+    def painted(self) -> None:
+        """Wait until the plots show what there is."""
+        frame = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        self.page.evaluate(frame)
+
     def look_at(self, part: float) -> None:
         """Press in the plots at a part of their width."""
         box = self.page.locator(".plots canvas").bounding_box()
@@ -202,8 +208,9 @@ class Studio:
         self.tab("decide")
         self.page.locator(".choice .buttons").get_by_text(verb, exact=True).click()
 
-    def verdict(self, name: str, outcome: str) -> Any:
-        """The card of a property, when it says that."""
-        card = f".verdict.{outcome}:not(.stale)[data-property='{name}']"
+    def verdict(self, name: str, outcome: str, deviation: str = "") -> Any:
+        """The card of a property, when it says that of the model as written, or with values."""
+        about = f"[data-property='{name}'][data-deviation='{deviation}']"
+        card = f".verdict.{outcome}:not(.stale){about}"
         self.page.wait_for_selector(card)
         return self.page.locator(card)

@@ -106,6 +106,22 @@ def test_the_keyboard_reaches_every_part_and_focus_is_seen(studio: Studio) -> No
     assert {"Verify", "Falsify", "Report"} <= reached
 
 
+def test_on_a_narrow_page_the_project_makes_room_for_what_is_opened(open_studio: Open) -> None:
+    studio = open_studio(width=800)
+    page = studio.page
+    page.keyboard.press("Alt+1")
+    studio.until("document.activeElement?.matches('.tree [role=treeitem]')")
+    page.keyboard.press("ArrowDown")
+    studio.until("document.activeElement?.matches('[data-path]')")
+    page.keyboard.press("Enter")
+    studio.until("document.activeElement?.matches('.cm-content')")
+    assert not page.is_visible(".project")
+    studio.wait_for_runs(1)
+    fields = "input => input.scrollWidth <= input.clientWidth"
+    for field in ("until", "runs", "seed"):
+        assert page.locator(f"#q-{field}").evaluate(fields)
+
+
 def test_every_command_has_a_name_in_the_palette(studio: Studio) -> None:
     page = studio.page
     page.wait_for_selector(".cm-line")

@@ -63,7 +63,7 @@ def test_each_edit_changes_its_line_and_undo_brings_the_text_back(studio: Studio
     page.wait_for_selector("[data-edge='off->on']")
     studio.fill("guard", "temp <= 19")
     studio.node("mode:off").click()
-    page.locator(".draw-tools").get_by_text("Rename", exact=True).click()
+    page.locator(".selection-tools").get_by_text("Rename", exact=True).click()
     studio.answer("resting")
     page.wait_for_selector("[data-node='mode:resting'].chosen")
     studio.fill("invariant", "temp >= 18")
@@ -129,6 +129,51 @@ def test_drawing_with_the_keyboard_alone(studio: Studio) -> None:
     page.keyboard.press("Enter")
     studio.until("document.querySelector('[data-field=guard]').defaultValue === 'temp >= 30'")
     assert "  trans from spare to spare when temp >= 30;\n" in studio.text()
+
+
+def test_a_transition_is_led_elsewhere_also_to_an_inner_point(studio: Studio) -> None:
+    page = studio.page
+    studio.enter("mode:off")
+    studio.add("Entry", "late")
+    page.wait_for_selector("[data-node='entry:late'].chosen")
+    page.wait_for_selector(".cm-line.chosen-line:has-text('entry late;')")
+    page.keyboard.press("Alt+3")
+    studio.until("document.activeElement?.matches('svg.picture')")
+    page.keyboard.press("u")
+    page.wait_for_selector(".crumb[aria-current]:has-text('top')")
+    studio.edge("on->off#warm").locator("text").first.click()
+    ends = page.locator("select[data-field='target'] option").all_text_contents()
+    assert ends == ["on", "off", "off.late"]
+    page.select_option("select[data-field='target']", "off.late")
+    page.wait_for_selector("[data-edge='on->off.late#warm'].chosen")
+    page.select_option("select[data-field='source']", "off")
+    page.wait_for_selector("[data-edge='off->off.late#warm'].chosen")
+    assert "  trans #warm from off to off.late when temp >= 21;\n" in studio.text()
+
+
+def test_the_picture_is_laid_out_anew_when_asked(studio: Studio) -> None:
+    page = studio.page
+    first = studio.node("mode:off").evaluate("node => node.style.transform")
+    studio.add("Mode", "spare")
+    page.wait_for_selector("[data-node='mode:spare']")
+    studio.connect("mode:off", "mode:spare")
+    page.wait_for_selector("[data-edge='off->spare']")
+    beside = "document.querySelector(\"[data-node='mode:spare']\").style.transform"
+    before = page.evaluate(beside)
+    assert studio.node("mode:off").evaluate("node => node.style.transform") == first
+    page.click(".draw-tools button:text-is('Tidy')")
+    studio.until(f"{beside} !== '{before}'")
+
+
+def test_every_button_of_the_picture_is_seen(studio: Studio) -> None:
+    page = studio.page
+    cut = """(() => { const box = document.querySelector('.diagram').getBoundingClientRect();
+      return [...document.querySelectorAll('.draw-tools button, .selection-tools button')]
+        .filter((one) => one.getBoundingClientRect().right > box.right)
+        .map((one) => one.textContent); })()"""
+    studio.node("mode:on").click()
+    page.wait_for_selector(".selection-tools button:text-is('Delete')")
+    assert page.evaluate(cut) == []
 
 
 def test_a_refused_edit_says_why_and_changes_nothing(studio: Studio) -> None:

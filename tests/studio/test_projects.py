@@ -72,6 +72,16 @@ def test_a_model_is_copied_from_the_library(studio: Studio) -> None:
     page.click("dialog button.primary")
     page.wait_for_selector(".file-tab.chosen:has-text('leaky_tank')")
     studio.wait_for_runs(6)
+    # What is called as one writes comes first; what a model imports comes with it.
+    page.keyboard.press("Alt+n")
+    page.check("input[value='library']")
+    page.fill("dialog input[type=search]", "platoon")
+    page.wait_for_selector("dialog .model b >> nth=0 >> text='platoon'")
+    page.fill("dialog input[type=search]", "platoon_mild")
+    page.click("dialog .model input >> nth=0")
+    page.click("dialog button.primary")
+    page.wait_for_selector("[data-path='platoon_paper.charon']")
+    studio.wait_for_errors(0)
 
 
 def test_what_is_not_saved_comes_back_with_a_new_page(open_studio: Open, project: Path) -> None:
@@ -85,6 +95,33 @@ def test_what_is_not_saved_comes_back_with_a_new_page(open_studio: Open, project
     second.page.wait_for_selector(".cm-line:has-text('not saved')")
     second.page.wait_for_selector(".notice:has-text('restored')")
     assert (project / "a.charon").read_text() == PLAIN
+
+
+HELD_SOCKET = """
+  const Real = WebSocket;
+  let release;
+  const released = new Promise((done) => { release = done; });
+  window.letItOpen = release;
+  window.WebSocket = class extends Real {
+    #open = false;
+    get readyState() { return this.#open ? super.readyState : Real.CONNECTING; }
+    set onopen(heard) {
+      this.addEventListener('open', () => released.then(() => { this.#open = true; heard(); }));
+    }
+  };
+"""
+
+
+def test_what_is_asked_before_there_is_a_socket_is_answered(open_studio: Open) -> None:
+    studio = open_studio()
+    page = studio.page
+    page.add_init_script(HELD_SOCKET)
+    page.reload()
+    page.wait_for_selector("[data-waiting='true']", state="attached")
+    assert page.is_visible(".server.off")
+    page.evaluate("letItOpen()")
+    page.wait_for_selector("[data-waiting='false']", state="attached")
+    studio.ready()
 
 
 def test_the_server_is_killed_and_started_again(open_studio: Open, server: Server) -> None:

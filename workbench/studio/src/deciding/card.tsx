@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { replayCounterexample } from "../running/state";
 import { showInvariant, invariantShown } from "../running/invariant";
 import * as http from "../wire/http";
-import { isStale } from "./jobs";
+import { deviation, isStale } from "./jobs";
 import type { Found } from "./jobs";
 
 const WORDS = { verified: "Verified", falsified: "Falsified", unknown: "Unknown" } as const;
@@ -22,7 +22,7 @@ function Invariant({ found }: { found: Found }): JSX.Element | null {
   const { invariant } = found.verdict;
   const [whole, setWhole] = useState(false);
   if (invariant === undefined || invariant.length === 0) return null;
-  const drawn = invariantShown.value === found.verdict;
+  const drawn = invariantShown.value?.verdict === found.verdict;
   return (
     <details class="evidence" open>
       <summary>
@@ -51,7 +51,7 @@ function Invariant({ found }: { found: Found }): JSX.Element | null {
         )}
         <button
           type="button" class="small" aria-pressed={drawn}
-          onClick={() => showInvariant(drawn ? null : found.verdict)}
+          onClick={() => showInvariant(drawn ? null : found)}
         >
           Draw over the runs
         </button>
@@ -64,10 +64,14 @@ export function VerdictCard({ found }: { found: Found }): JSX.Element {
   const { verdict, job } = found;
   const stale = isStale(job);
   return (
-    <article class={`card verdict ${verdict.outcome} ${stale ? "stale" : ""}`} data-property={verdict.property}>
+    <article
+      class={`card verdict ${verdict.outcome} ${stale ? "stale" : ""}`}
+      data-property={verdict.property} data-deviation={deviation(job)}
+    >
       <header>
         <Badge outcome={verdict.outcome} stale={stale} />
         <h3>{verdict.property}</h3>
+        {deviation(job) !== "" && <span class="deviation">{deviation(job)}</span>}
         {stale && <span class="stale-mark" title="The text has changed since">before the last edit</span>}
       </header>
       <p class="headline">{verdict.headline}</p>
@@ -104,7 +108,9 @@ export function VerdictCard({ found }: { found: Found }): JSX.Element {
         {verdict.counterexample && (
           <button
             type="button" class="primary small"
-            onClick={() => replayCounterexample(verdict.counterexample!, verdict.property, verdict.trace ?? null)}
+            onClick={() =>
+              replayCounterexample(verdict.counterexample!, verdict.property, verdict.trace ?? null, job.parameters)
+            }
           >
             Replay the counterexample
           </button>

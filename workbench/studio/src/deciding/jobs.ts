@@ -33,19 +33,41 @@ export function foundAbout(path: string): Found[] {
     .flatMap((job) => (job.result?.verdicts ?? []).map((verdict) => ({ verdict, job })));
 }
 
+/** Whether a job is about the model as its text says, and not about chosen values or another agent. */
+export const isAsWritten = (job: Job): boolean =>
+  job.agent == null && Object.keys(job.parameters).length === 0;
+
+/** With which agent and values a job differs from what the text says: `with gap = 4`. */
+export function deviation(job: Job): string {
+  const values = Object.entries(job.parameters).map(([name, value]) => `${name} = ${value}`);
+  const agent = job.agent == null ? [] : [`agent ${job.agent}`];
+  return isAsWritten(job) ? "" : `with ${[...agent, ...values].join(", ")}`;
+}
+
 /**
- * What counts for each property: what was found about the text as it is now before what is stale,
- * a decision before "unknown", the latest first.
+ * What counts of results by some key: what was found about the text as it is now before what is
+ * stale, a decision before "unknown", the latest first.
  */
-export function standings(path: string): Map<string, Found> {
-  const best = new Map<string, Found>();
+function best(all: readonly Found[], key: (found: Found) => string): Map<string, Found> {
+  const chosen = new Map<string, Found>();
   const rank = ({ verdict, job }: Found): number =>
     (isStale(job) ? 0 : 2) + (verdict.outcome === "unknown" ? 0 : 1);
-  for (const found of foundAbout(path)) {
-    const known = best.get(found.verdict.property);
-    if (known === undefined || rank(found) > rank(known)) best.set(found.verdict.property, found);
+  for (const found of all) {
+    const known = chosen.get(key(found));
+    if (known === undefined || rank(found) > rank(known)) chosen.set(key(found), found);
   }
-  return best;
+  return chosen;
+}
+
+/** What counts for each property of a model as its text says. */
+export function standings(path: string): Map<string, Found> {
+  return best(foundAbout(path).filter(({ job }) => isAsWritten(job)), ({ verdict }) => verdict.property);
+}
+
+/** What was found about a model with chosen values, for each property and choice. */
+export function variations(path: string): Found[] {
+  const others = foundAbout(path).filter(({ job }) => !isAsWritten(job));
+  return [...best(others, ({ verdict, job }) => `${verdict.property}\n${deviation(job)}`).values()];
 }
 
 /** The text that each job of this page was started with: an edit makes its result stale. */

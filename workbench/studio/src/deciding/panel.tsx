@@ -8,7 +8,7 @@ import { current } from "../text/documents";
 import * as http from "../wire/http";
 import type { Job, JobKind } from "../wire/types";
 import { Badge, VerdictCard, seconds } from "./card";
-import { cancel, foundAbout, isOver, isStale, listed, standings, start, working } from "./jobs";
+import { cancel, deviation, foundAbout, isOver, isStale, listed, standings, start, variations, working } from "./jobs";
 
 /** Properties that are left out of what is asked. */
 const unwanted = signal<ReadonlySet<string>>(new Set());
@@ -164,7 +164,9 @@ export function JobLine({ job }: { job: Job }): JSX.Element {
           </button>
         )}
       </div>
-      {job.properties.length > 0 && <div class="quiet job-what">{job.properties.join(", ")}</div>}
+      {(job.properties.length > 0 || deviation(job) !== "") && (
+        <div class="quiet job-what">{[job.properties.join(", "), deviation(job)].filter(Boolean).join(" ")}</div>
+      )}
       {!isOver(job) && (
         <>
           <div class="methods" aria-label="Methods tried">
@@ -204,12 +206,14 @@ function Others({ path }: { path: string }): JSX.Element | null {
           </thead>
           <tbody>
             {all.map(({ verdict, job }) => (
-              <tr key={`${job.id} ${verdict.property}`}>
+              <tr key={`${job.id} ${verdict.property}`} data-deviation={deviation(job)}>
                 <td>{verdict.property}</td>
                 <td>
                   <Badge outcome={verdict.outcome} stale={isStale(job)} />
                 </td>
-                <td>{job.kind}</td>
+                <td>
+                  {job.kind} {deviation(job)}
+                </td>
                 <td>{verdict.method}</td>
                 <td class="number">{verdict.seconds === undefined ? "" : seconds(verdict.seconds)}</td>
                 <td>{isStale(job) ? "another" : "this"}</td>
@@ -233,6 +237,7 @@ function Refinements({ path }: { path: string }): JSX.Element {
           <header>
             <span class={`badge ${STANDING[job.result?.outcome ?? ""] ?? "unknown"}`}>{job.result?.outcome}</span>
             <h3>{String(job.options["against"])}</h3>
+            <span class="quiet">{deviation(job)}</span>
           </header>
           <pre>{job.result?.text}</pre>
           {job.result?.certificate !== undefined && (
@@ -252,7 +257,7 @@ export function DecidePanel(): JSX.Element {
   const path = current.value?.path ?? "";
   const known = standings(path);
   const order = propertyNames();
-  const found = [...known.values()].sort(
+  const found = [...known.values(), ...variations(path)].sort(
     (a, b) => order.indexOf(a.verdict.property) - order.indexOf(b.verdict.property),
   );
   const busy = working.value.filter((job) => job.model === path);
@@ -266,7 +271,7 @@ export function DecidePanel(): JSX.Element {
         ))}
         {busy.length === 0 && failed !== undefined && listed.value[0] === failed && <JobLine job={failed} />}
         {found.map((one) => (
-          <VerdictCard key={one.verdict.property} found={one} />
+          <VerdictCard key={`${one.verdict.property}\n${deviation(one.job)}`} found={one} />
         ))}
         <Refinements path={path} />
         {found.length === 0 && busy.length === 0 && (

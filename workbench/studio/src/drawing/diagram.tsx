@@ -7,9 +7,9 @@ import { askConsent, askText } from "../page/dialogs";
 import { current } from "../text/documents";
 import type { DrawnEdge, DrawnNode, Picture } from "../wire/types";
 import { activity } from "./activity";
-import { Inspector, focusField } from "./inspector";
+import { Inspector, edgeBetween, focusField, pointName } from "./inspector";
 import {
-  edit, enter, enterNode, failed, following, leave, picture, select, selected, selectedEdge, selectedNode,
+  edit, enter, enterNode, failed, following, layOut, leave, picture, select, selected, selectedEdge, selectedNode,
 } from "./state";
 
 /* Size on the screen. */
@@ -48,20 +48,14 @@ const connecting = signal<string | null>(null);
 
 const END_KINDS = new Set(["mode", "init", "entry", "exit"]);
 
-/** What a transition calls a node at one of its ends. */
-function endName(node: DrawnNode): string {
-  return node.kind === "init" ? "init" : node.name;
-}
-
 async function connect(from: DrawnNode, to: DrawnNode): Promise<void> {
   const shown = picture.peek();
   if (shown === null) return;
   if (shown.kind === "mode") {
     if (!END_KINDS.has(from.kind) || !END_KINDS.has(to.kind)) return;
-    const source = endName(from);
-    const target = endName(to);
-    const taken = shown.edges.filter((one) => one.id.startsWith(`${source}->${target}`)).length;
-    const id = taken === 0 ? `${source}->${target}` : `${source}->${target}~${taken + 1}`;
+    const source = pointName(from);
+    const target = pointName(to);
+    const id = edgeBetween(shown, source, target, null);
     if ((await edit({ kind: "Connect", source, target }, id)) === null) focusField("guard");
     return;
   }
@@ -199,6 +193,7 @@ function onKey(event: KeyboardEvent): void {
   else if (event.key === "+") rescale(1.2);
   else if (event.key === "-") rescale(1 / 1.2);
   else if (event.key === "0") chosenScale.value = null;
+  else if (event.key === "l") layOut();
   else if (event.key === "Escape") {
     if (connecting.peek() !== null) connecting.value = null;
     else select(null);
@@ -438,6 +433,37 @@ function Crumbs({ shown }: { shown: Picture }): JSX.Element {
   );
 }
 
+/** What can be done with the selected part, whatever it is. */
+function SelectionTools(): JSX.Element {
+  const node = selectedNode.value;
+  const hasSelection = node !== null || selectedEdge.value !== null;
+  return (
+    <div class="selection-tools" role="toolbar" aria-label="What is selected">
+      {connecting.value !== null && <span class="quiet">Choose where it leads; Esc ends</span>}
+      {node !== null && node.kind !== "init" && (
+        <button type="button" class="small" onClick={() => void rename(node)}>
+          Rename
+        </button>
+      )}
+      {node !== null && connecting.value === null && (
+        <button type="button" class="small" onClick={() => (connecting.value = node.id)}>
+          Connect
+        </button>
+      )}
+      {node?.enterable === true && (
+        <button type="button" class="small" onClick={() => enterNode(node)}>
+          Enter
+        </button>
+      )}
+      {hasSelection && node?.kind !== "init" && (
+        <button type="button" class="small" onClick={() => void remove()}>
+          Delete
+        </button>
+      )}
+    </div>
+  );
+}
+
 export function Diagram(): JSX.Element {
   const holder = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -454,8 +480,6 @@ export function Diagram(): JSX.Element {
   const shown = picture.value;
   const isModel = current.value?.path.endsWith(".charon") === true;
   const old = shown !== null && (shown.stale || failed.value);
-  const node = selectedNode.value;
-  const hasSelection = node !== null || selectedEdge.value !== null;
   return (
     <section class="diagram" aria-label="Diagram">
       <header class="bar">
@@ -493,27 +517,9 @@ export function Diagram(): JSX.Element {
             </button>
           ))}
           <span class="spacer" />
-          {connecting.value !== null && <span class="quiet">Choose where it leads; Esc ends</span>}
-          {node !== null && node.kind !== "init" && (
-            <button type="button" class="small" onClick={() => void rename(node)}>
-              Rename
-            </button>
-          )}
-          {node !== null && connecting.value === null && (
-            <button type="button" class="small" onClick={() => (connecting.value = node.id)}>
-              Connect
-            </button>
-          )}
-          {node?.enterable === true && (
-            <button type="button" class="small" onClick={() => enterNode(node)}>
-              Enter
-            </button>
-          )}
-          {hasSelection && node?.kind !== "init" && (
-            <button type="button" class="small" onClick={() => void remove()}>
-              Delete
-            </button>
-          )}
+          <button type="button" class="small" title="Lay the picture out anew (l)" onClick={layOut}>
+            Tidy
+          </button>
         </div>
       )}
       <div class="canvas" ref={holder}>
@@ -524,7 +530,11 @@ export function Diagram(): JSX.Element {
           </p>
         )}
       </div>
-      {shown !== null && isModel && <Inspector shown={shown} />}
+      {shown !== null && isModel && (
+        <Inspector shown={shown}>
+          <SelectionTools />
+        </Inspector>
+      )}
     </section>
   );
 }

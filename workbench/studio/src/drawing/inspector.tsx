@@ -1,7 +1,7 @@
 /** What the selected part of the picture says, in fields; each is an edit of the text. */
 
 import { signal } from "@preact/signals";
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DrawnEdge, DrawnNode, Part, Picture } from "../wire/types";
 import { edit, selectedEdge, selectedNode } from "./state";
@@ -48,7 +48,7 @@ function Field({ name, label, value, hint, make, then }: {
         data-field={name} aria-invalid={wrong !== null}
         onBlur={(event) => void commit(event.currentTarget.value)}
         onKeyDown={(event) => {
-          event.stopPropagation();
+          if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
           if (event.key === "Enter") void commit(event.currentTarget.value);
           else if (event.key === "Escape") {
             event.currentTarget.value = value;
@@ -60,7 +60,58 @@ function Field({ name, label, value, hint, make, then }: {
   );
 }
 
-function EdgeFields({ edge }: { edge: DrawnEdge }): JSX.Element {
+/** The control points of a mode's level from which transitions lead, or to which. */
+function controlPoints(shown: Picture, side: "source" | "target"): readonly string[] {
+  const own = side === "source" ? ["init", "entry"] : ["exit"];
+  return shown.nodes.flatMap((node) => {
+    if (own.includes(node.kind)) return [pointName(node)];
+    if (node.kind !== "mode") return [];
+    const inner = side === "source" ? node.exits : node.entries;
+    return [node.name, ...(inner ?? []).map((point) => `${node.name}.${point}`)];
+  });
+}
+
+/** What a transition calls a node at one of its ends. */
+export function pointName(node: DrawnNode): string {
+  return node.kind === "init" ? "init" : node.name;
+}
+
+/** The identity of a transition between two control points, besides those that are there. */
+export function edgeBetween(shown: Picture, source: string, target: string, name: string | null): string {
+  const plain = `${source}->${target}${name == null || name === "" ? "" : `#${name}`}`;
+  const taken = shown.edges.filter((one) => one.id.replace(/~\d+$/, "") === plain).length;
+  return taken === 0 ? plain : `${plain}~${taken + 1}`;
+}
+
+/** One end of a transition, which may lead from or to another point. */
+function End({ edge, shown, side }: {
+  edge: DrawnEdge; shown: Picture; side: "source" | "target";
+}): JSX.Element {
+  const written = (which: "source" | "target"): string => {
+    const node = shown.nodes.find((one) => one.id === edge[which]);
+    const point = edge[`${which}_point`];
+    return `${node === undefined ? "" : pointName(node)}${point === "" ? "" : `.${point}`}`;
+  };
+  const now = written(side);
+  const known = controlPoints(shown, side);
+  const move = (to: string): void => {
+    const [from, target] = side === "source" ? [to, written("target")] : [written("source"), to];
+    void edit({ kind: "Reconnect", edge: edge.id, [side]: to }, edgeBetween(shown, from, target, edge.name ?? null));
+  };
+  return (
+    <label class="line">
+      <span>{side === "source" ? "from" : "to"}</span>
+      <select data-field={side} value={now} onChange={(event) => move(event.currentTarget.value)}>
+        {!known.includes(now) && <option>{now}</option>}
+        {known.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function EdgeFields({ edge, shown }: { edge: DrawnEdge; shown: Picture }): JSX.Element {
   const about = { edge: edge.id };
   if (edge.kind !== "transition") {
     return <p class="quiet">{edge.name ?? "shared under the same name"}</p>;
@@ -68,6 +119,8 @@ function EdgeFields({ edge }: { edge: DrawnEdge }): JSX.Element {
   const ends = edge.id.replace(/(#\w+)?(~\d+)?$/, "");
   return (
     <>
+      <End edge={edge} shown={shown} side="source" />
+      <End edge={edge} shown={shown} side="target" />
       <Field
         name="label" label="name" value={edge.name ?? ""} hint="none"
         make={(label) => ({ kind: "SetLabel", ...about, label: label.replace(/^#/, "") })}
@@ -132,7 +185,7 @@ function NodeFields({ node, shown }: { node: DrawnNode; shown: Picture }): JSX.E
   );
 }
 
-export function Inspector({ shown }: { shown: Picture }): JSX.Element {
+export function Inspector({ shown, children }: { shown: Picture; children?: ComponentChildren }): JSX.Element {
   const edge = selectedEdge.value;
   const node = selectedNode.value;
   const title =
@@ -142,12 +195,15 @@ export function Inspector({ shown }: { shown: Picture }): JSX.Element {
   const kind = edge?.kind ?? node?.kind ?? shown.kind;
   return (
     <div class="inspector" role="group" aria-label={`${kind} ${title}`} key={edge?.id ?? node?.id ?? shown.path.join(".")}>
-      <h3>
-        {title} <span class="quiet">{kind}</span>
-      </h3>
+      <header>
+        <h3>
+          {title} <span class="quiet">{kind}</span>
+        </h3>
+        {children}
+      </header>
       <div class="fields">
         {edge !== null ? (
-          <EdgeFields edge={edge} />
+          <EdgeFields edge={edge} shown={shown} />
         ) : node !== null ? (
           <NodeFields node={node} shown={shown} />
         ) : shown.kind === "file" ? (

@@ -48,7 +48,7 @@ export const selectedEdge = computed<DrawnEdge | null>(
 let asked = 0;
 let timer = 0;
 
-async function draw(): Promise<void> {
+async function draw(fresh = false): Promise<void> {
   const document = current.peek();
   if (document === null || !document.path.endsWith(".charon") || capabilities.peek() === null) return;
   asked += 1;
@@ -58,6 +58,7 @@ async function draw(): Promise<void> {
     const drawn = await request<Picture | null>("charon/diagram", {
       textDocument: { uri: document.uri },
       ...(path === null ? {} : { path }),
+      ...(fresh ? { fresh } : {}),
     });
     if (number !== asked || current.peek() !== document || drawn === null) return;
     failed.value = false;
@@ -68,9 +69,16 @@ async function draw(): Promise<void> {
       selected.value = wanted;
     }
     wanted = null;
+    if (drawnNow) showInText(written(drawn, selectedNode.peek() ?? selectedEdge.peek()), true);
+    drawnNow = false;
   } catch {
     if (number === asked) failed.value = true;
   }
+}
+
+/** Lay the level out anew, wherever its parts have been so far. */
+export function layOut(): void {
+  void draw(true);
 }
 
 function soon(rest: number): void {
@@ -87,6 +95,8 @@ function setLevel(path: readonly string[]): void {
 
 /** What is selected in the picture that comes next. */
 let wanted: string | null = null;
+/** Whether that was drawn just now: then the text shows it. */
+let drawnNow = false;
 
 /** Show a level, with something selected in it. */
 export function enter(path: readonly string[], select: string | null = null): void {
@@ -157,6 +167,7 @@ export async function edit(made: VisualEdit, then: string | null = null): Promis
     if (then !== null) {
       wanted = then;
       selected.value = then;
+      drawnNow = true;
     }
     soon(0);
     return null;

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { addHere } from "../drawing/diagram";
-import { leave } from "../drawing/state";
+import { layOut, leave } from "../drawing/state";
 import { ask as decide } from "../deciding/panel";
 import { creating } from "../project/creating";
 import { openReport, revert, save, saveAll } from "../project/files";
@@ -45,6 +45,9 @@ export const ACTIONS: readonly Action[] = [
   { name: "Add a mode to the diagram", run: () => (focusPart("diagram"), addHere("AddMode")) },
   { name: "Add an agent to the diagram", run: () => (focusPart("diagram"), addHere("AddAgent")) },
   { name: "Add a variable to the diagram", run: () => (focusPart("diagram"), addHere("AddVariable")) },
+  { name: "Add an entry to the diagram", run: () => (focusPart("diagram"), addHere("AddEntry")) },
+  { name: "Add an exit to the diagram", run: () => (focusPart("diagram"), addHere("AddExit")) },
+  { name: "Lay the diagram out anew", run: layOut },
   { name: "Leave this level of the diagram", run: leave },
   { name: "Apply a quick fix", key: "Ctrl+.", run: text.quickFix },
   { name: "Go to definition", key: "F12", run: text.definition },
@@ -72,6 +75,10 @@ const OF_TEXT = new Set(["F2", "F12", "Shift+F12", "Shift+Alt+F", "Ctrl+.", "Ctr
 /** Keys of the text that the whole page hears too, unless a field has the keyboard. */
 const OF_PAGE = new Set(["Ctrl+Z", "Ctrl+Y"]);
 
+/** Whether a field only says what the text says: then there is nothing in it to take back. */
+const saysText = (field: HTMLElement): boolean =>
+  field instanceof HTMLInputElement && field.dataset["field"] !== undefined && field.value === field.defaultValue;
+
 export function watchKeys(): void {
   const actions = new Map(ACTIONS.map((action) => [action.key, action]));
   document.addEventListener("keydown", (event) => {
@@ -81,7 +88,7 @@ export function watchKeys(): void {
     const inside = event.target as HTMLElement;
     const inText = inside.closest(".cm-editor") !== null;
     if (OF_TEXT.has(key) && (inText || key !== "Ctrl+S")) return;
-    if (OF_PAGE.has(key) && (inText || inside.matches("input, textarea, select"))) return;
+    if (OF_PAGE.has(key) && (inText || (inside.matches("input, textarea") && !saysText(inside)))) return;
     if (document.querySelector("dialog[open]") !== null) return;
     event.preventDefault();
     action.run();

@@ -6,8 +6,11 @@ import type { JSX } from "preact";
 interface Notice {
   id: number;
   text: string;
-  kind: "note" | "error";
+  kind: Kind;
 }
+
+/** A `note` goes by itself after a while; what is `kept`, and errors, stay until they are dismissed. */
+type Kind = "note" | "kept" | "error";
 
 const LASTS = 7000;
 const MOST = 4;
@@ -19,7 +22,7 @@ const dismiss = (id: number): void => {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 };
 
-export function notify(text: string, kind: "note" | "error" = "note"): void {
+export function notify(text: string, kind: Kind = "note"): void {
   number += 1;
   const notice = { id: number, text, kind };
   const others = notices.peek().filter((other) => other.text !== text);

@@ -219,6 +219,8 @@ function Report(): JSX.Element | null {
   );
 }
 
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
 function Status(): JSX.Element {
   const document = current.value;
   const all = document === null ? [] : (problems.value.get(document.path) ?? []);
@@ -234,7 +236,7 @@ function Status(): JSX.Element {
         type="button" class="plain" disabled={first === undefined}
         onClick={() => document !== null && first !== undefined && void goTo(document.path, first.range)}
       >
-        <span class={errors > 0 ? "wrong-text" : ""}>{errors} errors</span>, {warnings} warnings
+        <span class={errors > 0 ? "wrong-text" : ""}>{counted(errors, "error")}</span>, {counted(warnings, "warning")}
       </button>
       {first !== undefined && <span class="first-problem">{first.message.split("\n")[0]}</span>}
       <span class="spacer" />

@@ -75,11 +75,16 @@ function Form(): JSX.Element {
       origin === "library" ? { library: chosen } : { text: origin === "template" ? TEMPLATE : "" };
     if (await create(`${plain}.charon`, from)) close();
   };
-  const words = filter.toLowerCase().split(/\s+/);
-  const matching = models.filter((model) => {
-    const text = `${model.name} ${model.about} ${model.source}`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+  const words = filter.trim().toLowerCase().split(/\s+/);
+  // Those that are called so come first, the shorter name before the longer one.
+  const far = ({ name }: LibraryModel): number =>
+    filter.trim() !== "" && words.every((word) => name.includes(word)) ? name.length : Infinity;
+  const matching = models
+    .filter((model) => {
+      const text = `${model.name} ${model.about} ${model.source}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    })
+    .sort((a, b) => (far(a) === far(b) ? 0 : far(a) - far(b)));
   return (
     <Modal title="New model" close={close} wide={origin === "library"}>
       <form onSubmit={(event) => void submit(event)}>

@@ -255,7 +255,7 @@ async function restoreDrafts(): Promise<void> {
     if (document !== null && isDirty(document)) restored.push(draft.path);
   }
   if (restored.length > 0) {
-    notify(`Unsaved changes were restored: ${restored.join(", ")}. Save them, or revert.`);
+    notify(`Unsaved changes were restored: ${restored.join(", ")}. Save them, or revert.`, "kept");
   }
 }
 

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { askConsent, askText } from "../page/dialogs";
+import { drawer, focusPart } from "../page/view";
 import { find, currentPath, isDirty } from "../text/documents";
 import { problems } from "../text/problems";
 import type { FileKind, ProjectFile } from "../wire/types";
@@ -38,11 +39,20 @@ async function remove(path: string): Promise<void> {
   if (await askConsent(`Delete ${path}?`, "Delete")) await removeFile(path);
 }
 
+/** Show a file; where the tree lies over the page, it makes room. */
+async function openFile(path: string): Promise<void> {
+  await showFile(path);
+  if (!drawer.peek()) return;
+  if (openReport.peek() === null) focusPart("text");
+  else drawer.value = false;
+}
+
 function onKey(event: KeyboardEvent, path: string): void {
   const rows = [...document.querySelectorAll<HTMLElement>(".tree [role=treeitem]")];
   const here = rows.indexOf(event.currentTarget as HTMLElement);
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step !== 0) rows[here + step]?.focus();
+  else if (event.key === "Escape" && drawer.peek()) focusPart("text");
   else if (event.key === "Home") rows[0]?.focus();
   else if (event.key === "End") rows.at(-1)?.focus();
   else if (event.key === "Enter" || event.key === " ") {
@@ -70,7 +80,7 @@ function Row({ file }: { file: ProjectFile }): JSX.Element {
       tabIndex={chosen || at.value === path ? 0 : -1}
       class={`file ${chosen ? "chosen" : ""}`}
       data-path={path}
-      onClick={() => void showFile(path)}
+      onClick={() => void openFile(path)}
       onFocus={() => (at.value = path)}
       onKeyDown={(event) => onKey(event, path)}
     >

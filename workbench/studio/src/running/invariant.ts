@@ -1,15 +1,42 @@
 /** A proved invariant over the runs: where its inequalities let a variable be. */
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
+import { isStale } from "../deciding/jobs";
+import type { Found } from "../deciding/jobs";
+import { currentPath } from "../text/documents";
 import type { Run, Verdict } from "../wire/types";
-import { stayAt, valueAt } from "./state";
+import { replayed, settings, stayAt, valueAt } from "./state";
 
-/** The verdict whose invariant is drawn. */
-export const invariantShown = signal<Verdict | null>(null);
+const wanted = signal<Found | null>(null);
 
-export function showInvariant(verdict: Verdict | null): void {
-  invariantShown.value = verdict;
+export function showInvariant(found: Found | null): void {
+  wanted.value = found;
 }
+
+/** The verdict of the current model whose invariant is to be drawn. */
+export const invariantShown = computed<Found | null>(() =>
+  wanted.value?.job.model === currentPath.value ? wanted.value : null,
+);
+
+/** Why the invariant says nothing about the runs that are shown; empty where it does. */
+export const invariantMisses = computed<string>(() => {
+  const found = invariantShown.value;
+  if (found === null) return "";
+  if (isStale(found.job)) return "of the text before";
+  const proved = found.job.parameters;
+  const chosen = replayed.value === null ? settings.value.parameters : replayed.value.parameters;
+  if (chosen === null) return "of the runs of this text";
+  const names = new Set([...Object.keys(proved), ...Object.keys(chosen)]);
+  for (const name of names) {
+    if (String(proved[name]) !== String(chosen[name])) return `of another ${name}`;
+  }
+  return replayed.value === null && settings.value.ownClocks ? "of agents without clocks of their own" : "";
+});
+
+/** The verdict whose invariant is drawn over the runs. */
+export const invariantDrawn = computed<Verdict | null>(() =>
+  invariantMisses.value === "" ? (invariantShown.value?.verdict ?? null) : null,
+);
 
 /* Reading: inequalities between polynomials, as they are printed. */
 

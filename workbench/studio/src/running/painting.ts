@@ -126,7 +126,7 @@ export class Painter {
     this.g.restore();
   }
 
-  axes(xName: string, withX: boolean): void {
+  axes(withX: boolean): void {
     const { g, box } = this;
     g.font = FONT;
     g.lineWidth = 1;
@@ -155,40 +155,46 @@ export class Painter {
     }
     g.strokeStyle = this.colour.line;
     g.strokeRect(box.left + 0.5, box.top + 0.5, box.width, box.height);
-    g.fillStyle = this.colour.quiet;
-    if (withX) {
-      g.textAlign = "right";
-      g.textBaseline = "bottom";
-      g.fillText(xName, box.left + box.width - 4, box.top + box.height - 3);
-    }
   }
 
   /** The name of the vertical axis, over everything that is drawn. */
   name(text: string): void {
-    const { g, box } = this;
+    this.label(text, this.box.left + 2, this.box.top + 2);
+  }
+
+  /** The name of the horizontal axis, over everything that is drawn. */
+  across(text: string): void {
+    this.g.font = FONT;
+    const { left, top, width, height } = this.box;
+    this.label(text, left + width - this.g.measureText(text).width - 8, top + height - 17);
+  }
+
+  private label(text: string, left: number, top: number): void {
+    const { g } = this;
     g.font = FONT;
     g.textAlign = "left";
     g.textBaseline = "top";
     g.globalAlpha = 0.8;
     g.fillStyle = this.colour.card;
-    g.fillRect(box.left + 2, box.top + 2, g.measureText(text).width + 6, 15);
+    g.fillRect(left, top, g.measureText(text).width + 6, 15);
     g.globalAlpha = 1;
     g.fillStyle = this.colour.quiet;
-    g.fillText(text, box.left + 5, box.top + 4);
+    g.fillText(text, left + 3, top + 2);
   }
 
-  /** Bounds of claims on a quantity of the vertical or the horizontal axis: what is beyond is bad. */
-  bounds(bounds: readonly Bound[], axis: "x" | "y"): void {
+  /** Bounds of claims on a quantity of the vertical or the horizontal axis: what is beyond is bad,
+   *  and shaded if asked for. */
+  bounds(bounds: readonly Bound[], axis: "x" | "y", shaded = true): void {
     this.inside(() => {
       for (const { low, high, not_within: within } of bounds) {
-        if (low != null) this.bad(axis, -Infinity, low);
-        if (high != null) this.bad(axis, high, Infinity);
-        if (within !== undefined) this.bad(axis, within[0], within[1]);
+        if (low != null) this.bad(axis, -Infinity, low, shaded);
+        if (high != null) this.bad(axis, high, Infinity, shaded);
+        if (within !== undefined) this.bad(axis, within[0], within[1], shaded);
       }
     });
   }
 
-  private bad(axis: "x" | "y", from: number, to: number): void {
+  private bad(axis: "x" | "y", from: number, to: number, shaded: boolean): void {
     const { g, box } = this;
     const place = axis === "x" ? this.x : this.y;
     const ends: number[] = [from, to].filter(Number.isFinite).map(place);
@@ -198,7 +204,7 @@ export class Painter {
     const a = axis === "x" ? at(from, range[0] ?? 0) : at(from, range[1] ?? 0);
     const b = axis === "x" ? at(to, range[1] ?? 0) : at(to, range[0] ?? 0);
     g.fillStyle = this.colour.wrong;
-    g.globalAlpha = 0.09;
+    g.globalAlpha = shaded ? 0.09 : 0;
     if (axis === "x") g.fillRect(Math.min(a, b), box.top, Math.abs(b - a), box.height);
     else g.fillRect(box.left, Math.min(a, b), box.width, Math.abs(b - a));
     g.globalAlpha = 0.85;

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { current } from "../text/documents";
 import type { Quantity, RunEvent, Value } from "../wire/types";
 import { saveRuns, saveTable } from "./export";
-import { invariantShown, showInvariant } from "./invariant";
+import { invariantMisses, invariantShown, showInvariant } from "./invariant";
 import { short } from "./painting";
 import {
   Plots, arrangement, axes, brief, colourOf, drawable, nextEvent, phaseAxes, toggleVariable, variables, window_,
@@ -197,8 +197,12 @@ function Tools(): JSX.Element {
       )}
       <span class="spacer" />
       {invariantShown.value !== null && (
-        <button type="button" class="small pressed" onClick={() => showInvariant(null)}>
-          Invariant of “{invariantShown.value.property}” ✕
+        <button
+          type="button" class={`small ${invariantMisses.value === "" ? "pressed" : "missed"}`}
+          title={invariantMisses.value === "" ? "" : "What is shown are runs of something else: it is not drawn over them"}
+          onClick={() => showInvariant(null)}
+        >
+          Invariant of “{invariantShown.value.verdict.property}”{invariantMisses.value && `, ${invariantMisses.value}`} ✕
         </button>
       )}
       <button type="button" class="small" onClick={saveTable} title="The run that is looked at, as a table">

@@ -4,7 +4,7 @@ import { computed, effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Bound } from "../wire/types";
-import { invariantShown } from "./invariant";
+import { invariantDrawn } from "./invariant";
 import { Painter, colours, extent, short } from "./painting";
 import type { Box, Curve, Scene, View } from "./painting";
 import { chosenRun, cursor, description, endOf, playing, replayed, run, runs, settings } from "./state";
@@ -143,7 +143,7 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
     chosen: Math.min(chosenRun.value, runs.value.length - 1),
     cursor: cursor.value,
     bounds: claims.value,
-    invariant: invariantShown.value,
+    invariant: invariantDrawn.value,
     clocks: settings.value.ownClocks,
   };
   const end = Math.max(...scene.runs.map(endOf), 1e-9);
@@ -157,11 +157,12 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
     const view: View = { x: steady(`x ${x}`, [x], of(x)), y: steady(`y ${y}`, [y], of(y)) };
     const box = { left: LEFT, top: TOP, width: width - LEFT - RIGHT, height: height - TOP - BOTTOM };
     const painter = new Painter(g, box, view, colour);
-    painter.axes(brief(x), true);
+    painter.axes(true);
     painter.bounds(of(x), "x");
     painter.bounds(of(y), "y");
     painter.phase(x, y, scene);
     painter.name(brief(y));
+    painter.across(brief(x));
     return;
   }
   const curves: Curve[] = variables.value.map((name) => ({ name, colour: colourOf(name) }));
@@ -177,11 +178,13 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
     const single = row.length === 1 ? brief(names[0] ?? "") : "";
     const view: View = { x: time, y: steady(`t ${names.join(" ")}`, names, bounds) };
     const painter = new Painter(g, box, view, colour);
-    painter.axes("time", place === rows.length - 1);
+    painter.axes(place === rows.length - 1);
     if (row.length === 1) for (const curve of row) painter.tube(curve, scene);
-    painter.bounds(bounds, "y");
+    // Where several variables share the axes, what is bad for one of them is not for the others.
+    painter.bounds(bounds, "y", row.length === 1);
     for (const curve of row) painter.courses(curve, scene);
     if (single !== "") painter.name(single);
+    if (place === rows.length - 1) painter.across("time");
     painter.now(row, scene);
     drawn.push({ box, view });
   }
@@ -266,7 +269,7 @@ export function Plots(): JSX.Element {
       void arrangement.value;
       void axes.value;
       void window_.value;
-      void invariantShown.value;
+      void invariantDrawn.value;
       void claims.value;
       void settings.value;
       const [width, height] = size.value;

@@ -3,7 +3,6 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { notify } from "../page/notices";
 import { current, revision } from "../text/documents";
-import { connection } from "../wire/socket";
 import { Latest } from "../wire/socket";
 import type {
   Description, Problem, Replay, ReplayRequest, Run, RunTold, SimulateRequest, Stay, Value,
@@ -62,6 +61,8 @@ export interface Replayed {
   title: { claim: string } | { file: string };
   trace: string | null;
   description: Description | null;
+  /** The values that were chosen for it; null: nobody knows. */
+  parameters: Record<string, Value> | null;
 }
 
 const replaying = signal<Replayed | null>(null);
@@ -98,8 +99,10 @@ function begin(recorded: Omit<Replayed, "path">, path: string): void {
   showRuns.value += 1;
 }
 
-export function replayCounterexample(found: Run, claim: string, trace: string | null): void {
-  begin({ run: found, title: { claim }, trace, description: null }, current.peek()?.path ?? "");
+export function replayCounterexample(
+  found: Run, claim: string, trace: string | null, parameters: Record<string, Value>,
+): void {
+  begin({ run: found, title: { claim }, trace, description: null, parameters }, current.peek()?.path ?? "");
 }
 
 export function endReplay(): void {
@@ -188,7 +191,7 @@ function withRun(before: Shown | undefined, part: RunTold, request: SimulateRequ
 const recorded = new Latest<ReplayRequest, Replay>(
   "replay",
   ({ model, run: made, ...described }, { trace }) => {
-    begin({ run: made, title: { file: trace }, trace, description: described }, model);
+    begin({ run: made, title: { file: trace }, trace, description: described, parameters: null }, model);
     replayedModel.value = { path: model };
   },
   (error, { trace }) => notify(`${trace}: ${(error as Problem).message}`, "error"),
@@ -269,9 +272,6 @@ export function watchRuns(): void {
     void watched.value;
     clearTimeout(timer);
     timer = window.setTimeout(ask, TYPING_REST);
-  });
-  effect(() => {
-    if (connection.value > 1) question.again();
   });
   let path: string | null = null;
   effect(() => {

@@ -1,6 +1,6 @@
 /** The one socket of the page: frames on channels, and a new connection when one is lost. */
 
-import { signal } from "@preact/signals";
+import { effect, signal, untracked } from "@preact/signals";
 
 export type Frame = { channel: string } & Record<string, unknown>;
 type Listener = (frame: Frame) => void;
@@ -73,6 +73,9 @@ export class Latest<Request, Result, Part = never> {
     private readonly told: (part: Part, request: Request) => void = () => undefined,
   ) {
     listen(channel, (frame) => this.hear(frame));
+    effect(() => {
+      if (connection.value > 0) untracked(() => this.again());
+    });
   }
 
   /** Ask: at once, but not all the time. While answers are awaited, the server keeps only the newest
@@ -100,8 +103,8 @@ export class Latest<Request, Result, Part = never> {
     return this.asked.size > 0;
   }
 
-  /** What was asked of a connection that is gone is asked again. */
-  again(): void {
+  /** What was asked of a connection that is gone, or before there was one, is asked again. */
+  private again(): void {
     const last = [...this.asked.values()].at(-1);
     this.forget();
     if (last !== undefined) this.ask(last);

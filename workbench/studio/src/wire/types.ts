@@ -351,6 +351,9 @@ export interface DrawnEdge {
   name?: string | null;
   source: string;
   target: string;
+  /** The named points of submodes that are meant there; empty for the usual ones. */
+  source_point: string;
+  target_point: string;
   guard: string;
   reset: string[];
   urgent: boolean;
