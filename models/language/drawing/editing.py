@@ -30,7 +30,6 @@ from workbench.models.language.drawing.diagram import (
     after_target,
     diagram,
     edge_name,
-    entry_end,
     guard_region,
     point_text,
     points,
