@@ -37,7 +37,7 @@ def test_the_logic_of_the_extension() -> None:
 
 def test_the_extension_asks_for_what_the_server_has() -> None:
     """Its own commands are not those of the server, which the client registers by itself."""
-    offered = set(Server().protocol.fm.commands)
+    offered = set(Server(memory=4.0).protocol.fm.commands)
     own = {
         c["command"]
         for c in json.loads((VSCODE / "package.json").read_text())["contributes"]["commands"]
@@ -50,6 +50,43 @@ def test_the_lock_file_names_no_registry() -> None:
     text = (VSCODE / "package-lock.json").read_text(encoding="utf-8")
     assert "resolved" not in text
     assert "http:" not in text
+
+
+def package(folder: Path, name: str, licence: str) -> None:
+    folder.mkdir(parents=True)
+    (folder / "LICENSE.md").write_text(licence)
+    told = {"name": name, "version": "1.2.3", "license": "MIT"}
+    (folder / "package.json").write_text(json.dumps(told))
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node: VS Code extension not tested")
+def test_the_licences_of_what_is_bundled_are_told(tmp_path: Path) -> None:
+    """Each once, with those of packages inside packages; own sources have none to tell."""
+    modules = tmp_path / "node_modules"
+    package(modules / "@scope" / "outer", "@scope/outer", "as one likes")
+    package(modules / "@scope" / "outer" / "node_modules" / "inner", "inner", "with thanks")
+    package(modules / "unused", "unused", "not bundled")
+    inputs = [
+        "src/extension.js",
+        "node_modules/@scope/outer/a.js",
+        "node_modules/@scope/outer/lib/b.js",
+        "node_modules/@scope/outer/node_modules/inner/index.js",
+    ]
+    source = Path("workbench/studio/licences.mjs").resolve().as_uri()
+    script = f"""import {{ licences }} from {json.dumps(source)};
+        console.log(licences({json.dumps(str(tmp_path))}, {json.dumps(inputs)}));"""
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", script],
+        capture_output=True,
+        text=True,
+        timeout=1000,
+        check=True,
+    )
+    told = [part.strip() for part in done.stdout.split("-" * 72)]
+    assert told == ["@scope/outer 1.2.3 (MIT)\n\nas one likes", "inner 1.2.3 (MIT)\n\nwith thanks"]
+    build = json.loads((VSCODE / "package.json").read_text())["scripts"]["build"]
+    assert build == "node build.mjs" and "licences(" in (VSCODE / "build.mjs").read_text()
+    assert "dist" not in (VSCODE / ".vscodeignore").read_text()
 
 
 RENDER = """

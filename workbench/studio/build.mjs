@@ -2,29 +2,14 @@
 // the libraries that went in. `--watch` builds again at every change.
 
 import { context, build } from "esbuild";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { licences } from "./licences.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, "bundle");
 const watching = process.argv.includes("--watch");
-
-/** What the licences of the bundled packages say, by package. */
-function licences(inputs) {
-  const packages = new Set();
-  for (const input of inputs) {
-    const found = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);
-    if (found) packages.add(found[1]);
-  }
-  return [...packages].sort().map((name) => {
-    const folder = join(here, "node_modules", name);
-    const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    const text = file ? readFileSync(join(folder, file), "utf8").trim() : "";
-    return `${name} ${version} (${license})\n\n${text}\n`;
-  }).join(`\n${"-".repeat(72)}\n\n`);
-}
 
 const options = {
   absWorkingDir: here,
@@ -51,5 +36,5 @@ if (watching) {
   await (await context(options)).watch();
 } else {
   const result = await build(options);
-  writeFileSync(join(out, "licences.txt"), licences(Object.keys(result.metafile.inputs)));
+  writeFileSync(join(out, "licences.txt"), licences(here, Object.keys(result.metafile.inputs)));
 }

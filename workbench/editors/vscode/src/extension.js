@@ -136,7 +136,9 @@ async function verifyAll() {
   if (!editor || !client) return;
   const textDocument = { uri: editor.document.uri.toString() };
   const lenses = (await client.sendRequest("textDocument/codeLens", { textDocument })) || [];
-  for (const request of verifications(lenses)) {
+  const requests = verifications(lenses);
+  if (requests.length === 0) vscode.window.setStatusBarMessage("This file claims nothing to verify", 4000);
+  for (const request of requests) {
     await client.sendRequest("workspace/executeCommand", {
       command: "charon.verify",
       arguments: [request],
