@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,9 +17,10 @@ from workbench.abstraction.verification import verify
 from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.automaton import Automaton, Property, PropertyKind
 from workbench.models.interruption import CheckInterruptedError, given_up_at
+from workbench.models.lowering.basis import kernel_document
 from workbench.models.model import Model
 from workbench.models.proof.certificate import PolyhedralProof, decode, encode
-from workbench.models.proof.checker import Judgement, check
+from workbench.models.proof.checker import Accepted, Judgement, check
 from workbench.models.proof.linear import TooManyCasesError
 from workbench.models.proof.problem import linear_problem
 from workbench.models.proof.quadratic import QuadraticInvariant
@@ -74,11 +76,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class CheckedCertificate:
-    """A certificate as text, and what the checker said of that text."""
+    """A certificate as text, what the checker said of that text, and the document that the kernel
+    took, where the verdict rests on it."""
 
     text: str
     judgement: Judgement
     seconds: float
+    document: str | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,12 @@ class Findings:
     def automaton(self) -> Automaton:
         """The automaton of the model."""
         return self.model.automaton
+
+    @property
+    def documents(self) -> dict[str, str]:
+        """What the kernel took as proofs, as files, by property."""
+        checked = self.certificates.items()
+        return {name: one.document for name, one in checked if one.document is not None}
 
     @property
     def recordings(self) -> dict[str, str]:
@@ -341,7 +351,20 @@ def _rechecked(automaton: Automaton, verdict: Verified, parts: _Parts) -> Checke
         lambda: check(automaton, verdict.claim, decode(text)),
         verdict.judgement,
     )
-    return CheckedCertificate(text, judgement, time.monotonic() - begun)
+    seconds = time.monotonic() - begun
+    document = None
+    if isinstance(judgement, Accepted) and judgement.basis.kernel:
+        document = parts.attempt(
+            "the proofs that browsers check", lambda: _document(automaton, verdict), None
+        )
+    return CheckedCertificate(text, judgement, seconds, document)
+
+
+def _document(automaton: Automaton, verdict: Verified) -> str:
+    """Problem and evidence of a proof as the kernel takes them."""
+    claim = next(p for p in automaton.properties if p.name == verdict.claim)
+    found = kernel_document(linear_problem(automaton, claim), verdict.certificate.proof)
+    return json.dumps(found, separators=(",", ":"))
 
 
 def _claimed_set(automaton: Automaton, verdict: Verified) -> ClaimedSet:

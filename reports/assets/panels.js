@@ -284,6 +284,7 @@ function makePanels() {
   });
   makeShades();
   makeSaving('certificates', 'claim', 'certificate.json');
+  makeSaving('documents', 'proof', 'proof.json');
   makeSaving('recordings', 'trace', 'counterexample.json');
   const all = byId('save-data');
   if (all) all.addEventListener('click', () => save('report.json', JSON.stringify(DATA, null, 1), 'application/json'));

@@ -19,6 +19,7 @@ Object.assign(selection, firstSelection());
 makePlots();
 makePanels();
 makePlayer();
+makeRechecking();
 for (const view of views) view({ claim: true, run: false, time: true });
 document.body.classList.add('ready');
 

@@ -36,7 +36,7 @@ from workbench.models.proof.checker import Accepted
 from workbench.models.proof.problem import linear_problem
 from workbench.models.source import Span
 from workbench.models.verdict import Falsified, Verdict, Verified
-from workbench.reports.analysis import Findings, suspicious
+from workbench.reports.analysis import CheckedCertificate, Findings, suspicious
 from workbench.reports.crosscheck.coverage import Reached
 from workbench.reports.data import claim_words
 from workbench.reports.data.crosscheck import crosscheck_data
@@ -261,23 +261,32 @@ def _property(
             )
         data["graph"] = _graph(findings, verdict)
         data["invariant"] = invariant_data(verdict, boolean_names(automaton))
-        accepted = isinstance(checked.judgement, Accepted)
-        data["certificate_check"] = {
-            "accepted": accepted,
-            "obligations": checked.judgement.obligations
-            if isinstance(checked.judgement, Accepted)
-            else None,
-            "why": ""
-            if isinstance(checked.judgement, Accepted)
-            else f"{checked.judgement.obligation}: {checked.judgement.why}",
-            "basis": checked.judgement.basis.words
-            if isinstance(checked.judgement, Accepted)
-            else "",
-            "seconds": round(checked.seconds, 4),
-            "bytes": len(checked.text),
-        }
-        data["certificate_sha256"] = hashlib.sha256(checked.text.encode()).hexdigest()
+        data["certificate_check"] = _check(checked)
+        data["certificate_sha256"] = _sha256(checked.text)
     return data
+
+
+def _check(checked: CheckedCertificate) -> dict[str, Any]:
+    """What was said of a certificate, on whose word, and how long the files are that show it."""
+    judgement = checked.judgement
+    accepted = judgement if isinstance(judgement, Accepted) else None
+    return {
+        "accepted": accepted is not None,
+        "obligations": accepted and accepted.obligations,
+        "why": ""
+        if isinstance(judgement, Accepted)
+        else f"{judgement.obligation}: {judgement.why}",
+        "basis": accepted.basis.words if accepted else "",
+        "missing": accepted.basis.missing if accepted else "",
+        "seconds": round(checked.seconds, 4),
+        "bytes": len(checked.text),
+        "document_bytes": None if checked.document is None else len(checked.document),
+        "document_sha256": None if checked.document is None else _sha256(checked.document),
+    }
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _recipe(verdict: Verdict) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from workbench.models.counting import counted
 from workbench.reports.data.proof_graph import draw_proof_graph
-from workbench.reports.pages.markup import Markup, tag
+from workbench.reports.pages.markup import Content, Markup, tag
 from workbench.reports.pages.sections import heads, section, without_style
 from workbench.reports.pictures import abstract_graph
 
@@ -177,7 +177,7 @@ def _certificate(claim: Data, index: int, label: str) -> Markup:
         result = tag(
             "p",
             tag("span", "✓ accepted", class_="basis proved"),
-            f" by {check['basis']} while this report was made: {check['obligations']} "
+            f" while this report was made, by {check['basis']}: {check['obligations']} "
             f"obligations in {check['seconds']:.3g} s of exact arithmetic.",
         )
     else:
@@ -204,10 +204,54 @@ def _certificate(claim: Data, index: int, label: str) -> Markup:
             " Repeat the check from the saved file: ",
             tag("code", f"workbench recheck {shlex.quote(label)} certificate.json"),
         ),
+        _check_here(check, index) if check["accepted"] else None,
         tag("div", modes, class_="modes"),
         tag("p", f"{left} more are in the file.", class_="small") if left else None,
         class_="certificate",
     )
+
+
+def _check_here(check: Data, index: int) -> Content:
+    """What a browser needs to check the proof itself: a button that the script shows, and what it
+    does not say; else why it cannot."""
+    if check["document_bytes"] is None:
+        why = check["missing"] or "there was no time to write it down for the kernel"
+        return tag("p", f"A browser cannot repeat this check: {why}.", class_="small")
+    kilobytes = f"{check['document_bytes'] / 1000:.0f} kB"
+    beyond = "That the problem is that of the model is not for the kernel to say: " + (
+        f"the command above checks it. Nor does the kernel say {check['missing']}."
+        if check["missing"]
+        else "the command above checks it."
+    )
+    return [
+        tag(
+            "p",
+            tag(
+                "button",
+                "Check this proof here",
+                type="button",
+                class_="recheck",
+                data_proof=index,
+                hidden=True,
+            ),
+            tag(
+                "button",
+                f"Save problem and evidence ({kilobytes})",
+                type="button",
+                class_="save",
+                data_proof=index,
+            ),
+            tag("span", "", class_="told", role="status"),
+            class_="row",
+        ),
+        tag(
+            "p",
+            "The problem (model and property as rows of numbers) and the evidence are part of "
+            "this page, and so is the kernel, in JavaScript: the browser repeats the check. ",
+            beyond,
+            class_="small",
+        ),
+    ]
 
 
 def _height(line: str) -> int:

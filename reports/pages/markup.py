@@ -94,10 +94,10 @@ def data_block(identifier: str, value: Any) -> Markup:
     return Markup(f'<script type="application/json" id="{escape(identifier)}">{text}</script>')
 
 
-def script(source: str) -> Markup:
+def script(source: str, identifier: str | None = None) -> Markup:
     """A script of our own; it must not contain the end of its element."""
     assert "</script" not in source.lower() and "<!--" not in source
-    return Markup(f"<script>{source}</script>")
+    return tag("script", Markup(source), id=identifier)
 
 
 def style(source: str) -> Markup:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -37,10 +37,17 @@ SCRIPTS = (
     "plots.js",
     "panels.js",
     "player.js",
+    "rechecking.js",
     "start.js",
 )
-PLAIN = 20_000
+KERNEL = ("generated.js", "decode.js")
+"""The kernel in JavaScript, and what stands before it."""
+
+PLAIN = 5_000
 """Longer files are embedded in compressed form."""
+
+NOTHING = "'none'"
+"""What a policy allows that allows nothing."""
 
 STYLES = ("report.css", "parts.css", "print.css")
 
@@ -73,11 +80,13 @@ def render(
     data: Mapping[str, Any],
     picture: Markup,
     certificates: Mapping[str, str],
+    documents: Mapping[str, str],
     recordings: Mapping[str, str],
 ) -> str:
-    """The page of one model; `certificates` and `recordings` (of counterexamples) are the texts
-    of files that it can save, by property."""
+    """The page of one model; `certificates`, `documents` (for the kernel) and `recordings` (of
+    counterexamples) are the texts of files that it can save, by property."""
     worst, data = overall(data), visible_data(data)
+    programs = [kernel(), scripts()] if documents else [scripts()]
     body = tag(
         "body",
         verdict_cards.header(data, worst),
@@ -101,22 +110,29 @@ def render(
         ),
         sections.player(data),
         data_block("report-data", data),
-        data_block("certificates", {visible(n): packed(text) for n, text in certificates.items()}),
-        data_block("recordings", {visible(n): packed(text) for n, text in recordings.items()}),
+        _files("certificates", certificates),
+        _files("documents", documents),
+        _files("recordings", recordings),
+        script(kernel(), "kernel") if documents else None,
         script(scripts()),
         data_overall=worst,
     )
-    return page(f"{data['model']['label']}: {worst}", body, scripts())
+    return page(f"{data['model']['label']}: {worst}", body, programs, workers=bool(documents))
 
 
-def page(title: str, body: Markup, program: str = "") -> str:
-    """A complete document with a policy that allows our own script and style and nothing
-    else, from nowhere."""
+def _files(identifier: str, texts: Mapping[str, str]) -> Markup:
+    return data_block(identifier, {visible(name): packed(text) for name, text in texts.items()})
+
+
+def page(title: str, body: Markup, programs: Sequence[str] = (), *, workers: bool = False) -> str:
+    """A complete document with a policy that allows our own scripts and style, workers that these
+    make where there are to be some, and nothing else, from nowhere."""
     sheet = stylesheet()
     policy = (
         "default-src 'none'; img-src data:; "
         f"style-src {source_hash(sheet)}; "
-        f"script-src {source_hash(program) if program else chr(39) + 'none' + chr(39)}; "
+        f"script-src {' '.join(map(source_hash, programs)) or NOTHING}; "
+        f"worker-src {'blob:' if workers else NOTHING}; "
         "base-uri 'none'; form-action 'none'"
     )
     head = tag(
@@ -141,6 +157,13 @@ def packed(text: str) -> str | dict[str, str]:
 def asset(name: str) -> str:
     """A file of the package's own scripts and styles."""
     return (files("workbench.reports") / "assets" / name).read_text(encoding="utf-8")
+
+
+def kernel() -> str:
+    """The kernel and its decoder as one constant, for the page and for its workers."""
+    folder = files("workbench.models.kernel")
+    parts = "\n".join((folder / name).read_text(encoding="utf-8") for name in KERNEL)
+    return f"const KERNEL = (() => {{\n{parts}\nreturn {{ judged }};\n}})();"
 
 
 def scripts() -> str:

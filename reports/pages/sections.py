@@ -292,6 +292,14 @@ def provenance(data: Data) -> Markup:
         for p in data["properties"]
         if p["certificate_sha256"]
     ]
+    facts += [
+        (
+            f"SHA-256 of problem and evidence of “{p['name']}”",
+            p["certificate_check"]["document_sha256"],
+        )
+        for p in data["properties"]
+        if p["certificate_check"] and p["certificate_check"]["document_sha256"]
+    ]
     versions = data["properties"][0]["verdict"]["versions"] if data["properties"] else {}
     facts += [(f"version of {name}", version) for name, version in versions.items()]
     facts += [("schema of the embedded data", data["schema"])]

@@ -29,7 +29,10 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
             texts = {name: checked.text for name, checked in found.certificates.items()}
             made[key] = folder / f"{key}.html"
             made[key].write_text(
-                render(report_data(found), diagram(found), texts, found.recordings), "utf-8"
+                render(
+                    report_data(found), diagram(found), texts, found.documents, found.recordings
+                ),
+                "utf-8",
             )
         return made[key]
 

@@ -32,7 +32,7 @@ def loading_seconds(page: Any) -> float:
 def test_library_reports_open_from_disk(
     browser: Any, written: Callable[..., Path], tmp_path: Path, name: str, width: int, scheme: str
 ) -> None:
-    path = written(name, lambda: load(name))
+    path = written(name, lambda: load(name), time_limit=600.0)
     assert path.stat().st_size < MAX_BYTES
     with opened(browser, path, width, scheme) as page:
         assert min(loading_seconds(page) for _ in range(4)) < MAX_SECONDS

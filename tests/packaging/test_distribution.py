@@ -80,7 +80,8 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.mark.slow
 def test_the_archive_and_the_wheel_hold_every_module_once(released: tuple[Path, Path]) -> None:
     archive, wheel = released
-    known = run("git", "ls-files", "*.py", "*.lark", "*.charon", "*.c", "*.h", cwd=ROOT).split()
+    kinds = ("*.py", "*.lark", "*.charon", "*.c", "*.h", "models/kernel/*.js")
+    known = run("git", "ls-files", *kinds, cwd=ROOT).split()
     parts = (*PARTS, "workbench")
     known = [name for name in known if name.partition("/")[0] in parts]
     with tarfile.open(archive) as file:
@@ -96,7 +97,7 @@ def test_the_archive_and_the_wheel_hold_every_module_once(released: tuple[Path, 
     installed = {
         name if name.startswith("workbench/") else f"workbench/{name}"
         for name in known
-        if name.endswith((".py", ".lark"))
+        if name.endswith((".py", ".lark", ".js"))
     }
     assert installed <= set(names)
 

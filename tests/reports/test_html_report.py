@@ -6,14 +6,19 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from hashlib import sha256
 from html.parser import HTMLParser
+from importlib.resources import files
 from typing import Any
 
 import pytest
 
 from tests.support.report_models import EVIL, evil, heater, report_settings
+from workbench.models.kernel.document import refusal
 from workbench.models.load import load, load_text
+from workbench.models.lowering.basis import Basis
 from workbench.models.model import Model
+from workbench.models.proof.checker import Accepted
 from workbench.models.trace_files import from_json
 from workbench.models.verdict import Falsified
 from workbench.reports.analysis import Findings, analyse
@@ -31,7 +36,7 @@ def findings(model: Model, **options: Any) -> Findings:
 
 def page(found: Findings) -> str:
     texts = {name: checked.text for name, checked in found.certificates.items()}
-    return render(report_data(found), diagram(found), texts, found.recordings)
+    return render(report_data(found), diagram(found), texts, found.documents, found.recordings)
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +121,35 @@ def test_the_data_is_embedded_and_versioned(verified: Findings) -> None:
     assert certificates["warm"] == verified.certificates["warm"].text
 
 
+def test_a_verdict_of_the_kernel_brings_the_kernel_and_what_it_took(verified: Findings) -> None:
+    reader = read(page(verified))
+    blocks = {a["id"]: text for a, text in reader.scripts if "id" in a}
+    (text,) = json.loads(blocks["documents"]).values()
+    assert refusal(json.loads(text)) is None
+    folder = files("workbench.models.kernel")
+    for name in ("generated.js", "decode.js"):
+        assert (folder / name).read_text("utf-8") in blocks["kernel"]
+    (button,) = [a for n, a in reader.elements if n == "button" and a.get("class") == "recheck"]
+    assert "hidden" in button, "until the script shows it"
+    words = " ".join(reader.text)
+    assert "not for the kernel to say: the command above" in words
+    assert sha256(text.encode()).hexdigest() in words
+
+
+def test_without_a_verdict_of_the_kernel_there_is_none(verified: Findings) -> None:
+    checked = verified.certificates["warm"]
+    assert isinstance(checked.judgement, Accepted)
+    basis = Basis(False, "the kernel does not know such proofs")
+    other = replace(checked, judgement=replace(checked.judgement, basis=basis), document=None)
+    text = page(replace(verified, certificates={"warm": other}))
+    reader = read(text)
+    assert "A browser cannot repeat this check: the kernel does not know such proofs." in text
+    assert not any(a.get("id") == "kernel" for a, _ in reader.scripts)
+    assert not any(a.get("class") == "recheck" for _, a in reader.elements)
+    policy = next(a["content"] for n, a in reader.elements if a.get("http-equiv"))
+    assert policy is not None and "worker-src 'none'" in policy
+
+
 def report_data_without_times(found: Findings, shown: dict[str, Any]) -> dict[str, Any]:
     """The document again; pictures may depend on the time they were given."""
     again = report_data(found)
@@ -127,7 +161,7 @@ def report_data_without_times(found: Findings, shown: dict[str, Any]) -> dict[st
 def test_names_cannot_become_markup(hostile: Findings) -> None:
     text = page(hostile)
     reader = read(text)
-    assert len(reader.scripts) == 4, "three blocks of data and our own script"
+    assert len(reader.scripts) == 6, "four blocks of data, the kernel and our own script"
     assert "<img" not in text
     assert not any("onerror" in key for _, a in reader.elements for key in a)
     data = next(json.loads(t) for a, t in reader.scripts if a.get("id") == "report-data")
@@ -241,7 +275,7 @@ def test_the_refinement_history_says_how_the_verdict_relates(
         {"number": 1, "states": 3, "path": [], "left_out": 0, "learned": []}
     ]
     data["properties"][0]["verdict"]["method"] = method
-    assert words in " ".join(read(render(data, diagram(verified), {}, {})).text)
+    assert words in " ".join(read(render(data, diagram(verified), {}, {}, {})).text)
 
 
 def test_faces_that_runs_touch_are_named_with_the_reason(verified: Findings) -> None:
@@ -274,7 +308,7 @@ def test_a_contradiction_turns_the_report_red(verified: Findings) -> None:
         }
     ]
     assert overall(data) == "contradiction"
-    reader = read(render(data, diagram(verified), {}, {}))
+    reader = read(render(data, diagram(verified), {}, {}, {}))
     body = next(a for n, a in reader.elements if n == "body")
     assert body["data-overall"] == "contradiction"
     assert "No verdict of this report can be trusted" in " ".join(reader.text)

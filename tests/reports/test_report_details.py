@@ -144,5 +144,5 @@ def test_without_time_a_page_says_what_is_left_out(monkeypatch: pytest.MonkeyPat
     data = report_data(found)
     assert {p["verdict"]["outcome"] for p in data["properties"]} == {"verified", "falsified"}
     assert of(data, "pump or low")["certificate_check"]["accepted"]
-    page = render(data, diagram(found), {}, found.recordings)
+    page = render(data, diagram(found), {}, {}, found.recordings)
     assert "The time limit left no room for checking the certificate again, " in page

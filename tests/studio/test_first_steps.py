@@ -105,5 +105,7 @@ def test_from_an_empty_folder_to_a_report(studio: Studio) -> None:
     report = page.frame_locator(".report iframe")
     report.locator("body.ready").wait_for()
     assert "not too warm" in report.locator("body").inner_text()
+    report.get_by_text("Check this proof here").click()
+    report.get_by_text("accepted by the kernel in this browser").wait_for()
     page.click(".report button")
     page.wait_for_selector("[data-path='reports/room.html']")

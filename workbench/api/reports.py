@@ -108,7 +108,7 @@ def made_report(
     tell("drawing")
     data = report_data(findings)
     texts = {name: checked.text for name, checked in findings.certificates.items()}
-    html = render(data, diagram(findings), texts, findings.recordings)
+    html = render(data, diagram(findings), texts, findings.documents, findings.recordings)
     about_blocking = {claim.name for claim in claims if is_progress(claim)}
     verdicts = (
         Verdict(

@@ -26,7 +26,8 @@ HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 SANDBOX = (
     "sandbox allow-scripts allow-downloads allow-popups; default-src 'none';"
-    " script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:;"
+    " script-src 'unsafe-inline'; worker-src blob:; style-src 'unsafe-inline';"
+    " img-src data: blob:; font-src data:;"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 """For files of the project that are shown as they are: no cookies, no requests, no way out."""

@@ -257,7 +257,8 @@ class JavaScript(Python):
         ]
 
     def header(self, title: str) -> str:
-        return "".join(f"// {line}\n" for line in title.strip().splitlines()) + '"use strict";\n'
+        lines = (f"// {line}".rstrip() for line in title.strip().splitlines())
+        return "\n".join([*lines, '"use strict";\n'])
 
     prelude = (
         """// The greatest common divisor, and both numbers divided by it.

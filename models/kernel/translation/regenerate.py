@@ -3,8 +3,7 @@
     python -m workbench.models.kernel.translation.regenerate
 
 It needs `coqc`, and takes some seconds: the functions are compiled (not their proofs), extracted
-and translated, to `models/kernel/generated.py` and `reports/assets/kernel.js`. The same version of
-Coq gives the same text.
+and translated, to `generated.py` and `generated.js`. The same version of Coq gives the same text.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ COQ = "8.16"
 """Other versions of Coq may choose other names."""
 PLACES = {
     "python": ROOT / "models" / "kernel" / "generated.py",
-    "javascript": ROOT / "reports" / "assets" / "kernel.js",
+    "javascript": ROOT / "models" / "kernel" / "generated.js",
 }
 
 _TITLE = f"""The kernel: generated from models/kernel/theory, do not edit.
@@ -40,7 +39,7 @@ _TITLE = f"""The kernel: generated from models/kernel/theory, do not edit.
 Its functions are {", ".join(CHECKERS)} and what they use.
 Made by models/kernel/translation from what Coq {COQ} extracts. Whole numbers are integers, a list
 is nothing or a pair (head, tail), a rational a pair (numerator, denominator > 0). What is given to
-these functions must be of their types: models/kernel/decode.py sees to it.
+these functions must be of their types: models/kernel/decode.py, or decode.js, sees to it.
 """
 
 

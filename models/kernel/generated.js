@@ -1,9 +1,9 @@
 // The kernel: generated from models/kernel/theory, do not edit.
-// 
+//
 // Its functions are check_polyhedral, check_quadratic, check_progress and what they use.
 // Made by models/kernel/translation from what Coq 8.16 extracts. Whole numbers are integers, a list
 // is nothing or a pair (head, tail), a rational a pair (numerator, denominator > 0). What is given to
-// these functions must be of their types: models/kernel/decode.py sees to it.
+// these functions must be of their types: models/kernel/decode.py, or decode.js, sees to it.
 "use strict";
 
 // The greatest common divisor, and both numbers divided by it.
