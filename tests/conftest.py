@@ -15,7 +15,8 @@ from tests.support.chromium import WITHOUT, browser
 __all__ = ["browser"]
 
 NO_PAGE = "the studio is not bundled"
-IS_LOUD = re.compile(f"{WITHOUT}|{NO_PAGE}").match
+NO_COQ = "no proof was compiled"
+IS_LOUD = re.compile(f"{WITHOUT}|{NO_PAGE}|{NO_COQ}").match
 """Whether so much was skipped that nobody may overlook it."""
 
 settings.register_profile(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.api.loading import load
     from workbench.api.model import Model
     from workbench.api.reaching import Reaching
-    from workbench.api.rechecking import Rechecked
+    from workbench.api.rechecking import Rechecked, recheck
     from workbench.api.refinement import Refinement
     from workbench.api.reports import Report, Reports
     from workbench.api.runs import Run, Runs
@@ -48,7 +48,7 @@ _NAMES = {
     "workbench.api.loading": ("load",),
     "workbench.api.model": ("Model",),
     "workbench.api.reaching": ("Reaching",),
-    "workbench.api.rechecking": ("Rechecked",),
+    "workbench.api.rechecking": ("Rechecked", "recheck"),
     "workbench.api.refinement": ("Refinement",),
     "workbench.api.reports": ("Report", "Reports"),
     "workbench.api.runs": ("Run", "Runs"),
@@ -102,6 +102,7 @@ __all__ = [
     "formatted",
     "library",
     "load",
+    "recheck",
 ]
 
 

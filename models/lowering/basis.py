@@ -13,7 +13,7 @@ from typing import Any
 from workbench.models.automaton import PropertyKind
 from workbench.models.kernel.document import document, refusal
 from workbench.models.lowering import polyhedral, quadratic
-from workbench.models.lowering.normal_form import NotLoweredError
+from workbench.models.lowering.normal_form import NormalForm, NotLoweredError
 from workbench.models.proof.certificate import PolyhedralProof, Proof
 from workbench.models.proof.problem import LinearProblem
 from workbench.models.proof.progress import ProgressProof
@@ -75,12 +75,17 @@ def kernel_document(problem: LinearProblem, proof: Proof) -> dict[str, Any]:
     """The problem and a proof that the checker accepts, as the kernel takes them: of progress, the
     part that says where runs come. For kinds of proofs that the kernel does not know
     `NotLoweredError` says why."""
+    return lowered(problem, proof)[1]
+
+
+def lowered(problem: LinearProblem, proof: Proof) -> tuple[NormalForm, dict[str, Any]]:
+    """The same, with the normal form and so the names."""
     if isinstance(proof, ProgressProof):
         proof = proof.safety
     if isinstance(proof, PolyhedralProof):
         form, found = polyhedral.lowered(problem, proof.regions, proof.evidence)
-        return document(polyhedral.CHECKER, form.data, found)
+        return form, document(polyhedral.CHECKER, form.data, found)
     if isinstance(proof, QuadraticInvariant | QuadraticFunctions):
         form, found = quadratic.lowered(problem, proof)
-        return document(quadratic.CHECKER, form.data, found)
+        return form, document(quadratic.CHECKER, form.data, found)
     raise NotLoweredError("the kernel does not know flowpipes yet")

@@ -42,17 +42,21 @@ class NormalForm:
         self.problem = problem
         self.states = sorted(problem.names)
         self.locations = list(dict.fromkeys(locations))
+        self.taken = len(self.locations)
+        """How many locations were taken in; the others are forbidden."""
         self._x = {name: i for i, name in enumerate(self.states)}
         self._y = {primed(name): i for i, name in enumerate(self.states)}
         self._u: dict[str, int] = {}
         self._numbers = {name: i for i, name in enumerate(self.locations)}
         self._forms: dict[int, tuple[Form, Data]] = {}
-        taken = [self._location(name) for name in tuple(self.locations)]
+        places = [self._location(name) for name in tuple(self.locations)]
         starts = [[str(self._number(name)), self._cases(cases)] for name, cases in problem.starts()]
         forbidden: Data = [[], [], [], [[]]]
-        taken += [forbidden] * (len(self.locations) - len(taken))
-        self.data: Data = [taken, starts]
+        places += [forbidden] * (len(self.locations) - self.taken)
+        self.data: Data = [places, starts]
         """The automaton."""
+        self.inputs = tuple(self._u)
+        """What u stands for; evidence may have further names, of which nothing is known."""
 
     def affine(self, form: Form) -> Data:
         """A form over states alone."""

@@ -28,7 +28,7 @@ from workbench.models.proof.flowpipe import FlowpipeProof
 from workbench.models.proof.linear import TooManyCasesError
 from workbench.models.proof.polyhedral import Evidence
 from workbench.models.proof.problem import LinearProblem, linear_problem
-from workbench.models.proof.progress import ProgressProof, fault_of_start
+from workbench.models.proof.progress import FirstState, ProgressProof, fault_of_start
 from workbench.models.proof.quadratic import QuadraticInvariant, failures
 from workbench.models.proof.quadratic_function import QuadraticFunctions
 from workbench.models.proof.stuck import fault_of_places
@@ -68,32 +68,51 @@ def check(
 
 
 def _check(automaton: Automaton, property_name: str, certificate: Certificate) -> Judgement:
-    if certificate.model_sha256 != automaton.sha256:
-        return Rejected("model", "the certificate was made for another model")
-    if certificate.claim != property_name:
-        return Rejected("property", f"the certificate is for {certificate.claim!r}")
-    claim = next((p for p in automaton.properties if p.name == property_name), None)
-    if claim is None and property_name == NEVER_BLOCKS:
-        claim = Property(NEVER_BLOCKS, TRUE, PropertyKind.PROGRESS)
-    if claim is None:
-        return Rejected("property", f"the model has no property {property_name!r}")
-    if why := fault_of(automaton):
-        return Rejected("model", why)
-    problem = linear_problem(automaton, claim)
     proof = certificate.proof
-    if isinstance(proof, ProgressProof) != (claim.kind is PropertyKind.PROGRESS):
-        return Rejected("kind", f"a {certificate.kind} certificate is for another kind of property")
+    start = proof.start if isinstance(proof, ProgressProof) else None
+    stated = certificate.model_sha256, certificate.claim
+    problem = problem_of(automaton, property_name, *stated, start)
+    if isinstance(problem, Rejected):
+        return problem
     if isinstance(proof, ProgressProof):
-        if why := fault_of_places(automaton):
-            return Rejected("model", why)
-        if why := fault_of_start(problem.automaton, proof.start):
-            return Rejected("start", why)
         proof = proof.safety
     try:
         found = _obligations(problem, proof)
         return _on_its_basis(problem, proof, found) if isinstance(found, Accepted) else found
     except TooManyCasesError as error:
         return Rejected("model", str(error))
+
+
+def problem_of(
+    automaton: Automaton,
+    property_name: str,
+    model_sha256: str,
+    claim: str,
+    start: FirstState | None,
+) -> LinearProblem | Rejected:
+    """The linear view of what is to be proved, if a certificate with such a head is about it: it
+    names this model and this property, and for progress alone it has a first state, in which a run
+    may start."""
+    if model_sha256 != automaton.sha256:
+        return Rejected("model", "the certificate was made for another model")
+    if claim != property_name:
+        return Rejected("property", f"the certificate is for {claim!r}")
+    asked = next((p for p in automaton.properties if p.name == property_name), None)
+    if asked is None and property_name == NEVER_BLOCKS:
+        asked = Property(NEVER_BLOCKS, TRUE, PropertyKind.PROGRESS)
+    if asked is None:
+        return Rejected("property", f"the model has no property {property_name!r}")
+    if why := fault_of(automaton):
+        return Rejected("model", why)
+    problem = linear_problem(automaton, asked)
+    if (start is not None) != (asked.kind is PropertyKind.PROGRESS):
+        return Rejected("kind", "the certificate is for another kind of property")
+    if start is not None:
+        if why := fault_of_places(automaton):
+            return Rejected("model", why)
+        if why := fault_of_start(problem.automaton, start):
+            return Rejected("start", why)
+    return problem
 
 
 def _obligations(problem: LinearProblem, proof: SafetyProof) -> Judgement:

@@ -55,7 +55,12 @@ PLAIN_VALUES = {
 }
 """What the checker trusts besides itself; these import nothing but each other."""
 
-CHECKER = ("workbench.models.proof", "workbench.models.lowering", "workbench.models.kernel")
+CHECKER = (
+    "workbench.models.proof",
+    "workbench.models.lowering",
+    "workbench.models.kernel",
+    "workbench.models.certificates",
+)
 """The checker, and the kernel with what leads to it."""
 
 TRANSLATION = "workbench.models.kernel.translation"

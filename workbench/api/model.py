@@ -425,7 +425,7 @@ class Model:
         from workbench.api.loading import load
 
         asked = None if horizon is None else positive("horizon", horizon)
-        text = certificate if isinstance(certificate, bytes) else _certificate(certificate)
+        text = rechecking.content_of(certificate)
         with self._working(None, cancel):
             if against is None:
                 rechecking.refuse_refinements(text)
@@ -434,6 +434,16 @@ class Model:
             return rechecking.rechecked_refinement(
                 self.loaded, other.loaded, text, texts("observe", observe)
             )
+
+    def coq_proof(self, certificate: str | Path | bytes) -> str:
+        """The text of a Coq file that ends with the theorem that this model's problem is safe, from
+        a certificate that is accepted: `coqc` compiles it with nothing but Coq installed. Kinds of
+        certificates of which the kernel knows nothing are refused (RequestError)."""
+        from workbench.api import rechecking
+
+        text = rechecking.content_of(certificate)
+        rechecking.refuse_refinements(text)
+        return rechecking.coq_proof(self.loaded, text)
 
     def refine(
         self,
@@ -756,14 +766,6 @@ class Model:
                 f"{name}: the detailed system has no variable {missing[0]}", "witness"
             )
         return form
-
-
-def _certificate(path: str | Path) -> bytes:
-    """The content of the file, as far as certificates go."""
-    from workbench.models.proof.certificate import MAX_BYTES
-
-    with path_of("certificate", path).open("rb") as file:
-        return file.read(MAX_BYTES + 1)
 
 
 def _check_observed(

@@ -6,13 +6,15 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from workbench.api.asked import RequestError
+from workbench.api.asked import RequestError, path_of
 from workbench.api.notebook import card
 from workbench.models.counting import counted
 
 if TYPE_CHECKING:
+    from workbench.models.certificates.standalone import StandaloneCertificate
     from workbench.models.lowering.basis import Basis
     from workbench.models.model import Model as Loaded
     from workbench.models.proof.checker import Accepted, Rejected
@@ -84,22 +86,39 @@ def rejected(found: Rejected, seconds: float, facts: Mapping[str, Any] | None = 
     return Rechecked("rejected", found.why, 0, seconds, found.obligation, facts=facts or {})
 
 
+def content_of(certificate: str | Path | bytes) -> bytes:
+    """The content of a file, as far as certificates go, or what is given as such."""
+    from workbench.models.proof.certificate import MAX_BYTES
+
+    if isinstance(certificate, bytes):
+        return certificate
+    with path_of("certificate", certificate).open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
 def rechecked(
     loaded: Loaded, text: str | bytes, horizon: Fraction | None, claim: str | None = None
 ) -> Rechecked:
     """What the trusted checker says of a certificate, for the property that it names or for the
     one that is asked for, and up to the horizon that is asked for, by default the model's."""
-    from workbench.models.proof.certificate import MalformedCertificateError, decode
+    from workbench.models.certificates.check import check_standalone
+    from workbench.models.certificates.standalone import StandaloneCertificate, read_certificate
+    from workbench.models.proof.certificate import MalformedCertificateError
     from workbench.models.proof.checker import Rejected, check
 
     automaton = loaded.automaton
     begun = time.perf_counter()
     name = claim
+    compared = False
     judgement: Accepted | Rejected
     try:
-        found = decode(text)
+        found = read_certificate(text)
         name = claim or found.claim
-        judgement = check(automaton, name, found)
+        compared = isinstance(found, StandaloneCertificate)
+        if isinstance(found, StandaloneCertificate):
+            judgement = check_standalone(automaton, name, found)
+        else:
+            judgement = check(automaton, name, found)
     except MalformedCertificateError as error:
         judgement = Rejected("format", str(error))
     seconds = time.perf_counter() - begun
@@ -113,6 +132,7 @@ def rechecked(
     }
     if isinstance(judgement, Rejected):
         return rejected(judgement, seconds, facts)
+    facts["problem"] = "compared" if compared else "derived"
     return _accepted(judgement, str(name), asked, seconds, loaded.closed_by, facts)
 
 
@@ -133,7 +153,8 @@ def _accepted(
         "checked_by": basis.name,
         "not_by_the_kernel": basis.missing or None,
     }
-    assuming = (_halves(basis), *(f"assuming that {text}" for text in closed_by))
+    halves = _halves(basis, facts["problem"] == "compared")
+    assuming = (*halves, *(f"assuming that {text}" for text in closed_by))
     scope = "for all time" if proved is None else f"up to {proved}"
     found = Rechecked(
         "accepted",
@@ -156,11 +177,110 @@ def _accepted(
     )
 
 
-def _halves(basis: Basis) -> str:
+def _halves(basis: Basis, compared: bool) -> tuple[str, ...]:
     """Who looked at which half: that the problem is the model's, and that it is proved."""
+    if compared:
+        return (
+            "the problem is the model's: it was lowered again, and is the same",
+            f"the evidence proves it: {basis.words}",
+        )
     if basis.kernel:
-        return f"the problem is the model's: the checker; the evidence proves it: {basis.words}"
-    return f"the problem is the model's, and the evidence proves it: {basis.words}"
+        return (f"the problem is the model's: the checker; the evidence proves it: {basis.words}",)
+    return (f"the problem is the model's, and the evidence proves it: {basis.words}",)
+
+
+def recheck(certificate: str | Path | bytes) -> Rechecked:
+    """Have the kernel look at a certificate that stands alone, a file or its content as bytes,
+    without its model: whether the evidence proves the problem in it. Of which model that is the
+    problem, nobody looks at, so this accepts in part only.
+    """
+    from workbench.models.certificates.check import check_alone
+    from workbench.models.proof.certificate import MalformedCertificateError
+    from workbench.models.proof.checker import Rejected
+
+    text = content_of(certificate)
+    refuse_refinements(text)
+    begun = time.perf_counter()
+    try:
+        found = _standing_alone(text)
+        judgement = check_alone(found)
+    except MalformedCertificateError as error:
+        return rejected(Rejected("format", str(error)), time.perf_counter() - begun)
+    seconds = time.perf_counter() - begun
+    facts = {"model_sha256": found.model_sha256, "property": found.claim}
+    if isinstance(judgement, Rejected):
+        return rejected(judgement, seconds, facts)
+    basis = judgement.basis
+    return Rechecked(
+        "accepted in part",
+        "the evidence proves the problem, and of which model it is was not checked",
+        judgement.obligations,
+        seconds,
+        notes=(
+            f"the problem is said to be that of {found.model!r} and {found.claim!r}: not checked;"
+            " workbench recheck MODEL CERTIFICATE compares it with the model's",
+            f"the evidence proves it: {basis.words}",
+        ),
+        facts={**facts, "problem": "not checked", "checked_by": basis.name},
+    )
+
+
+def _standing_alone(text: bytes) -> StandaloneCertificate:
+    from workbench.models.certificates.standalone import StandaloneCertificate, read_certificate
+
+    found = read_certificate(text)
+    if isinstance(found, StandaloneCertificate):
+        return found
+    raise RequestError(
+        f"the evidence of a {found.kind} certificate of this form says nothing without the model;"
+        " name the model, too: workbench recheck MODEL CERTIFICATE"
+    )
+
+
+def coq_proof(loaded: Loaded, text: bytes) -> str:
+    """A Coq file that proves that the problem of a certificate, which is this model's, is safe."""
+    from workbench.models.certificates.standalone import (
+        StandaloneCertificate,
+        read_certificate,
+        standalone,
+    )
+    from workbench.models.kernel.coq_text import proof_file
+    from workbench.models.lowering.normal_form import NotLoweredError
+
+    judged = rechecked(loaded, text, None)
+    if judged.outcome == "rejected":
+        raise RequestError(f"the certificate is rejected at {judged.failed}: {judged.why}")
+    given = read_certificate(text)
+    if isinstance(given, StandaloneCertificate):
+        return proof_file(given.document, _notes(given))
+    try:
+        found = standalone(loaded.automaton, given)
+    except NotLoweredError as error:
+        raise RequestError(
+            f"{error}: a {given.kind} certificate cannot be written as a proof in Coq"
+        ) from None
+    return proof_file(found.document, _notes(found))
+
+
+def _notes(certificate: StandaloneCertificate) -> list[str]:
+    """What the numbers in a Coq file stand for."""
+    names = certificate.names
+    said = "no run comes to a bad state"
+    if certificate.start is not None:
+        said = "no run comes to a state in which it is stuck"
+    return [
+        f"Model {certificate.model} (SHA-256 {certificate.model_sha256}),",
+        f"property {certificate.claim!r}: {said}.",
+        "",
+        "What the numbers below stand for, each counted from 0",
+        *_numbered("state", names.states),
+        *_numbered("input", names.inputs),
+        *_numbered("location", names.locations + names.forbidden),
+    ]
+
+
+def _numbered(what: str, names: Sequence[str]) -> list[str]:
+    return [f"  {what} {number}: {name}" for number, name in enumerate(names)]
 
 
 # Certificates about two models

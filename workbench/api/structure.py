@@ -11,11 +11,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.api.asked import RequestError, claims_named
 from workbench.api.saving import save
 from workbench.models.counting import counted
 
 if TYPE_CHECKING:
     from workbench.models.automaton import Automaton, Edge, Location
+    from workbench.models.certificates.standalone import Legend
     from workbench.models.model import Model as Loaded
     from workbench.models.source import Diagnostic
     from workbench.reports.words.outline import Branch
@@ -115,6 +117,12 @@ class Picture:
         """The flat locations, nearest to the initial ones first, and whether these are all."""
         return flat_locations(self.loaded.automaton, limit)
 
+    def problem(self, claim: str | None = None, limit: int = 100) -> ProblemText:
+        """What a proof of a property has to be about, exactly: the model in normal form, its
+        locations nearest to the initial ones first. The property may be left out if there is one
+        alone."""
+        return problem_text(self.loaded.automaton, claim, limit)
+
     def save(self, path: str | Path) -> Path:
         """Write the diagram (`.svg`)."""
         return save(path, self.svg)
@@ -129,6 +137,64 @@ class Picture:
 
     def _repr_html_(self) -> str:
         return f'<div style="overflow-x:auto">{self.svg}</div>'
+
+
+@dataclass(frozen=True)
+class ProblemText:
+    """A model and a property in normal form: `print` writes it in words, `data` are the names and
+    the numbers as certificates have them."""
+
+    claim: str
+    complete: bool
+    """Whether no location was left out."""
+    names: Legend = field(repr=False)
+    content: Any = field(repr=False)
+
+    @property
+    def lines(self) -> list[str]:
+        """The words, one statement on a line."""
+        from workbench.models.certificates.words import problem_lines
+
+        return list(problem_lines(self.names, self.content))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Names and numbers as plain data."""
+        from workbench.models.certificates.standalone import names_json
+
+        return {"names": names_json(self.names), "problem": self.content}
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+def problem_text(automaton: Automaton, claim: str | None, limit: int) -> ProblemText:
+    """The normal form with at most so many locations. Raises RequestError."""
+    from workbench.models.certificates.standalone import Legend
+    from workbench.models.lowering.normal_form import NormalForm, NotLoweredError
+    from workbench.models.proof.linear import TooManyCasesError
+    from workbench.models.proof.problem import linear_problem
+    from workbench.models.well_formed import fault_of
+
+    asked = claims_named(automaton, () if claim is None else (claim,))
+    if len(asked) > 1:
+        known = ", ".join(repr(one.name) for one in asked)
+        raise RequestError(f"the model has the properties {known}; name one", "claim")
+    if why := fault_of(automaton):
+        raise RequestError(f"nothing is proved about this model: {why}")
+    problem = linear_problem(automaton, asked[0])
+    try:
+        queue = list(dict.fromkeys(location for location, _ in problem.starts()))
+        for place in queue:
+            if len(queue) > limit:
+                break
+            found = (jump.target for jump in problem.jumps(place))
+            queue += [name for name in dict.fromkeys(found) if name not in queue]
+        form = NormalForm(problem, queue[:limit])
+    except (TooManyCasesError, NotLoweredError) as error:
+        raise RequestError(f"the problem cannot be written out: {error}") from None
+    complete = form.taken == len(form.locations)
+    return ProblemText(asked[0].name, complete, Legend.of(form), form.data)
 
 
 @dataclass(frozen=True)

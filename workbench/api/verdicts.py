@@ -259,12 +259,14 @@ class Verdict:
 
         return tuple(assumptions(self.model))
 
-    @property
+    @cached_property
     def certificate(self) -> str | None:
         """The proof as the text of a file that `recheck` reads, if there is one."""
-        from workbench.models.proof.certificate import encode
+        from workbench.models.certificates.standalone import certificate_text
 
-        return encode(self.decision.certificate) if isinstance(self.decision, Verified) else None
+        if not isinstance(self.decision, Verified):
+            return None
+        return certificate_text(self.model.automaton, self.decision.certificate)
 
     @property
     def counterexample(self) -> Counterexample | None:

@@ -25,6 +25,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "workbench.verbs.recheck",
         "Check a certificate against a model, in exact arithmetic.",
     ),
+    "export-proof": (
+        "workbench.verbs.export_proof",
+        "Write a certificate as a proof that Coq checks.",
+    ),
     "exact": (
         "workbench.verbs.exact",
         "Print an exact formula for the states that reach a target.",

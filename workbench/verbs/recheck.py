@@ -1,4 +1,4 @@
-"""`workbench recheck`: the trusted checker alone."""
+"""`workbench recheck`: the trusted checker alone, or the kernel alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CODES = {
 
 @click.command("recheck")
 @model_argument
-@click.argument("certificate", type=click.Path(path_type=Path))
+@click.argument("certificate", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--horizon",
     callback=positive_time,
@@ -46,7 +46,7 @@ _CODES = {
 def command(
     console: Console,
     chosen: Chosen,
-    certificate: Path,
+    certificate: Path | None,
     horizon: Fraction | None,
     time_limit: float,
     against: str | None,
@@ -59,11 +59,19 @@ def command(
     A certificate for a shorter time than the model's decides nothing, unless --horizon asks
     for no more.
 
+    With a certificate alone, in place of the model, it is checked that the evidence proves the
+    problem that stands in the certificate; of which model that is, is not.
+
     \b
     Example:
       workbench verify platoon -p "no collision" --certificate proof.json
       workbench recheck platoon proof.json
+      workbench recheck proof.json
     """
+    if certificate is None:
+        if horizon is not None or against is not None or observe or chosen.parameters:
+            raise click.UsageError("this needs both, a model and a certificate")
+        return _alone(console, Path(chosen.label), time_limit)
     label = chosen.label
     other = None if against is None else Chosen(*split_reference(against), extern=chosen.extern)
     label += "" if other is None else f" against {other.label}"
@@ -90,6 +98,26 @@ def command(
         return ExitCode.UNKNOWN
     if console.as_json:
         console.data(**{"outcome": found.outcome, "model": label, **found.data})
+    else:
+        console.result(found.in_words(label))
+    return _CODES[found.outcome]
+
+
+def _alone(console: Console, certificate: Path, time_limit: float) -> ExitCode:
+    """Check that evidence proves its problem, whatever model it is of."""
+    from workbench.api.rechecking import recheck
+
+    label = str(certificate)
+    end_in_time(console, label, console.begun, time_limit)
+    try:
+        found = recheck(certificate)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise click.UsageError(
+            f"cannot read {label!r}: {reason}; name a model and a certificate, or a certificate"
+        ) from error
+    if console.as_json:
+        console.data(**{"outcome": found.outcome, "certificate": label, **found.data})
     else:
         console.result(found.in_words(label))
     return _CODES[found.outcome]

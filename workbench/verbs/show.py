@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 )
 @click.option("--locations", is_flag=True, help="List the flat locations with flows and edges.")
 @click.option(
+    "--problem",
+    is_flag=True,
+    help="Print what a proof of a property has to be about: the model in normal form.",
+)
+@click.option("--property", "-p", "claim", metavar="NAME", help="Of --problem: which property.")
+@click.option(
     "--limit",
     type=click.IntRange(1, 1_000_000),
     default=100,
@@ -40,6 +46,8 @@ def command(
     chosen: Chosen,
     svg: Path | None,
     locations: bool,
+    problem: bool,
+    claim: str | None,
     limit: int,
     everything: bool,
 ) -> None:
@@ -50,14 +58,19 @@ def command(
       workbench show platoon
       workbench show platoon --svg platoon.svg
       workbench show platoon --locations --limit 20
+      workbench show platoon --problem -p "no collision"
     """
-    if svg is not None and locations:
-        raise click.UsageError("--svg and --locations exclude each other")
+    if sum((svg is not None, locations, problem)) > 1:
+        raise click.UsageError("--svg, --locations and --problem exclude each other")
+    if claim is not None and not problem:
+        raise click.UsageError("--property is for --problem")
     model = chosen.open()
     if svg is not None:
         _draw(console, chosen, model, svg)
     elif locations:
         _list_locations(console, chosen, model, limit)
+    elif problem:
+        _print_problem(console, chosen, model, claim, limit)
     else:
         _print_tree(console, chosen, model, everything)
 
@@ -99,3 +112,17 @@ def _list_locations(console: Console, chosen: Chosen, model: Model, limit: int) 
             console.result(f"  {line}")
     if not complete:
         console.note(f"and more: the list stops after --limit {limit} locations")
+
+
+def _print_problem(
+    console: Console, chosen: Chosen, model: Model, claim: str | None, limit: int
+) -> None:
+    found = model.show().problem(claim, limit)
+    if console.as_json:
+        about = {"model": chosen.label, "name": model.automaton.name, "property": found.claim}
+        console.data(**about, complete=found.complete, **found.data)
+        return
+    for line in found.lines:
+        console.result(line)
+    if not found.complete:
+        console.note(f"and more: only --limit {limit} locations are taken in")

@@ -1,0 +1,1 @@
+"""Certificates that stand alone: files of them, their check, their schema, their words."""

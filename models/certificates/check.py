@@ -1,0 +1,134 @@
+"""Both halves of a certificate that stands alone: its problem is the model's, and it is proved.
+
+Theorem. If `check_standalone` accepts, the property holds in every reachable state of the
+automaton; for progress: there is a run, and each can go on from each of its states.
+Proof. Let the certificate speak about the locations S. The automaton and the property are lowered
+here, again, to a problem N: the normal form of the view with the locations S taken in and all
+others forbidden, with a clock if the certificate has one. What the kernel is given is N as it was
+lowered here, not what stands in the file; of the file it gets the evidence, through its decoder. It
+accepts only if N is safe (`polyhedral_sound`, `quadratic_sound`). By the lemma of
+`models.lowering.normal_form`, N is safe only if no run of the view comes to a bad state, whatever
+S is: a run that left S would be in a forbidden location, where all states are bad. The view allows
+at least what the automaton does (`models.proof.problem`), and a clock takes part in nothing. So no
+run of the automaton comes to a bad state. For progress the bad states are those in which runs are
+stuck, and the first state is one in which a run may start (`fault_of_start`); that this suffices is
+the theorem of `models.proof.progress`. Nothing else that the file says is used: its problem
+and its names are compared with N and its names, so that what a reader of the file sees is what was
+proved; its checksum and its property decide only whether it is refused at once.
+
+Without the model (`check_alone`) the kernel is given the problem of the file. Then the problem is
+safe, and of what model it is the problem, nobody has looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+from workbench.models.automaton import TIME, Automaton
+from workbench.models.certificates.standalone import Legend, StandaloneCertificate
+from workbench.models.interruption import go_on, interruptible
+from workbench.models.kernel.document import document, refusal
+from workbench.models.lowering import polyhedral
+from workbench.models.lowering.basis import BY_KERNEL, BY_KERNEL_WHERE_RUNS_COME
+from workbench.models.lowering.normal_form import NormalForm, NotLoweredError
+from workbench.models.proof.checker import Accepted, Judgement, Rejected, problem_of
+from workbench.models.proof.linear import TooManyCasesError
+from workbench.models.proof.problem import LinearProblem
+
+PARTS = ("invariant", "flow", "jumps", "bad states")
+"""Of a location in normal form, in order."""
+
+
+def check_standalone(
+    automaton: Automaton,
+    property_name: str,
+    certificate: StandaloneCertificate,
+    expired: Callable[[], bool] | None = None,
+) -> Judgement:
+    """Whether the certificate proves the property of the automaton. `expired` is asked now and
+    then; when it agrees, the check ends with `CheckInterruptedError`."""
+    with nullcontext() if expired is None else interruptible(expired):
+        form = compared(automaton, property_name, certificate)
+        if isinstance(form, Rejected):
+            return form
+        go_on()
+        content = certificate.document
+        why = refusal(document(content["checker"], form.data, content["evidence"]))
+        if why is not None:
+            return Rejected("evidence", why)
+        basis = BY_KERNEL if certificate.start is None else BY_KERNEL_WHERE_RUNS_COME
+        return Accepted(obligations(certificate), basis=basis)
+
+
+def check_alone(certificate: StandaloneCertificate) -> Judgement:
+    """Whether the evidence proves that the problem in the certificate is safe."""
+    why = refusal(certificate.document)
+    if why is not None:
+        return Rejected("evidence", why)
+    return Accepted(obligations(certificate), basis=BY_KERNEL)
+
+
+def compared(
+    automaton: Automaton, property_name: str, certificate: StandaloneCertificate
+) -> NormalForm | Rejected:
+    """The problem of the automaton and the property, lowered here, if it is the certificate's."""
+    stated = certificate.model_sha256, certificate.claim
+    problem = problem_of(automaton, property_name, *stated, certificate.start)
+    if isinstance(problem, Rejected):
+        return problem
+    try:
+        return _compared(problem, certificate)
+    except (TooManyCasesError, NotLoweredError) as error:
+        return Rejected("model", str(error))
+
+
+def _compared(problem: LinearProblem, certificate: StandaloneCertificate) -> NormalForm | Rejected:
+    names = certificate.names
+    view = problem.with_clock if TIME in names.states else problem
+    for name in names.locations:
+        if not view.has_location(name):
+            return Rejected("problem", f"the model has no location {name[:80]!r}")
+    form = NormalForm(view, names.locations)
+    if names != Legend.of(form):
+        return Rejected("problem", "the names are not those of the model")
+    if json.dumps(form.data) != json.dumps(certificate.problem):  # where 1 is not true
+        return Rejected("problem", f"{_difference(form, certificate.problem)} are not the model's")
+    return form
+
+
+def _difference(form: NormalForm, stated: Any) -> str:
+    """What is not as it is in the model."""
+    for name, ours, theirs in zip(form.locations, form.data[0], stated[0], strict=True):
+        if ours != theirs:
+            whole = isinstance(theirs, list) and len(theirs) == len(PARTS)
+            parts = [part for i, part in enumerate(PARTS) if not whole or ours[i] != theirs[i]]
+            return f"{', '.join(parts)} of {name}"
+    return "starts"
+
+
+def obligations(certificate: StandaloneCertificate) -> int:
+    """How many facts the evidence shows: a start, a flow, an exit, a jump, a bad state, in each
+    of its cases."""
+    starts, places = certificate.document["evidence"]
+    if certificate.document["checker"] == polyhedral.CHECKER:
+        depths: tuple[int, ...] = (0, 4, 4, 3, 2)
+        places = [region for location in places for region in location]
+    else:
+        depths = (0, 3, 2, 1)
+        places = [evidence for location in places for evidence in location]
+    own = (
+        _count(part, depth)
+        for evidence in places
+        for part, depth in zip(evidence, depths, strict=True)
+    )
+    return _count(starts, 2) + sum(own)
+
+
+def _count(value: Any, depth: int) -> int:
+    """The number of elements so deep in lists."""
+    if depth == 0:
+        return 0
+    return len(value) if depth == 1 else sum(_count(item, depth - 1) for item in value)
