@@ -4,14 +4,20 @@ Each model has a property that holds and one that is broken. A certificate of th
 spoiled again and again, and offered as a proof of the second: there is none, so the checker
 must refuse whatever comes. Offered for the property that holds, a spoiled certificate may
 prove it in another way; then the states of runs, worked out here, must lie in its cells.
+
+Certificates that stand alone are spoiled in their problem, too. Those offered for the broken property
+have its problem in place of their own, so that only their evidence is not for it.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import random
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
@@ -28,6 +34,12 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.certificates.check import check_alone, check_standalone
+from workbench.models.certificates.standalone import (
+    StandaloneCertificate,
+    certificate_text,
+    read_certificate,
+)
 from workbench.models.expressions.expression import (
     Expression,
     conjunction,
@@ -36,6 +48,7 @@ from workbench.models.expressions.expression import (
     negation,
     variable,
 )
+from workbench.models.lowering.normal_form import NormalForm
 from workbench.models.proof.certificate import (
     Certificate,
     MalformedCertificateError,
@@ -44,6 +57,7 @@ from workbench.models.proof.certificate import (
     encode,
 )
 from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.proof.problem import linear_problem
 from workbench.models.verdict import Verified
 
 X, Y = variable("x"), variable("y")
@@ -287,10 +301,17 @@ def offered(model: HybridAutomaton, data: dict[str, Any]) -> Accepted | Rejected
     return check(model, data["property"], given)
 
 
-def mutation_run(kind: str, count: int, seed: int) -> dict[str, int]:
+@cache
+def proved(kind: str) -> tuple[HybridAutomaton, Certificate]:
+    """A model, and a certificate of this kind of the property that holds."""
     build, method, horizon = KINDS[kind]
     model = build()
-    good = json.loads(encode(certificate(model, method, horizon)))
+    return model, certificate(model, method, horizon)
+
+
+def mutation_run(kind: str, count: int, seed: int) -> dict[str, int]:
+    model, found = proved(kind)
+    good = json.loads(encode(found))
     assert isinstance(offered(model, good), Accepted)
     draw = random.Random(seed)
     runs = [s for _ in range(5) for s in reachable_states(draw)]
@@ -331,3 +352,63 @@ def test_no_spoiled_certificate_proves_what_is_broken(kind: str) -> None:
 def test_no_spoiled_certificate_among_thousands_proves_what_is_broken(kind: str, seed: int) -> None:
     count = 6000 if kind == "nonlinear" else 20_000
     assert mutation_run(kind, count, seed)["refused"] > count // 4
+
+
+# Certificates that stand alone
+
+STANDING_ALONE = [kind for kind in KINDS if kind not in BY_THE_CHECKER]
+
+
+def problem_of(model: HybridAutomaton, claim: int, good: StandaloneCertificate) -> Any:
+    """The problem of a property, over the locations and the clock that a certificate speaks of."""
+    problem = linear_problem(model, model.properties[claim])
+    view = problem.with_clock if "time" in good.names.states else problem
+    return NormalForm(view, good.names.locations).data
+
+
+def standing_run(kind: str, count: int, seed: int) -> Counter[str]:
+    """Nothing is accepted with the model but its own problem, and nothing for what is broken; alone,
+    no evidence is accepted for the broken property's problem."""
+    model, found = proved(kind)
+    whole = certificate_text(model, found)
+    good = read_certificate(whole)
+    assert isinstance(good, StandaloneCertificate)
+    problems = [problem_of(model, claim, good) for claim in (0, 1)]
+    assert problems[0] == good.problem != problems[1]
+    draw = random.Random(seed)
+    tally: Counter[str] = Counter()
+    for number in range(count):
+        data = json.loads(whole)
+        is_for_broken = number % 2 == 0
+        if is_for_broken:
+            data["property"] = "broken"
+            data["document"]["problem"] = copy.deepcopy(problems[1])
+        spoiled(data, draw)
+        try:
+            given = read_certificate(json.dumps(data))
+        except MalformedCertificateError:
+            tally["malformed"] += 1
+            continue
+        assert isinstance(given, StandaloneCertificate)
+        judgement, alone = check_standalone(model, data["property"], given), check_alone(given)
+        if isinstance(judgement, Accepted):
+            assert not is_for_broken and given.problem == problems[0], data
+            assert isinstance(alone, Accepted) and judgement.basis.name == "kernel"
+        if isinstance(alone, Accepted):
+            assert given.problem != problems[1], data
+        tally["accepted" if isinstance(judgement, Accepted) else judgement.obligation] += 1
+    return tally
+
+
+@pytest.mark.parametrize("kind", STANDING_ALONE)
+def test_no_spoiled_certificate_that_stands_alone_proves_what_is_broken(kind: str) -> None:
+    tally = standing_run(kind, 300, 1)
+    assert tally["problem"] > 30 and tally["evidence"] > 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", STANDING_ALONE)
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_none_among_thousands_that_stand_alone_proves_what_is_broken(kind: str, seed: int) -> None:
+    tally = standing_run(kind, 10_000, seed)
+    assert tally["problem"] > 1000 and tally["evidence"] > 1000
