@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.models.language.drawing.diagram import Diagram, Edge, Node, Part
 from workbench.reports.pictures.diagram_parts import (
@@ -89,6 +89,9 @@ def draw_level(diagram: Diagram, earlier: LevelPicture | None = None) -> LevelPi
     lines = [_node_lines(node) for node in diagram.nodes]
     sizes = [_size(node, said) for node, said in zip(diagram.nodes, lines, strict=True)]
     labels = [_edge_lines(edge) for edge in diagram.edges]
+    if earlier is not None and _looks_alike(earlier, diagram, sizes, labels):
+        boxes = tuple(replace(b, lines=said) for b, said in zip(earlier.boxes, lines, strict=True))
+        return replace(earlier, diagram=diagram, boxes=boxes)
     links, members = _links(diagram, labels)
     centres = _earlier_centres(diagram, earlier) if earlier is not None else []
     if earlier is not None and any(c is not None for c in centres):
@@ -113,6 +116,23 @@ def draw_level(diagram: Diagram, earlier: LevelPicture | None = None) -> LevelPi
         drawn.size.height + 2 * MARGIN,
         boxes,
         tuple(way for way in ways if way is not None),
+    )
+
+
+def _looks_alike(
+    earlier: LevelPicture, diagram: Diagram, sizes: Sequence[Size], labels: Sequence[Sequence[str]]
+) -> bool:
+    """Whether nothing of an earlier picture would stand elsewhere: boxes of the same size, joined
+    by the same edges with the same labels."""
+
+    def ends(shown: Diagram) -> list[tuple[str, str, str]]:
+        return [(edge.id, edge.source, edge.target) for edge in shown.edges]
+
+    return (
+        [node.id for node in diagram.nodes] == [node.id for node in earlier.diagram.nodes]
+        and ends(diagram) == ends(earlier.diagram)
+        and [(s.width, s.height) for s in sizes] == [(b.width, b.height) for b in earlier.boxes]
+        and [tuple(label) for label in labels] == [way.lines for way in earlier.ways]
     )
 
 

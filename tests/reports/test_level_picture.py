@@ -10,6 +10,7 @@ import pytest
 from workbench import Document
 from workbench.api import drawing
 from workbench.models.language.editor.places import edited
+from workbench.reports.pictures import level_picture
 
 LIBRARY = Path(__file__).resolve().parents[2] / "models" / "library"
 TOP = ("Highway", "follower", "controller", "top")
@@ -68,6 +69,17 @@ def test_what_stays_in_the_text_stays_in_its_place(edit: drawing.VisualEdit) -> 
     for identity in before.keys() & after.keys():
         assert after[identity][0] == pytest.approx(before[identity][0], abs=1)
         assert after[identity][1] == pytest.approx(before[identity][1], abs=8)  # half a line
+
+
+def test_what_looks_the_same_is_not_laid_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "mode On() { inv { x <= 2 } }\nmode Top() { mode on = On(); trans from init to on; }\n"
+    first = drawing.draw(Document("room.charon", text), ("Top",))
+    monkeypatch.setattr(level_picture, "arrange", None)
+    moved = drawing.draw(Document("room.charon", f"// a word\n{text}"), ("Top",), first)
+    assert moved.picture.ways == first.picture.ways
+    assert [node.span.line for node in moved.nodes if node.span] == [3]
+    said = drawing.draw(Document("room.charon", text.replace("<= 2", "<= 3")), ("Top",), moved)
+    assert said.picture.boxes[1].lines == ("inv x <= 3",)
 
 
 def test_a_part_with_another_name_keeps_its_place() -> None:

@@ -64,6 +64,7 @@ def test_a_proof_and_a_violation_with_their_evidence(
     assert any(event["method"] for event in seen[-1]["progress"])
     assert any(len(job.get("result", {}).get("verdicts", ())) == 1 for job in seen)
     low, slow = seen[-1]["result"]["verdicts"]
+    assert low["claims"] == ["stays low", "slow"]
     model = workbench.load(project / "ball.charon")
     assert (slow["property"], slow["outcome"]) == ("slow", "falsified")
     assert model.replay(project / slow["trace"]).violated == ("slow",)

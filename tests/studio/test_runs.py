@@ -132,6 +132,20 @@ def test_what_was_found_with_other_values_says_so(tank: Studio) -> None:
     page.wait_for_selector(".plot-tools .missed:text('of another start')")
 
 
+def test_the_tree_tells_what_nobody_has_asked(studio: Studio, project: Path) -> None:
+    (project / "cistern.charon").write_text(TANK.replace("level <= 9", "level <= 8.7"))
+    page = studio.page
+    page.wait_for_selector("[data-path='cistern.charon']")
+    studio.open("cistern.charon")
+    studio.tab("decide")
+    page.uncheck(".properties :text('half')")
+    studio.decide("Verify")
+    studio.verdict("no overflow", "verified")
+    dot = page.locator("[data-path='cistern.charon'] .dot.partly")
+    dot.wait_for()
+    assert dot.get_attribute("title") == "1 verified, 1 not asked"
+
+
 def test_what_is_saved_is_what_was_run(tank: Studio) -> None:
     page = tank.page
     table = list(csv.reader(io.StringIO(downloaded(page, "CSV"))))

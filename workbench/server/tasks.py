@@ -206,12 +206,12 @@ class Tasks:
     def _verify(self, request: Request, tell: Tell) -> Any:
         model = self._model(request)
         verdict = model.verify(request["property"], **request["options"], progress=timed(tell))[0]
-        return _with_evidence(verdict, request)
+        return _with_evidence(verdict, request, model)
 
     def _falsify(self, request: Request, tell: Tell) -> Any:
         model = self._model(request)
         verdict = model.falsify(request["property"], **request["options"], progress=timed(tell))[0]
-        return _with_evidence(verdict, request)
+        return _with_evidence(verdict, request, model)
 
     def _refine(self, request: Request, tell: Tell) -> Any:
         options = dict(request["options"])
@@ -273,9 +273,13 @@ def _loaded(request: Request) -> workbench.Model:
     )
 
 
-def _with_evidence(verdict: workbench.Verdict, request: Request) -> dict[str, Any]:
-    """The verdict, its evidence written into files of the project."""
-    data = verdict_data(verdict)
+def _with_evidence(
+    verdict: workbench.Verdict, request: Request, model: workbench.Model
+) -> dict[str, Any]:
+    """The verdict, its evidence written into files of the project; `claims` are the names of all
+    that the model claims, so that it is known what was not asked."""
+    claims = [known.name for known in model.automaton.properties]
+    data = {**verdict_data(verdict), "claims": claims}
     if verdict.is_verified:
         data["certificate"] = request["evidence"] + ".certificate.json"
         verdict.save(data["certificate"])

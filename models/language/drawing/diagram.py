@@ -267,8 +267,25 @@ def _definition_node(sources: Sources, definition: Definition) -> Node:
     )
 
 
+class _Parts:
+    """What the parts of a level say, each definition looked at once."""
+
+    def __init__(self, sources: Sources):
+        self._sources = sources
+        self._known: dict[int, tuple[Part, ...]] = {}
+
+    def of(self, definition: Definition) -> tuple[Part, ...]:
+        """What a definition says itself."""
+        known = self._known.get(id(definition))
+        if known is None:
+            known = self._known[id(definition)] = parts_of(
+                self._sources, definition, declared=False
+            )
+        return known
+
+
 def _instance_node(
-    sources: Sources, text: SourceText, instance: syntax.InstanceDeclaration
+    sources: Sources, text: SourceText, instance: syntax.InstanceDeclaration, parts: _Parts
 ) -> Node:
     name, definition = instance.name.name, sources.of(instance)
     start, end = text.region(instance.name.span)[0], text.region(instance.definition.span)[1]
@@ -287,7 +304,7 @@ def _instance_node(
         0 if definition is None else len(sources.uses_of(definition)),
         text.place(instance.name.span),
         definition is not None,
-        () if definition is None else parts_of(sources, definition, declared=False),
+        () if definition is None else parts.of(definition),
         entries,
         exits,
     )
@@ -329,9 +346,10 @@ def _inside_agent(
     text = sources.text(agent)
     nodes: list[Node] = []
     known: set[str] = set()
+    parts = _Parts(sources)
     for item in agent.items:
         if isinstance(item, syntax.InstanceDeclaration):
-            nodes.append(_instance_node(sources, text, item))
+            nodes.append(_instance_node(sources, text, item, parts))
         elif isinstance(item, syntax.VariableDeclaration):
             for declared in item.names:
                 known.add(declared.name.name)
@@ -417,9 +435,10 @@ def _inside_mode(
     nodes = [Node(INIT, INIT, INIT, "", None)]
     entries: list[Node] = []
     exits: list[Node] = []
+    parts = _Parts(sources)
     for item in mode.items:
         if isinstance(item, syntax.InstanceDeclaration) and item.keyword == "mode":
-            nodes.append(_instance_node(sources, text, item))
+            nodes.append(_instance_node(sources, text, item, parts))
         elif isinstance(item, syntax.Points):
             kind = "entry" if item.is_entry else "exit"
             for name in item.names:

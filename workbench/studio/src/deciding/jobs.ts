@@ -85,17 +85,25 @@ export function isStale(job: Job): boolean {
 
 /** One mark for a model in the tree. */
 export function standing(path: string): { kind: string; text: string } | null {
-  const all = [...standings(path).values()];
+  const known = standings(path);
+  const all = [...known.values()];
   if (all.length === 0) return null;
+  const claims = all.find(({ job }) => !job.stale)?.verdict.claims ?? [];
+  const unasked = claims.filter((name) => !known.has(name)).length;
   const count = (outcome: string): number =>
     all.filter(({ verdict, job }) => verdict.outcome === outcome && !job.stale).length;
   const stale = all.filter(({ job }) => job.stale).length;
   const parts = [
     [count("falsified"), "falsified"], [count("verified"), "verified"],
-    [count("unknown"), "unknown"], [stale, "stale"],
+    [count("unknown"), "unknown"], [stale, "stale"], [unasked, "not asked"],
   ] as const;
   const text = parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`).join(", ");
-  const kind = count("falsified") > 0 ? "falsified" : stale > 0 ? "stale" : count("unknown") > 0 ? "unknown" : "verified";
+  const kind =
+    count("falsified") > 0 ? "falsified"
+    : stale > 0 ? "stale"
+    : count("unknown") > 0 ? "unknown"
+    : unasked > 0 ? "partly"
+    : "verified";
   return { kind, text };
 }
 

@@ -18,6 +18,7 @@ import { capabilities, request } from "../wire/language";
 import type { DrawnEdge, DrawnNode, Picture, Range, WorkspaceEdit } from "../wire/types";
 
 const REST = 60;
+const LONGEST_REST = 1500;
 const FOLLOW_REST = 140;
 
 const pictures = signal<ReadonlyMap<string, Picture>>(new Map());
@@ -47,6 +48,8 @@ export const selectedEdge = computed<DrawnEdge | null>(
 
 let asked = 0;
 let timer = 0;
+/** How long the last picture took, in ms: a large one waits for a rest that is as long. */
+let took = 0;
 
 async function draw(fresh = false): Promise<void> {
   const document = current.peek();
@@ -54,6 +57,7 @@ async function draw(fresh = false): Promise<void> {
   asked += 1;
   const number = asked;
   const path = level.peek();
+  const begun = performance.now();
   try {
     const drawn = await request<Picture | null>("charon/diagram", {
       textDocument: { uri: document.uri },
@@ -62,6 +66,7 @@ async function draw(fresh = false): Promise<void> {
     });
     if (number !== asked || current.peek() !== document || drawn === null) return;
     failed.value = false;
+    took = performance.now() - begun;
     pictures.value = new Map(pictures.peek()).set(document.path, drawn);
     // Where the level is gone, the nearest one around it has come.
     if (path !== null) paths.value = new Map(paths.peek()).set(document.path, drawn.path);
@@ -211,7 +216,7 @@ export function watchPicture(): void {
   effect(() => {
     void revision.value;
     void current.value;
-    if (capabilities.value !== null) soon(REST);
+    if (capabilities.value !== null) soon(Math.max(REST, Math.min(took, LONGEST_REST)));
   });
   let path: string | null = null;
   effect(() => {

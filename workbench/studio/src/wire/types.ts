@@ -43,6 +43,8 @@ export interface Progress {
 
 export interface Verdict {
   property: string;
+  /** The names of all that the model claims. */
+  claims?: string[];
   outcome: "verified" | "falsified" | "unknown";
   headline: string;
   scope?: string;
