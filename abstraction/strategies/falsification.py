@@ -39,10 +39,8 @@ class SimulationStrategy:
 
         def show(step: Progress) -> None:
             confirming(step.confirming)
-            task.progress(
-                f"simulation: {counted(step.simulations, 'run')}, "
-                f"best robustness {step.robustness:.4g}"
-            )
+            near = f", best robustness {step.robustness:.4g}" if step.is_informative else ""
+            task.progress(f"simulation: {counted(step.simulations, 'run')}{near}")
 
         limit = task.options.get("simulations", self.simulations)
         workers = task.options.get("workers", 1)

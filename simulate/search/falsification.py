@@ -105,6 +105,11 @@ class Progress:
     shape: Shape | None
     confirming: bool = False
 
+    @property
+    def is_informative(self) -> bool:
+        """Whether the best robustness says something: some run came near a violation."""
+        return informative(self.robustness)
+
 
 @dataclass(frozen=True)
 class Outcome:

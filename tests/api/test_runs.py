@@ -164,6 +164,16 @@ def test_progress_is_told_and_work_is_called_off() -> None:
         model.simulate(until=1, runs=30, progress=enough, cancel=wish)
 
 
+def test_progress_tells_a_robustness_where_there_is_one() -> None:
+    model = workbench.load("bouncing_ball")
+    told: list[str] = []
+    model.verify("never blocks", method="simulation", progress=told.append)
+    assert told and not any("robustness" in text for text in told)
+    told.clear()
+    model.falsify("never below the floor", budget=3, progress=told.append)
+    assert any("best robustness" in text for text in told)
+
+
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -157,7 +157,8 @@ def searched(
 
     def show(step: falsification.Progress) -> None:
         done = f"{step.simulations} of {counted(effort.budget, 'simulation')}"
-        tell(f"{name!r}: {done}, best robustness {step.robustness:.6g}")
+        near = f", best robustness {step.robustness:.6g}" if step.is_informative else ""
+        tell(f"{name!r}: {done}{near}")
 
     budget = falsification.Budget(effort.budget, deadline)
     outcome = falsification.falsify(automaton, claim, budget, options, show)
