@@ -151,6 +151,33 @@ def test_a_transition_is_led_elsewhere_also_to_an_inner_point(studio: Studio) ->
     assert "  trans #warm from off to off.late when temp >= 21;\n" in studio.text()
 
 
+def test_a_part_may_be_one_of_what_is_defined_already(studio: Studio) -> None:
+    page = studio.page
+    page.locator(".draw-tools").get_by_text("+ Mode", exact=True).click()
+    page.wait_for_selector("dialog select")
+    assert page.locator("dialog select option").all_text_contents() == [
+        "a new mode",
+        "On",
+        "Off",
+        "Top",
+    ]
+    page.select_option("dialog select", "Off")
+    studio.answer("third")
+    page.wait_for_selector("[data-node='mode:third'].chosen")
+    expected = ROOM.replace("= Off();\n", "= Off();\n  mode third = Off();\n")
+    assert studio.text() == expected
+
+
+def test_adding_stays_on_the_level_that_is_shown_at_first(open_studio: Open, project: Path) -> None:
+    (project / "house.charon").write_text("agent Part() { }\n\nagent House() { }\n")
+    studio = open_studio()
+    studio.open("house.charon")
+    studio.page.wait_for_selector(".crumb[aria-current]:has-text('House')")
+    studio.add("Agent", "left")
+    studio.page.wait_for_selector("[data-node='agent:left'].chosen")
+    assert studio.page.is_visible(".crumb[aria-current]:has-text('House')")
+
+
 def test_the_picture_is_laid_out_anew_when_asked(studio: Studio) -> None:
     page = studio.page
     first = studio.node("mode:off").evaluate("node => node.style.transform")

@@ -3,13 +3,13 @@
 import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { askConsent, askText } from "../page/dialogs";
+import { askChoice, askConsent, askText } from "../page/dialogs";
 import { current } from "../text/documents";
 import type { DrawnEdge, DrawnNode, Picture } from "../wire/types";
 import { activity } from "./activity";
 import { Inspector, edgeBetween, focusField, pointName } from "./inspector";
 import {
-  edit, enter, enterNode, failed, following, layOut, leave, picture, select, selected, selectedEdge, selectedNode,
+  definitions, edit, enter, enterNode, failed, following, layOut, leave, picture, select, selected, selectedEdge, selectedNode,
 } from "./state";
 
 /* Size on the screen. */
@@ -105,9 +105,13 @@ function additions(shown: Picture): readonly Addition[] {
 }
 
 async function add(addition: Addition): Promise<void> {
-  const name = await askText(addition.question, "", "Add");
-  if (name === null || name === "") return;
-  await edit({ kind: addition.kind, name }, `${addition.identity}:${name}`);
+  const { kind, identity, question } = addition;
+  const isPart = picture.peek()?.kind !== "file" && (identity === "agent" || identity === "mode");
+  const known = isPart ? await definitions(identity as "agent" | "mode") : [];
+  const answer = await askChoice(question, [`a new ${identity}`, ...known], "Add");
+  if (answer === null || answer.value === "") return;
+  const { value: name, choice } = answer;
+  await edit({ kind, name, ...(choice === "" ? {} : { definition: choice }) }, `${identity}:${name}`);
 }
 
 async function rename(node: DrawnNode): Promise<void> {

@@ -56,7 +56,7 @@ async function draw(fresh = false): Promise<void> {
   if (document === null || !document.path.endsWith(".charon") || capabilities.peek() === null) return;
   asked += 1;
   const number = asked;
-  const path = level.peek();
+  const path = level.peek() ?? picture.peek()?.path ?? null;
   const begun = performance.now();
   try {
     const drawn = await request<Picture | null>("charon/diagram", {
@@ -79,6 +79,16 @@ async function draw(fresh = false): Promise<void> {
   } catch {
     if (number === asked) failed.value = true;
   }
+}
+
+/** The agents or modes that the current file defines. */
+export async function definitions(kind: "agent" | "mode"): Promise<readonly string[]> {
+  const document = current.peek();
+  if (document === null) return [];
+  const file = await request<Picture | null>("charon/diagram", {
+    textDocument: { uri: document.uri }, path: [],
+  }).catch(() => null);
+  return (file?.nodes ?? []).filter((node) => node.kind === kind).map((node) => node.name);
 }
 
 /** Lay the level out anew, wherever its parts have been so far. */

@@ -7,28 +7,35 @@ import { useEffect, useRef } from "preact/hooks";
 interface Question {
   title: string;
   value: string | null;
+  /** What may be chosen beside the line of text; the first is no choice. */
+  choices?: readonly string[];
   confirm: string;
   danger: boolean;
-  answer: (value: string | null) => void;
+  answer: (value: string | null, choice?: string) => void;
 }
 
 const question = signal<Question | null>(null);
 
-function ask(asked: Omit<Question, "answer">): Promise<string | null> {
+function ask(asked: Omit<Question, "answer">): Promise<{ value: string; choice: string } | null> {
   return new Promise((answer) => {
     question.value = {
       ...asked,
-      answer: (value) => {
+      answer: (value, choice = "") => {
         question.value = null;
-        answer(value);
+        answer(value === null ? null : { value, choice });
       },
     };
   });
 }
 
 /** Ask for a line of text; null: never mind. */
-export const askText = (title: string, value: string, confirm = "OK"): Promise<string | null> =>
-  ask({ title, value, confirm, danger: false });
+export const askText = async (title: string, value: string, confirm = "OK"): Promise<string | null> =>
+  (await ask({ title, value, confirm, danger: false }))?.value ?? null;
+
+/** Ask for a name and one of some choices, empty for the first; null: never mind. */
+export const askChoice = (
+  title: string, choices: readonly string[], confirm: string,
+): Promise<{ value: string; choice: string } | null> => ask({ title, value: "", choices, confirm, danger: false });
 
 /** Ask whether to go on with what cannot be undone. */
 export const askConsent = async (title: string, confirm: string): Promise<boolean> =>
@@ -75,6 +82,7 @@ export function Modal(
 export function Questions(): JSX.Element | null {
   const asked = question.value;
   const field = useRef<HTMLInputElement>(null);
+  const choice = useRef<HTMLSelectElement>(null);
   useEffect(() => field.current?.select(), [asked]);
   if (asked === null) return null;
   return (
@@ -82,11 +90,25 @@ export function Questions(): JSX.Element | null {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          asked.answer(asked.value === null ? "" : (field.current?.value.trim() ?? ""));
+          const chosen = choice.current?.selectedIndex ?? 0;
+          asked.answer(
+            asked.value === null ? "" : (field.current?.value.trim() ?? ""),
+            chosen > 0 ? choice.current?.value : "",
+          );
         }}
       >
         {asked.value !== null && (
           <input ref={field} data-first aria-label={asked.title} value={asked.value} spellcheck={false} />
+        )}
+        {(asked.choices?.length ?? 0) > 1 && (
+          <label class="field">
+            <span>It is</span>
+            <select ref={choice}>
+              {asked.choices?.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </label>
         )}
         <p class="buttons">
           <button type="button" onClick={() => asked.answer(null)}>
