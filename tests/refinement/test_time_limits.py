@@ -85,8 +85,9 @@ def test_parts_leave_time_for_the_whole(monkeypatch: pytest.MonkeyPatch) -> None
         return refine(detailed, abstract, observed, replace(settings, refute=False))
 
     monkeypatch.setattr(proof_tree, "refine", watched)
-    whole = Allotment.of_seconds(1000)
-    proof = prove_refinement(model("1"), model("2"), Settings(allotment=whole, reach=False))
+    with counting():
+        whole = Allotment.of_seconds(1000)
+        proof = prove_refinement(model("1"), model("2"), Settings(allotment=whole, reach=False))
     assert not proof.holds
     assert len(ends) >= 2
     assert ends[0].deadline < whole.deadline - 500
