@@ -22,7 +22,7 @@ from workbench.models.model import Model
 from workbench.models.proof.obligation import Obligation
 from workbench.models.proof.simulation_relation import Relation
 from workbench.models.smt.solver import Limits
-from workbench.models.work import counting, spent
+from workbench.models.work import counting
 from workbench.reach.time_limit import GRACE_OF_WORK, time_limit
 
 TEXT = """
@@ -43,9 +43,10 @@ def model(rate: str) -> Model:
 
 def test_shares_of_what_is_left() -> None:
     now = time.monotonic()
-    half = Allotment(spent() + 100, now + 10).share(0.5)
+    with counting():
+        half = Allotment(100, now + 10).share(0.5)
     assert now + 4.9 <= half.deadline <= now + 10
-    assert half.work == spent() + 50
+    assert half.work == 50
     assert Allotment().share(0.5) == Allotment()
     assert Allotment(deadline=now - 10).share(0.5).deadline >= now
     with time_limit(now + 1):
