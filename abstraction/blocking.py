@@ -4,11 +4,11 @@ A run is *blocked* where neither time can pass nor an edge leads on: the invaria
 holds (a timelock), or an urgent edge leads nowhere (a deadlock). Claims hold of such runs for want
 of behaviour, so `look` makes a counted number of runs (corners of what the model leaves open, then
 random ones from a fixed seed) and tells how they end. A run counts as blocked only where also the
-condition of `models.proof.stuck`, which knows nothing of the simulator, holds at its end.
+condition of `models.lowering.stuck`, which knows nothing of the simulator, holds at its end.
 
 `decide` answers whether runs never block, as a property: FALSIFIED with a run that ends stuck, by
 two methods of integration; else the methods for safety look for a proof that no reachable state is
-stuck, which with a first state of a run is a certificate (`models.proof.progress`).
+stuck, which with a first state of a run is a certificate (`models.checker.progress`).
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from workbench.models.automaton import (
     ValueType,
     primed,
 )
+from workbench.models.checker.progress import FirstState, Value, fault_of_start
 from workbench.models.counting import counted
 from workbench.models.expressions.evaluation import EvaluationError, evaluate
 from workbench.models.expressions.expression import (
@@ -54,10 +55,10 @@ from workbench.models.expressions.printing import to_text
 from workbench.models.expressions.ranges import bounds, value_in
 from workbench.models.expressions.traversal import free_variables, substitute
 from workbench.models.interruption import CheckInterruptedError, interruptible
-from workbench.models.proof.linear import Types, affine
-from workbench.models.proof.problem import proved_view
-from workbench.models.proof.progress import FirstState, Value, fault_of_start
-from workbench.models.proof.stuck import fault_of_places
+from workbench.models.linear import affine
+from workbench.models.lowering.alternatives import Types
+from workbench.models.lowering.problem import proved_view
+from workbench.models.lowering.stuck import fault_of_places
 from workbench.models.source import ModelError
 from workbench.models.trace import Ending, EventType, Scalar, Trace
 from workbench.models.unfolding import case_of

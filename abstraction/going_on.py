@@ -1,4 +1,4 @@
-"""Where a run may go on: the other side of `models.proof.stuck`.
+"""Where a run may go on: the other side of `models.lowering.stuck`.
 
 `stuck` holds in too many states rather than in too few, so that proofs may rest on it. What tells
 of a run that it ended, or that it breaks the claim that runs never block, must not: `may_go_on`
@@ -47,10 +47,11 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
 from workbench.models.expressions.traversal import free_variables, substitute
-from workbench.models.proof.flow_branches import flow_branches
-from workbench.models.proof.linear import Types, affine
-from workbench.models.proof.pieces import by_cases
-from workbench.models.proof.quantities import is_continuous
+from workbench.models.linear import affine
+from workbench.models.lowering.alternatives import Types
+from workbench.models.lowering.flow_branches import flow_branches
+from workbench.models.lowering.pieces import by_cases
+from workbench.models.lowering.quantities import is_continuous
 
 _OPPOSITE = {
     Op.LESS: Op.GREATER_EQUAL,

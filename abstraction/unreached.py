@@ -12,6 +12,9 @@ import time
 from dataclasses import dataclass
 
 from workbench.models.automaton import INT, Automaton, ValueType, never_blocks, primed
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.checker.covers import Region
+from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.expression import (
     Expression,
     compare,
@@ -19,11 +22,9 @@ from workbench.models.expressions.expression import (
     disjunction,
 )
 from workbench.models.expressions.operators import Op
-from workbench.models.proof.certificate import Certificate, PolyhedralProof
-from workbench.models.proof.conditions import expression_of
-from workbench.models.proof.linear import Rows, TooManyCasesError
-from workbench.models.proof.polyhedral import Region
-from workbench.models.proof.problem import LinearProblem, linear_problem
+from workbench.models.linear import Rows, expression_of
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import LinearProblem, linear_problem
 from workbench.models.unfolding import folded
 
 SHOWN = 3

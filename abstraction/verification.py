@@ -10,9 +10,9 @@ from workbench.abstraction.advice import with_more_time
 from workbench.abstraction.strategies.certified import certify
 from workbench.abstraction.strategies.strategy import FIRST_STATE, Strategy, Task
 from workbench.models.automaton import PropertyKind
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import linear_problem
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.source import ModelError
 from workbench.models.verdict import Effort, Falsified, Unknown, Verdict
 from workbench.models.work import spent

@@ -264,7 +264,7 @@ class Property:
     An assertion's `condition` must hold, a forbidden set's must not, in every state whose
     locations satisfy `where` (a Boolean combination of `at_location` propositions).
     Both may themselves contain `at_location`. *Progress* says that in every reachable state time
-    can pass or a jump leads on, and that there is one (`models.proof.stuck`); its condition is
+    can pass or a jump leads on, and that there is one (`models.lowering.stuck`); its condition is
     true, so no state breaks it by its values alone.
 
     `rescue` are derivatives of the best that could be done against a violation. They decide

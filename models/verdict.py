@@ -14,8 +14,9 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from workbench.models.automaton import Automaton
-from workbench.models.proof.certificate import Certificate
-from workbench.models.proof.checker import Accepted, Rejected, check
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted, Rejected
 from workbench.models.trace import Trace
 
 

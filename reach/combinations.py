@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.linear import Form, Row
+from workbench.models.linear import Form, Multipliers, Row
 from workbench.reach.programs.exact_program import ExactProgram
 
 CONSTANT = "1"

@@ -1,6 +1,6 @@
 """Finding the evidence that the trusted checker asks for.
 
-For every obligation of a polyhedral invariant (`models.proof.polyhedral`) a small linear
+For every obligation of a polyhedral invariant (`models.evidence.polyhedral`) a small linear
 program in the multipliers is solved exactly. What is found is checked again by the trusted
 checker; what is not found is reported as the obligation that could not be proved.
 """
@@ -11,30 +11,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.linear import Form, Row, Rows
-from workbench.models.proof.polyhedral import (
+from workbench.models.checker.covers import (
     Cell,
     Cover,
     CoverObligation,
     Decided,
+    Impossible,
+    ImpossibleObligation,
+    InCell,
+    Region,
+    Split,
+    after,
+)
+from workbench.models.evidence.polyhedral import (
     Evidence,
     ExitObligation,
     FacetObligation,
     FacetReason,
     HandedOver,
-    Impossible,
-    ImpossibleObligation,
-    InCell,
     Kept,
     Obligation,
-    Region,
-    Split,
-    after,
+    PolyhedralProof,
     obligations,
 )
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.linear import Form, Multipliers, Row, Rows
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.combinations import (
     SLACK_COLUMN,
     Combinations,

@@ -16,15 +16,17 @@ from workbench.abstraction.strategies.strategy import HISTORY_READER
 from workbench.abstraction.verification import verify
 from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.automaton import Automaton, Property, PropertyKind
+from workbench.models.certificates.certificate import decode, encode
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted, Judgement
+from workbench.models.certificates.kernel_form import kernel_document
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.evidence.quadratic import QuadraticInvariant
+from workbench.models.evidence.quadratic_function import QuadraticFunctions
 from workbench.models.interruption import CheckInterruptedError, given_up_at
-from workbench.models.lowering.basis import kernel_document
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.model import Model
-from workbench.models.proof.certificate import PolyhedralProof, decode, encode
-from workbench.models.proof.checker import Accepted, Judgement, check
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import linear_problem
-from workbench.models.proof.quadratic import QuadraticInvariant
-from workbench.models.proof.quadratic_function import QuadraticFunctions
 from workbench.models.trace import EventType, Trace
 from workbench.models.trace_files import to_json
 from workbench.models.verdict import Falsified, Unknown, Verdict, Verified

@@ -34,8 +34,8 @@ from workbench.abstraction.templates.invariant import (
 )
 from workbench.abstraction.templates.simple_rationals import on_grid
 from workbench.abstraction.templates.system import Array, Flow, Polyhedron, TemplateSystem
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
+from workbench.models.checker.covers import Region
+from workbench.models.linear import Form
 from workbench.reach.sets.support import SupportOracle
 
 ON_BOUND = 1e-7

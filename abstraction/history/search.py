@@ -37,7 +37,7 @@ from workbench.abstraction.templates.invariant import (
     search_setting,
 )
 from workbench.abstraction.templates.system import Array, Polyhedron, Start, Switch, TemplateSystem
-from workbench.models.proof.polyhedral import Region
+from workbench.models.checker.covers import Region
 from workbench.reach.sets.support import SupportOracle
 
 PATIENCE, MOST_VISITS = 4, 14

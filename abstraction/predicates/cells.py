@@ -22,7 +22,7 @@ from workbench.abstraction.predicates.zone_solver import ZoneSolver, closed, sid
 from workbench.abstraction.templates.sampled_runs import SampledRuns
 from workbench.abstraction.templates.system import Array, Flow, Polyhedron, Switch, TemplateSystem
 from workbench.models.automaton import primed
-from workbench.models.proof.linear import Form, Row, combination
+from workbench.models.linear import Form, Row, combination
 from workbench.models.smt.rows import RowSession
 from workbench.reach.sets.support import SupportOracle
 

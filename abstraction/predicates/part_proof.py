@@ -7,25 +7,26 @@ from fractions import Fraction
 
 from workbench.abstraction.predicates.reached_parts import Part, ReachedParts
 from workbench.abstraction.templates import simple_rationals
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import (
+from workbench.models.checker.covers import (
     CoverObligation,
+    Impossible,
+    ImpossibleObligation,
+    InCell,
+    Region,
+    Split,
+)
+from workbench.models.evidence.polyhedral import (
     Evidence,
     ExitObligation,
     FacetObligation,
     HandedOver,
-    Impossible,
-    ImpossibleObligation,
-    InCell,
     Kept,
     Obligation,
-    Region,
-    Split,
+    PolyhedralProof,
     obligations,
 )
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.linear import Form, Multipliers
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.evidence import Unproved, prove
 
 OFFSET_GRID = 10**6

@@ -57,12 +57,12 @@ from workbench.abstraction.templates.system import (
 )
 from workbench.abstraction.transients.search import Found as FollowedProof
 from workbench.abstraction.transients.search import search_transient
+from workbench.models.checker.covers import Region
 from workbench.models.counting import counted
+from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.expression import Expression
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.linear import Form
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.evidence import prove
 from workbench.reach.time_limit import OutOfTimeError
 

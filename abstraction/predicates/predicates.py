@@ -15,8 +15,9 @@ from fractions import Fraction
 
 from workbench.models.automaton import primed
 from workbench.models.expressions.expression import Expression
-from workbench.models.proof.linear import Form, Row, alternatives, of_variable
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.linear import Form, Row, of_variable
+from workbench.models.lowering.alternatives import alternatives
+from workbench.models.lowering.problem import LinearProblem
 
 
 class Origin(StrEnum):

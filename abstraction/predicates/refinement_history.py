@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbench.abstraction.predicates.predicates import Predicate, in_words
-from workbench.models.proof.linear import Form
+from workbench.models.linear import Form
 
 
 @dataclass(frozen=True)

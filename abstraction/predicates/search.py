@@ -19,7 +19,7 @@ from workbench.abstraction.predicates.slices import CellSlicer
 if TYPE_CHECKING:
     import networkx
 
-    from workbench.models.proof.linear import Form
+    from workbench.models.linear import Form
 
 
 Distance = Callable[[AbstractState], tuple[int, float]]

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from workbench.abstraction.predicates.refinement_history import PathStep, RefinementRound
 from workbench.models.automaton import REAL, TIME, Automaton
 from workbench.models.expressions.expression import conjunction
-from workbench.models.proof.conditions import expression_of
-from workbench.models.proof.problem import proved_view
+from workbench.models.linear import expression_of
+from workbench.models.lowering.problem import proved_view
 from workbench.models.smt.solver import Limits, Witness, satisfiable
 from workbench.models.unfolding import folded
 from workbench.simulate.recipe import Recipe

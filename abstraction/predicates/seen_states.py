@@ -11,7 +11,7 @@ from workbench.abstraction.predicates.predicates import Origin, Predicate, norma
 from workbench.abstraction.templates import simple_rationals
 from workbench.abstraction.templates.sampled_runs import SampledRuns
 from workbench.abstraction.templates.system import TemplateSystem
-from workbench.models.proof.linear import Form
+from workbench.models.linear import Form
 
 CLEARLY = 1e-6
 

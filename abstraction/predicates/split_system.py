@@ -27,7 +27,7 @@ from workbench.abstraction.templates.system import (
     TemplateSystem,
 )
 from workbench.models.automaton import primed
-from workbench.models.proof.polyhedral import Part, Region
+from workbench.models.checker.covers import Part, Region
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.linear import Form, Row, Rows
 from workbench.models.smt.rows import RowSession
 from workbench.reach.time_limit import check_time
 

@@ -1,6 +1,6 @@
 """From closed entry sets in floating point to a flowpipe for all time, with exact evidence.
 
-Every entry set becomes a node (`models.proof.flowpipe`). The trusted part bounds a direction at
+Every entry set becomes a node (`models.checker.flowpipe`). The trusted part bounds a direction at
 the entry by a box and one row; where the search used several rows at once, their combination is
 added to the entry as a *derived* row, whose proofs are the same combinations of the others'.
 The rows of the steps come from the trusted part; by how much they exceed what the search
@@ -20,9 +20,9 @@ from workbench.abstraction.recurrence.followed_stays import Followed, Interrupte
 from workbench.abstraction.recurrence.recurrent_sets import Recurrence
 from workbench.abstraction.recurrence.stay_view import Stays, Vector
 from workbench.models.automaton import primed
-from workbench.models.proof.adjoint import Stage
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.flowpipe import (
+from workbench.models.checker.adjoint import Stage
+from workbench.models.checker.covers import Cover, Impossible, InCell, Split
+from workbench.models.checker.flowpipe import (
     Direction,
     FlowpipeProof,
     Node,
@@ -33,9 +33,8 @@ from workbench.models.proof.flowpipe import (
     steps,
     unchanged,
 )
-from workbench.models.proof.linear import Form, Row, Rows
-from workbench.models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
-from workbench.models.proof.stay_conditions import ELAPSED, Conditions, conditions_in, start_time
+from workbench.models.checker.stay_conditions import ELAPSED, Conditions, conditions_in, start_time
+from workbench.models.linear import Form, Multipliers, Row, Rows
 from workbench.reach.affine.reduced_rows import Bounded, ReducedRows, add_weights
 from workbench.reach.affine.step_choice import FIRST_LEVEL, choose
 from workbench.reach.affine.step_evidence import Key, key_of, keyed, quick_refutation
@@ -218,9 +217,9 @@ class _Prover:
             self.region[id(exact)] = counts.get(exact.node.location, 0)
             counts[exact.node.location] = self.region[id(exact)] + 1
 
-    def evidence(self) -> list[Evidence]:
+    def evidence(self) -> list[Cover]:
         """Evidence for all obligations, in their order."""
-        found: list[Evidence] = []
+        found: list[Cover] = []
         for location, cases in self.stays.problem.starts():
             own = [e for e in self._at(location) if e.entry.origin is None]
             what = f"start in {location}"
@@ -235,10 +234,10 @@ class _Prover:
     def _at(self, location: str) -> list[ExactNode]:
         return [exact for exact in self.nodes if exact.node.location == location]
 
-    def _of_step(self, exact: ExactNode, step: Step, conditions: Conditions) -> list[Evidence]:
+    def _of_step(self, exact: ExactNode, step: Step, conditions: Conditions) -> list[Cover]:
         if self.stop():
             raise Interrupted
-        found: list[Evidence] = []
+        found: list[Cover] = []
         location, views = exact.node.location, exact.entry.view.jumps
         numbers = _numbers(exact.node)
         entered = at_entry(exact.node, step)
@@ -266,7 +265,7 @@ class _Prover:
     def _quick(self, step: Step, numbers: Mapping[Key, int], rows: Rows) -> Multipliers | None:
         return quick_refutation(step, numbers, keyed(rows), len(step.rows))
 
-    def _end(self, exact: ExactNode, conditions: Conditions) -> list[Evidence]:
+    def _end(self, exact: ExactNode, conditions: Conditions) -> list[Cover]:
         location = exact.node.location
         here = self._at(location)
         same = unchanged(self.stays.problem.names, [e.node.region for e in here])

@@ -29,7 +29,7 @@ from workbench.abstraction.recurrence.stay_view import JumpView, Stays, StayView
 from workbench.abstraction.templates.cut_choice import steady_progress
 from workbench.abstraction.templates.sampled_runs import SampledRuns
 from workbench.abstraction.templates.system import TemplateSystem
-from workbench.models.proof.flowpipe import FlowpipeProof
+from workbench.models.checker.flowpipe import FlowpipeProof
 from workbench.reach.sets.support import SupportOracle
 
 STEPS_OF_STAY, MOST_STEPS = 16, 72

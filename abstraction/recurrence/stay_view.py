@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.models.automaton import TIME, primed
-from workbench.models.proof.affine_flow import ONE, AffineFlow, affine_flow
-from workbench.models.proof.linear import Form, Row, Rows
-from workbench.models.proof.problem import LinearProblem
-from workbench.models.proof.stay_conditions import Conditions, conditions_in
+from workbench.models.checker.affine_flow import ONE, AffineFlow, affine_flow
+from workbench.models.checker.stay_conditions import Conditions, conditions_in
+from workbench.models.linear import Form, Row, Rows
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.affine.step_choice import matrix_of
 from workbench.reach.time_limit import check_time
 
@@ -49,7 +49,7 @@ class JumpView:
     """One case of an edge: a relation over (x, x', others), the normals of its guard, and, for
     x' = R x + r, the rows of R: none where the relation does not determine x'. `at_entry`: it
     is about the moment of entry only. Jumps with one `number` differ in what is known of the
-    state before (`models.proof.stay_conditions`)."""
+    state before (`models.checker.stay_conditions`)."""
 
     source: str
     number: int

@@ -22,11 +22,11 @@ from workbench.models.agents.composition import Product
 from workbench.models.agents.flatten import flatten, placed_agents
 from workbench.models.agents.hierarchy import Agent
 from workbench.models.automaton import Automaton, HybridAutomaton
+from workbench.models.checker.conditions import names_of
 from workbench.models.dynamics import eliminate_algebraic
 from workbench.models.expressions.expression import Expression, conjunction, disjunction, variable
 from workbench.models.expressions.ranges import value_in
 from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
-from workbench.models.proof.conditions import names_of
 from workbench.models.source import ModelError
 
 

@@ -25,11 +25,11 @@ from workbench.models.agents.composition import explicit
 from workbench.models.agents.flatten import flatten
 from workbench.models.agents.hierarchy import Access, Agent, AgentInstance, renamed
 from workbench.models.automaton import Automaton
+from workbench.models.checker.conditions import names_of
+from workbench.models.checker.covers import Region
 from workbench.models.dynamics import eliminate_algebraic
 from workbench.models.expressions.expression import TRUE
-from workbench.models.proof.conditions import names_of
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
+from workbench.models.linear import Form
 from workbench.models.source import ModelError
 
 Place = frozenset[tuple[str, str]]

@@ -10,7 +10,8 @@ import numpy as np
 from workbench.abstraction.refinement.subdivision import enclosed_over
 from workbench.models.automaton import Range
 from workbench.models.expressions.expression import Expression, constant
-from workbench.models.proof.linear import Form, Rows, affine, alternatives
+from workbench.models.linear import Form, Rows, affine
+from workbench.models.lowering.alternatives import alternatives
 from workbench.reach.sets.support import SupportOracle
 
 GRID = 10**6

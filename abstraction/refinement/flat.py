@@ -16,14 +16,18 @@ from workbench.abstraction.refinement.refutation import FailingState, find_unmat
 from workbench.abstraction.refinement.time_left import Allotment, is_over
 from workbench.models.agents.composition import explicit
 from workbench.models.automaton import Automaton, HybridAutomaton, primed
+from workbench.models.certificates.refinement import (
+    RefinementCertificate,
+    interface_fault,
+    reach_problem,
+)
+from workbench.models.checker.covers import Region
+from workbench.models.checker.obligation import Obligation, ObligationKind
+from workbench.models.checker.simulation_relation import Relation
+from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.evaluation import EvaluationError, evaluate
 from workbench.models.expressions.expression import Expression, conjunction, disjunction, negation
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.linear import Form
-from workbench.models.proof.obligation import Obligation, ObligationKind
-from workbench.models.proof.polyhedral import Region
-from workbench.models.proof.refinement import RefinementCertificate, interface_fault, reach_problem
-from workbench.models.proof.simulation_relation import Relation
+from workbench.models.linear import Form
 from workbench.models.smt.solver import Scalar
 from workbench.reach.evidence import prove
 from workbench.reach.time_limit import OutOfTimeError

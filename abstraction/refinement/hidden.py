@@ -13,12 +13,12 @@ from fractions import Fraction
 from itertools import islice, product
 
 from workbench.models.automaton import TIME, Automaton
+from workbench.models.checker.conditions import names_of
+from workbench.models.checker.simulation_relation import Relation
 from workbench.models.expressions.expression import variable
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import conjuncts
-from workbench.models.proof.conditions import names_of
-from workbench.models.proof.linear import Form, affine, of_variable
-from workbench.models.proof.simulation_relation import Relation
+from workbench.models.linear import Form, affine, of_variable
 
 MAX_CANDIDATES = 24
 

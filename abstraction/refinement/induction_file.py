@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 from workbench.abstraction.refinement.induction import Induction, place_of
 from workbench.abstraction.refinement.outcome import Refines
 from workbench.abstraction.refinement.proof_file import check_whole
+from workbench.models.certificates.certificate import MalformedCertificateError, decode, encode
+from workbench.models.certificates.check import check
+from workbench.models.certificates.json_reader import parsed
+from workbench.models.certificates.judgement import Accepted, Rejected
+from workbench.models.certificates.refinement import Simulated
+from workbench.models.certificates.refinement_text import decode_refinement, encode_refinement
 from workbench.models.model import Model
-from workbench.models.proof.certificate import MalformedCertificateError, decode, encode
-from workbench.models.proof.checker import Accepted, Rejected, check
-from workbench.models.proof.json_reader import parsed
-from workbench.models.proof.refinement import Simulated
-from workbench.models.proof.refinement_text import decode_refinement, encode_refinement
 from workbench.models.source import ModelError
 from workbench.models.verdict import Verified
 

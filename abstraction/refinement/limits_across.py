@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from workbench.models.agents.flatten import flatten
 from workbench.models.agents.hierarchy import Access, AgentInstance, renamed
 from workbench.models.automaton import Location
+from workbench.models.checker.conditions import limit_of
 from workbench.models.expressions.ranges import bounds
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.proof.conditions import limit_of
-from workbench.models.proof.quantities import is_continuous
+from workbench.models.lowering.quantities import is_continuous
 
 
 @dataclass(frozen=True)

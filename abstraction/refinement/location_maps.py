@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from workbench.models.automaton import HybridAutomaton
-from workbench.models.proof.obligation import Obligation
-from workbench.models.proof.simulation_relation import Relation
+from workbench.models.checker.obligation import Obligation
+from workbench.models.checker.simulation_relation import Relation
 from workbench.models.source import Diagnostic, ModelError
 
 MAX_STEPS = 4_000

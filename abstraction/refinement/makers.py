@@ -21,6 +21,7 @@ from workbench.models.automaton import (
     Parameter,
     Range,
 )
+from workbench.models.checker.conditions import limit_of
 from workbench.models.expressions.expression import (
     TRUE,
     Expression,
@@ -37,8 +38,7 @@ from workbench.models.expressions.normal_form import negation_normal_form
 from workbench.models.expressions.operators import COMPARISONS, Op
 from workbench.models.expressions.ranges import value_in
 from workbench.models.expressions.traversal import free_variables, substitute
-from workbench.models.proof.conditions import expression_of, limit_of
-from workbench.models.proof.linear import affine
+from workbench.models.linear import affine, expression_of
 from workbench.models.source import Diagnostic, ModelError
 
 

@@ -42,6 +42,7 @@ from workbench.models.automaton import (
     Variable,
     primed,
 )
+from workbench.models.checker.conditions import limit_of
 from workbench.models.expressions.evaluation import EvaluationError, evaluate
 from workbench.models.expressions.expression import (
     TRUE,
@@ -55,7 +56,6 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.ranges import value_in
 from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
-from workbench.models.proof.conditions import limit_of
 from workbench.models.smt.solver import Limits, Unsatisfiable, satisfiable
 from workbench.models.trace import Trace
 

@@ -14,8 +14,12 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from workbench.models.automaton import Automaton
-from workbench.models.proof.checker import Rejected
-from workbench.models.proof.refinement import RefinementCertificate, Simulated, check_refinement
+from workbench.models.certificates.judgement import Rejected
+from workbench.models.certificates.refinement import (
+    RefinementCertificate,
+    Simulated,
+    check_refinement,
+)
 from workbench.models.smt.solver import Scalar
 from workbench.models.source import Span
 from workbench.models.trace import Trace

@@ -19,21 +19,21 @@ from workbench.abstraction.refinement.outcome import Refines, Rule
 from workbench.abstraction.refinement.proof_tree import Proof, leaf_automata, shown_by
 from workbench.abstraction.refinement.surroundings import isolation_fault
 from workbench.models.automaton import Automaton
-from workbench.models.model import Model
-from workbench.models.proof.certificate import MalformedCertificateError
-from workbench.models.proof.checker import Rejected
-from workbench.models.proof.json_reader import parsed
-from workbench.models.proof.refinement import (
+from workbench.models.certificates.certificate import MalformedCertificateError
+from workbench.models.certificates.json_reader import parsed
+from workbench.models.certificates.judgement import Rejected
+from workbench.models.certificates.refinement import (
     RefinementCertificate,
     RefinementJudgement,
     Simulated,
     check_refinement,
 )
-from workbench.models.proof.refinement_text import (
+from workbench.models.certificates.refinement_text import (
     decode_refinement,
     encode_refinement,
     is_refinement,
 )
+from workbench.models.model import Model
 
 SCHEMA = "charon-workbench/refinement-proof/1"
 

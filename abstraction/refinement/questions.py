@@ -16,13 +16,13 @@ from typing import TypeAlias
 from workbench.abstraction.refinement.subdivision import has_no_solution
 from workbench.abstraction.refinement.time_left import within_time
 from workbench.models.automaton import BOOL, REAL, Automaton, ValueType, primed
+from workbench.models.certificates.refinement import Assumed, Refuted
+from workbench.models.checker.obligation import Obligation
 from workbench.models.expressions.expression import Expression, boolean, symbol
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import rebuild, substitute, with_arguments
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.linear import Alternatives, TooManyCasesError, alternatives
-from workbench.models.proof.obligation import Obligation
-from workbench.models.proof.refinement import Assumed, Refuted
+from workbench.models.linear import Alternatives, Multipliers
+from workbench.models.lowering.alternatives import TooManyCasesError, alternatives
 from workbench.models.smt.solver import Limits, Scalar, Unsatisfiable, Witness, satisfiable
 from workbench.reach.combinations import refutation
 from workbench.reach.time_limit import check_time

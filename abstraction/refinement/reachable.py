@@ -28,6 +28,10 @@ from workbench.models.automaton import (
     Range,
     primed,
 )
+from workbench.models.certificates.refinement import reach_problem
+from workbench.models.checker.conditions import names_of
+from workbench.models.checker.obligation import Obligation
+from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.expression import (
     ONE,
     ZERO,
@@ -38,12 +42,8 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.simplify import simplify
 from workbench.models.expressions.traversal import free_variables, substitute
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.conditions import names_of
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.obligation import Obligation
-from workbench.models.proof.problem import linear_problem
-from workbench.models.proof.refinement import reach_problem
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import linear_problem
 from workbench.reach.evidence import Unproved, prove
 
 MAX_CORNERS = 64

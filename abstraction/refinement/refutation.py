@@ -20,7 +20,7 @@ from workbench.abstraction.refinement.membership import Matcher
 from workbench.abstraction.refinement.outcome import Refuted
 from workbench.abstraction.refinement.time_left import is_over
 from workbench.models.automaton import INT, Automaton
-from workbench.models.proof.conditions import names_of
+from workbench.models.checker.conditions import names_of
 from workbench.models.smt.solver import Scalar
 from workbench.models.source import ModelError
 from workbench.models.trace import Trace

@@ -12,9 +12,9 @@ from __future__ import annotations
 from workbench.abstraction.refinement.outcome import Failure, NotProved, Outcome, Refines
 from workbench.models.agents.flatten import placed_agents
 from workbench.models.agents.hierarchy import Access, Agent
+from workbench.models.certificates.refinement import RefinementCertificate
 from workbench.models.expressions.expression import TRUE, conjunction, variable
 from workbench.models.model import Model
-from workbench.models.proof.refinement import RefinementCertificate
 
 
 def changed_by_others(agent: Agent | None) -> frozenset[str]:

@@ -24,10 +24,10 @@ from workbench.models.automaton import (
     Variable,
     primed,
 )
+from workbench.models.checker.covers import Region
 from workbench.models.expressions.expression import ONE, ZERO, conjunction, equal, variable
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
+from workbench.models.linear import Form
 
 CLOCK = "clock"
 Bounds = tuple[Fraction | None, Fraction | None]

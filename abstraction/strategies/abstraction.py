@@ -27,8 +27,8 @@ from workbench.abstraction.strategies.strategy import (
     Task,
 )
 from workbench.models.expressions.expression import Expression
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Effort, Falsified, Unknown, Verdict
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from workbench.abstraction.strategies.strategy import FIRST_STATE, Task
+from workbench.models.certificates.certificate import Certificate, Proof
+from workbench.models.checker.progress import FirstState, ProgressProof
 from workbench.models.interruption import CheckInterruptedError
-from workbench.models.proof.certificate import Certificate, Proof
-from workbench.models.proof.progress import FirstState, ProgressProof
 from workbench.models.verdict import Effort, Unknown, Verdict, Verified, verified
 from workbench.reach.time_limit import time_limit
 

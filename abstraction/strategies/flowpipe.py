@@ -9,8 +9,8 @@ from fractions import Fraction
 from workbench.abstraction.strategies.affine_counterexample import Replayer
 from workbench.abstraction.strategies.certified import certify
 from workbench.abstraction.strategies.strategy import Task
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Effort, Falsified, Unknown, Verdict
 from workbench.reach.affine.crossings import suggested_runs
 from workbench.reach.affine.flowpipe import Exploration

@@ -10,8 +10,8 @@ from workbench.abstraction.strategies.certified import certify
 from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.templates.pruning import pruned
 from workbench.abstraction.templates.system import TooManyLocationsError, template_system
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Effort, Unknown, Verdict
 from workbench.reach.evidence import Unproved, prove
 

@@ -9,8 +9,9 @@ from fractions import Fraction
 from workbench.abstraction.strategies.certified import certify
 from workbench.abstraction.strategies.strategy import Task
 from workbench.models.automaton import TIME, Automaton, Kind
-from workbench.models.proof.linear import TooManyCasesError, affine
-from workbench.models.proof.problem import linear_problem
+from workbench.models.linear import affine
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Effort, Unknown, Verdict
 from workbench.reach.nonlinear.flowpipe import search_nonlinear
 from workbench.reach.nonlinear.parts import NonlinearMethod, NotFollowed

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from workbench.abstraction.strategies.certified import certify
 from workbench.abstraction.strategies.strategy import Task
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import LinearProblem, linear_problem
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import LinearProblem, linear_problem
 from workbench.models.verdict import Effort, Unknown, Verdict
 from workbench.reach.quadratic.ellipsoid_search import (
     NotQuadratic,

@@ -12,9 +12,9 @@ from fractions import Fraction
 from workbench.abstraction.strategies.certified import certify
 from workbench.abstraction.strategies.exact_trace import recording_of, trace_of
 from workbench.abstraction.strategies.strategy import Task
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import LinearProblem, linear_problem
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import LinearProblem, linear_problem
 from workbench.models.verdict import Confirmation, Effort, Falsified, Unknown, Verdict
 from workbench.reach.rectangular.evidence import prove_nodes
 from workbench.reach.rectangular.exact_replay import objection

@@ -14,9 +14,9 @@ from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.templates.directions import fastest_rate
 from workbench.abstraction.templates.sampled_runs import sampled_runs
 from workbench.abstraction.templates.system import TooManyLocationsError, template_system
-from workbench.models.proof import flowpipe
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import linear_problem
+from workbench.models.checker import flowpipe
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Effort, Unknown, Verdict
 
 MOST_VARIABLES = 8

@@ -12,8 +12,8 @@ from workbench.abstraction.templates.invariant_search import (
     TemplateInvariant,
     search_invariant,
 )
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Effort, Unknown, Verdict
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from workbench.abstraction.strategies.certified import certify
 from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.transients.search import Found, search_transient
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.alternatives import TooManyCasesError
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Effort, Unknown, Verdict
 
 ADVICE = "try another --method"

@@ -25,8 +25,8 @@ from workbench.abstraction.templates.image_bounds import Bound, RowKey, Setting,
 from workbench.abstraction.templates.policy import least_offsets, unholdable
 from workbench.abstraction.templates.sampled_runs import SampledRuns
 from workbench.abstraction.templates.system import Array, Piece, TemplateSystem
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
+from workbench.models.checker.covers import Region
+from workbench.models.linear import Form
 
 OFFSET_GRID = 10**6
 SIMPLE, SIMPLEST = 100, 20

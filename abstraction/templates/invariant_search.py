@@ -23,8 +23,8 @@ from workbench.abstraction.templates.system import (
     template_system,
 )
 from workbench.abstraction.templates.turning_search import find_by_turning
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.lowering.problem import LinearProblem
 from workbench.models.work import FLOATING, spend, spent
 from workbench.reach.evidence import Unproved, prove
 

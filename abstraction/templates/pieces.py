@@ -4,7 +4,7 @@ Where no convex set will do, a location is cut into slabs b_k <= n * x <= b_(k+1
 one direction n or in several (a grid). A state belongs to one piece until it meets one of that
 piece's bounds from inside; then it *crosses* to a piece in which it lies by at least half the
 overlap. So every run of the location is a run through pieces with finitely many crossings in
-finite time, whatever the inputs do at a border (see `exits` in `models.proof.polyhedral`), and
+finite time, whatever the inputs do at a border (see `exits` in `models.evidence.polyhedral`), and
 pieces are to the search what locations are: their bounds are invariants, crossings are
 switches that keep the state, possible only where some input drives it over the bound.
 """
@@ -28,7 +28,7 @@ from workbench.abstraction.templates.system import (
     Switch,
     TemplateSystem,
 )
-from workbench.models.proof.linear import Form
+from workbench.models.linear import Form
 from workbench.reach.sets.support import SupportOracle
 
 MAX_PIECES = 96

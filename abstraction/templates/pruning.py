@@ -10,22 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.polyhedral import (
+from workbench.models.checker.covers import (
     CoverObligation,
-    Evidence,
-    ExitObligation,
-    FacetObligation,
     Impossible,
     ImpossibleObligation,
     InCell,
-    Kept,
     Region,
     Split,
+)
+from workbench.models.evidence.polyhedral import (
+    Evidence,
+    ExitObligation,
+    FacetObligation,
+    Kept,
+    PolyhedralProof,
     obligations,
 )
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.linear import Multipliers
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.evidence import prove
 
 RowKey = tuple[int, int]

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.models.automaton import primed
-from workbench.models.proof.linear import Form, Rows
-from workbench.models.proof.problem import Dynamics, LinearProblem
+from workbench.models.linear import Form, Rows
+from workbench.models.lowering.problem import Dynamics, LinearProblem
 from workbench.reach.time_limit import check_time
 
 Array = NDArray[np.float64]

@@ -30,7 +30,7 @@ from workbench.abstraction.templates.invariant import (
 from workbench.abstraction.templates.sampled_runs import SampledRuns
 from workbench.abstraction.templates.system import Array, TemplateSystem
 from workbench.abstraction.templates.turned_directions import turned_template
-from workbench.models.proof.polyhedral import Region
+from workbench.models.checker.covers import Region
 
 FIRST_TURN, LEAST_TURN = 0.05, 1e-3
 """By how much directions may be turned in the first round, and when to give up."""

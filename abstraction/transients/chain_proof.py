@@ -12,21 +12,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 from workbench.models.automaton import primed
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import (
-    Cover,
-    CoverObligation,
+from workbench.models.checker.covers import Cover, CoverObligation, InCell, Region, Split
+from workbench.models.evidence.polyhedral import (
     Evidence,
     ExitObligation,
-    InCell,
     Obligation,
-    Region,
-    Split,
+    PolyhedralProof,
     obligations,
 )
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.linear import Form, Multipliers
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.evidence import Unproved, cover, evidence_for
 
 

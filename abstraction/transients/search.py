@@ -34,9 +34,9 @@ from workbench.abstraction.templates.system import (
 from workbench.abstraction.transients.chain_proof import prove_chain
 from workbench.abstraction.transients.time_stretches import Stretch, stretch
 from workbench.models.automaton import TIME
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.polyhedral import Region
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.checker.covers import Region
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.evidence import Unproved
 
 LENGTHS = (Fraction(2, 5), Fraction(1, 5))

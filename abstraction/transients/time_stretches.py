@@ -24,8 +24,8 @@ from workbench.abstraction.templates.invariant import Missed, TemplateSearch, le
 from workbench.abstraction.templates.system import Array, Polyhedron, Start, TemplateSystem
 from workbench.abstraction.transients.row_speeds import headway, row_speeds
 from workbench.models.automaton import TIME, primed
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
+from workbench.models.checker.covers import Region
+from workbench.models.linear import Form
 from workbench.reach.sets.support import SupportOracle
 
 SPEED_GRID, OFFSET_GRID = 10**4, 10**8

@@ -1,4 +1,11 @@
-"""Both halves of a certificate that stands alone: its problem is the model's, and it is proved.
+"""The one place where it is decided what is proved.
+
+`check` is asked about certificates with evidence of a kind: it returns `Accepted` only if the
+certificate speaks about this very model and this property and every obligation multiplies out. It
+trusts nothing of what a certificate says but the numbers it multiplies.
+
+`check_standalone` is asked about those that stand alone, whose two halves it checks: that the
+problem is the model's, and that it is proved.
 
 Theorem. If `check_standalone` accepts, the property holds in every reachable state of the
 automaton; for progress: there is a run, and each can go on from each of its states.
@@ -9,12 +16,12 @@ lowered here, not what stands in the file; of the file it gets the evidence, thr
 accepts only if N is safe (`polyhedral_sound`, `quadratic_sound`). By the lemma of
 `models.lowering.normal_form`, N is safe only if no run of the view comes to a bad state, whatever
 S is: a run that left S would be in a forbidden location, where all states are bad. The view allows
-at least what the automaton does (`models.proof.problem`), and a clock takes part in nothing. So no
-run of the automaton comes to a bad state. For progress the bad states are those in which runs are
-stuck, and the first state is one in which a run may start (`fault_of_start`); that this suffices is
-the theorem of `models.proof.progress`. Nothing else that the file says is used: its problem
-and its names are compared with N and its names, so that what a reader of the file sees is what was
-proved; its checksum and its property decide only whether it is refused at once.
+at least what the automaton does (`models.lowering.problem`), and a clock takes part in nothing. So
+no run of the automaton comes to a bad state. For progress the bad states are those in which runs
+are stuck, and the first state is one in which a run may start (`fault_of_start`); that this
+suffices is the theorem of `models.checker.progress`. Nothing else that the file says is used: its
+problem and its names are compared with N and its names, so that what a reader of the file sees is
+what was proved; its checksum and its property decide only whether it is refused at once.
 
 Without the model (`check_alone`) the kernel is given the problem of the file. Then the problem is
 safe, and of what model it is the problem, nobody has looked at.
@@ -23,20 +30,95 @@ safe, and of what model it is the problem, nobody has looked at.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
-from workbench.models.automaton import TIME, Automaton
+from workbench.models.automaton import TIME, Automaton, PropertyKind
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.certificates.judgement import (
+    BY_CHECKER,
+    BY_KERNEL,
+    BY_KERNEL_WHERE_RUNS_COME,
+    Accepted,
+    Judgement,
+    Rejected,
+)
+from workbench.models.certificates.kernel_form import CHECK_POLYHEDRAL, kernel_document
+from workbench.models.certificates.question import problem_of
 from workbench.models.certificates.standalone import Legend, StandaloneCertificate
+from workbench.models.checker import flowpipe
+from workbench.models.checker.flowpipe import FlowpipeProof
+from workbench.models.checker.progress import ProgressProof
+from workbench.models.evidence import diagnosis
+from workbench.models.evidence.diagnosis import KernelProof
 from workbench.models.interruption import go_on, interruptible
 from workbench.models.kernel.document import document, refusal
-from workbench.models.lowering import polyhedral
-from workbench.models.lowering.basis import BY_KERNEL, BY_KERNEL_WHERE_RUNS_COME
+from workbench.models.lowering.alternatives import TooManyCasesError
 from workbench.models.lowering.normal_form import NormalForm, NotLoweredError
-from workbench.models.proof.checker import Accepted, Judgement, Rejected, problem_of
-from workbench.models.proof.linear import TooManyCasesError
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.lowering.problem import LinearProblem
+
+
+def check(
+    automaton: Automaton,
+    property_name: str,
+    certificate: Certificate,
+    expired: Callable[[], bool] | None = None,
+) -> Judgement:
+    """Whether the certificate proves the property of the automaton. `expired` is asked again
+    and again; when it agrees, the check ends with `CheckInterruptedError`."""
+    with nullcontext() if expired is None else interruptible(expired):
+        return _check(automaton, property_name, certificate)
+
+
+def _check(automaton: Automaton, property_name: str, certificate: Certificate) -> Judgement:
+    proof = certificate.proof
+    start = proof.start if isinstance(proof, ProgressProof) else None
+    stated = certificate.model_sha256, certificate.claim
+    problem = problem_of(automaton, property_name, *stated, start)
+    if isinstance(problem, Rejected):
+        return problem
+    if isinstance(proof, ProgressProof):
+        proof = proof.safety
+    try:
+        if isinstance(proof, FlowpipeProof):
+            return _by_hand(problem, proof)
+        return by_kernel(problem, proof)
+    except TooManyCasesError as error:
+        return Rejected("model", str(error))
+
+
+def _by_hand(problem: LinearProblem, proof: FlowpipeProof) -> Judgement:
+    """What the hand-written checker says."""
+    found = flowpipe.counted_or_failed(problem, proof)
+    if isinstance(found, int):
+        return Accepted(found, BY_CHECKER, proof.horizon)
+    return Rejected(*found)
+
+
+def by_kernel(problem: LinearProblem, proof: KernelProof) -> Judgement:
+    """What the kernel says about a proof; of one that it refuses, which obligation fails."""
+    if fault := diagnosis.malformed(problem, proof):
+        return Rejected(*fault)
+    try:
+        content = kernel_document(problem, proof)
+    except NotLoweredError as error:
+        return _refused(problem, proof, f"it cannot be written down for the kernel: {error}")
+    go_on()
+    why = refusal(content)
+    if why is not None:
+        return _refused(problem, proof, why)
+    is_progress = problem.claim.kind is PropertyKind.PROGRESS
+    basis = BY_KERNEL_WHERE_RUNS_COME if is_progress else BY_KERNEL
+    return Accepted(obligations(content), basis)
+
+
+def _refused(problem: LinearProblem, proof: KernelProof, why: str) -> Rejected:
+    """A proof that the kernel does not accept, with the obligation that fails, if one is known."""
+    return Rejected(*(diagnosis.failed(problem, proof) or ("kernel", why)))
+
+
+# Certificates that stand alone
 
 PARTS = ("invariant", "flow", "jumps", "bad states")
 """Of a location in normal form, in order."""
@@ -60,15 +142,16 @@ def check_standalone(
         if why is not None:
             return Rejected("evidence", why)
         basis = BY_KERNEL if certificate.start is None else BY_KERNEL_WHERE_RUNS_COME
-        return Accepted(obligations(certificate), basis=basis)
+        return Accepted(obligations(content), basis)
 
 
 def check_alone(certificate: StandaloneCertificate) -> Judgement:
     """Whether the evidence proves that the problem in the certificate is safe."""
-    why = refusal(certificate.document)
+    content = certificate.document
+    why = refusal(content)
     if why is not None:
         return Rejected("evidence", why)
-    return Accepted(obligations(certificate), basis=BY_KERNEL)
+    return Accepted(obligations(content), BY_KERNEL)
 
 
 def compared(
@@ -109,11 +192,11 @@ def _difference(form: NormalForm, stated: Any) -> str:
     return "starts"
 
 
-def obligations(certificate: StandaloneCertificate) -> int:
-    """How many facts the evidence shows: a start, a flow, an exit, a jump, a bad state, in each
-    of its cases."""
-    starts, places = certificate.document["evidence"]
-    if certificate.document["checker"] == polyhedral.CHECKER:
+def obligations(content: Mapping[str, Any]) -> int:
+    """How many facts the evidence in a document shows that the kernel accepts: a start, a flow, an
+    exit, a jump, a bad state, in each of its cases."""
+    starts, places = content["evidence"]
+    if content["checker"] == CHECK_POLYHEDRAL:
         depths: tuple[int, ...] = (0, 4, 4, 3, 2)
         places = [region for location in places for region in location]
     else:

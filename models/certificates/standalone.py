@@ -12,8 +12,9 @@ documents can say, without this program and without the model, that its problem 
 tell what its numbers stand for. A certificate of progress has a first state, `start`, besides.
 
 Reading is strict; a document is read by the kernel's own decoder. Proofs that the kernel does not
-know, and those that it cannot take, are written as before (`models.proof.certificate`): their
-evidence is for the checker, and says nothing without the model.
+know, and those that it cannot take, are written in the first form
+(`models.certificates.certificate`): their evidence is for the checker, and says nothing without the
+model.
 """
 
 from __future__ import annotations
@@ -24,22 +25,23 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from workbench.models.automaton import Automaton
-from workbench.models.kernel.document import SCHEMA as KERNEL_SCHEMA
-from workbench.models.lowering import polyhedral, quadratic
-from workbench.models.lowering.basis import lowered
-from workbench.models.lowering.normal_form import NormalForm, NotLoweredError
-from workbench.models.proof.certificate import Certificate, decode, encode
-from workbench.models.proof.checker import Rejected, problem_of
-from workbench.models.proof.json_reader import (
+from workbench.models.certificates.certificate import Certificate, decode, encode
+from workbench.models.certificates.json_reader import (
     MalformedCertificateError,
     Reader,
     parsed,
     read_text,
 )
-from workbench.models.proof.progress import FirstState, ProgressProof, read_start, start_json
+from workbench.models.certificates.judgement import Rejected
+from workbench.models.certificates.kernel_form import CHECK_POLYHEDRAL, CHECK_QUADRATIC, lowered
+from workbench.models.certificates.progress_text import read_start, start_json
+from workbench.models.certificates.question import problem_of
+from workbench.models.checker.progress import FirstState, ProgressProof
+from workbench.models.kernel.document import SCHEMA as KERNEL_SCHEMA
+from workbench.models.lowering.normal_form import NormalForm, NotLoweredError
 
 SCHEMA = "charon-workbench/certificate/2"
-CHECKERS = (polyhedral.CHECKER, quadratic.CHECKER)
+CHECKERS = (CHECK_POLYHEDRAL, CHECK_QUADRATIC)
 """The kernel's checkers whose word is that a problem is safe."""
 _LINES = 5
 """Lists of lists of so many levels have a line for each element."""

@@ -1,1 +1,1 @@
-"""From a model's linear view and its certificate to what the kernel takes."""
+"""From an automaton and a property to the normal form that the kernel's theorem is about."""

@@ -24,8 +24,8 @@ from typing import Any, TypeAlias
 
 from workbench.models.automaton import primed
 from workbench.models.kernel.decode import MAX_DIGITS
-from workbench.models.proof.linear import Alternatives, Form, Rows
-from workbench.models.proof.problem import Dynamics, LinearProblem
+from workbench.models.linear import Alternatives, Form, Rows
+from workbench.models.lowering.problem import Dynamics, LinearProblem
 
 Data: TypeAlias = Any
 """Plain data as the kernel's decoder takes it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from workbench.models.proof.linear import Row
+from workbench.models.linear import Row
 from workbench.models.smt.solver import Limits, ask
 
 DEFAULT = Limits(resources=2_000_000, milliseconds=60_000)

@@ -9,10 +9,10 @@ from functools import partial
 from itertools import product
 
 from workbench.models.automaton import primed
-from workbench.models.proof.affine_flow import AffineFlow
-from workbench.models.proof.flowpipe import start_set
-from workbench.models.proof.linear import Form, Row, Rows
-from workbench.models.proof.uncertain_flow import flow_at, parameter_box
+from workbench.models.checker.affine_flow import AffineFlow, assembled
+from workbench.models.checker.flowpipe import start_set
+from workbench.models.checker.uncertain_flow import at_parameters, parameter_box
+from workbench.models.linear import Form, Row, Rows
 from workbench.models.unfolding import folded
 from workbench.reach.affine.flowpipe import Exploration
 from workbench.reach.affine.flowpipe_parts import Explored, Lead, start_of
@@ -90,7 +90,9 @@ def _flow_at(tried: Exploration, values: Mapping[str, Fraction], location: str) 
     flow = tried.demands.flow(location)
     if not flow.corners:
         return flow
-    return flow_at(flow, {j: values[flow.names[j]] for j in flow.corners[0].values})
+    chosen = at_parameters(flow, {j: values[flow.names[j]] for j in flow.corners[0].values})
+    signals = {signal.name: (signal.low, signal.high) for signal in flow.signals}
+    return assembled(flow.names, chosen, signals, flow.limits)
 
 
 def _equal(name: str, value: Fraction) -> Rows:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from workbench.models.automaton import TIME
-from workbench.models.proof.affine_flow import AffineFlow, affine_flow
-from workbench.models.proof.problem import LinearProblem
-from workbench.models.proof.stay_conditions import Conditions, conditions_in
+from workbench.models.checker.affine_flow import AffineFlow, affine_flow
+from workbench.models.checker.stay_conditions import Conditions, conditions_in
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.affine.flowpipe_parts import JumpCase, Normal
 from workbench.reach.affine.step_evidence import Key, key_of, scaled_to_grid
 

@@ -4,7 +4,7 @@ A box forgets how names depend on each other: that a run starts on the line v = 
 sampled controller has just set u := -3 x. Such combinations are known from the conditions
 on initial states and from resets. Where one of them has a narrow range it stands for one of its
 names: from a vector a, as much of the combination is taken away as makes the entry of that name
-vanish (`models.proof.start_set`). So the entry set is bounded by an affine image of a box.
+vanish (`models.checker.start_set`). So the entry set is bounded by an affine image of a box.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from workbench.models.automaton import primed
-from workbench.models.proof.flowpipe import Slab
-from workbench.models.proof.linear import Form
+from workbench.models.checker.flowpipe import Slab
+from workbench.models.linear import Form
 from workbench.reach.affine.flowpipe_parts import MovedFrame, Normal
 from workbench.reach.affine.reduced_rows import ReducedRows
 from workbench.reach.affine.step_evidence import Key, key_of, opposite

@@ -7,7 +7,7 @@ over the target's template (all axes; normals of guards, invariants and bad sets
 set that lies in the entry set of a known node needs no new one, which is how a search without
 horizon ends.
 
-The rows come from the trusted part (`models.proof.flowpipe`), so what is searched with is
+The rows come from the trusted part (`models.checker.flowpipe`), so what is searched with is
 what is checked; only linear programs and the choice of steps use floating point.
 """
 
@@ -19,9 +19,10 @@ from fractions import Fraction
 from typing import NoReturn
 
 from workbench.models.automaton import TIME, primed
-from workbench.models.proof.adjoint import Stage
-from workbench.models.proof.affine_flow import AffineFlow
-from workbench.models.proof.flowpipe import (
+from workbench.models.checker.adjoint import Stage
+from workbench.models.checker.affine_flow import AffineFlow
+from workbench.models.checker.covers import Cover, Impossible, InCell, Split
+from workbench.models.checker.flowpipe import (
     Direction,
     FlowpipeProof,
     Node,
@@ -32,11 +33,10 @@ from workbench.models.proof.flowpipe import (
     start_set,
     steps,
 )
-from workbench.models.proof.linear import Form, Row, Rows
-from workbench.models.proof.polyhedral import Cover, Evidence, Impossible, InCell, Split
-from workbench.models.proof.problem import LinearProblem
-from workbench.models.proof.start_set import StartSet
-from workbench.models.proof.stay_conditions import BadRows, before, start_time
+from workbench.models.checker.start_set import StartSet
+from workbench.models.checker.stay_conditions import BadRows, before, start_time
+from workbench.models.linear import Form, Row, Rows
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.affine.demands import Demands, include
 from workbench.reach.affine.entry_frames import (
     combinations_after,
@@ -110,7 +110,7 @@ class Exploration:
         self.lenient = lenient
         self.expired, self.progress = expired, progress
         self.nodes: list[Explored] = []
-        self.starts: list[Evidence] = []
+        self.starts: list[Cover] = []
         self.step_count = 0
         self.demands = Demands(problem, {} if flows is None else flows)
 
@@ -141,7 +141,7 @@ class Exploration:
             self.horizon, tuple(e.node for e in self.nodes), tuple(self._evidence())
         )
 
-    def _evidence(self) -> Iterator[Evidence]:
+    def _evidence(self) -> Iterator[Cover]:
         yield from self.starts
         for explored in self.nodes:
             for jumps, safety in zip(explored.jumps, explored.safety, strict=True):
@@ -342,7 +342,7 @@ class Exploration:
             explored.steps.append(step)
             bad = bad_rows[: len(conditions.bad_on(step.begin))]
             self._safety(explored, step, bad, numbers, until)
-            made: list[Evidence | None] = []
+            made: list[Cover | None] = []
             open_cases: list[ReducedRows | None] = []
             for case, rows in jump_rows[: len(conditions.jumps_on(step.begin))]:
                 quick = None
@@ -378,7 +378,7 @@ class Exploration:
         numbers: Mapping[Key, int],
         until: Rows,
     ) -> None:
-        found: list[Evidence] = []
+        found: list[Cover] = []
         for case, (bad, others) in enumerate(cases):
             multipliers = None
             if not bad.at_entry:

@@ -9,10 +9,10 @@ from fractions import Fraction
 from itertools import takewhile
 from math import ceil
 
-from workbench.models.proof.adjoint import Stage
-from workbench.models.proof.flowpipe import Node, Step
-from workbench.models.proof.linear import Rows
-from workbench.models.proof.polyhedral import Evidence
+from workbench.models.checker.adjoint import Stage
+from workbench.models.checker.covers import Cover
+from workbench.models.checker.flowpipe import Node, Step
+from workbench.models.linear import Rows
 from workbench.reach.affine.reduced_rows import ReducedRows
 from workbench.reach.affine.step_choice import Fineness
 from workbench.reach.affine.step_evidence import Key
@@ -189,9 +189,9 @@ class Explored:
     frames: Mapping[int, MovedFrame] = field(default_factory=dict)
     """Frames of what jumps lead to, by the numbers of their cases."""
     steps: list[Step] = field(default_factory=list)
-    jumps: list[list[Evidence | None]] = field(default_factory=list)
-    safety: list[list[Evidence]] = field(default_factory=list)
-    end: list[Evidence] = field(default_factory=list)
+    jumps: list[list[Cover | None]] = field(default_factory=list)
+    safety: list[list[Cover]] = field(default_factory=list)
+    end: list[Cover] = field(default_factory=list)
     leads: list[Lead] = field(default_factory=list)
     unsafe: list[tuple[int, int]] = field(default_factory=list)
     """Steps and cases of the bad states that they meet."""

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.models.automaton import primed
-from workbench.models.proof.adjoint import Stage
-from workbench.models.proof.affine_flow import AffineFlow
-from workbench.models.proof.flowpipe import FlowpipeProof, start_set
-from workbench.models.proof.linear import Form
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.checker.adjoint import Stage
+from workbench.models.checker.affine_flow import AffineFlow
+from workbench.models.checker.flowpipe import FlowpipeProof, start_set
+from workbench.models.linear import Form
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.affine.flowpipe import Exploration
 from workbench.reach.affine.flowpipe_parts import (
     NO_PLAN,

@@ -1,6 +1,6 @@
 """Which steps of a stay will have to be short: its bounds in floating point, before the exact ones.
 
-The bounds of `models.proof.adjoint`, without their roundings, for the rows of bad states and for
+The bounds of `models.checker.adjoint`, without their roundings, for the rows of bad states and for
 all steps at once. Steps that would meet bad states are made shorter until they do not; so the exact
 computation, which costs far more, is made once instead of once for each round of refinement.
 Nothing here is trusted: a wrong forecast makes steps that are too long or too short.
@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.models.proof.adjoint import Stage, gap
-from workbench.models.proof.affine_flow import AffineFlow
-from workbench.models.proof.linear import Rows
-from workbench.models.proof.start_set import StartSet
+from workbench.models.checker.adjoint import Stage, gap
+from workbench.models.checker.affine_flow import AffineFlow
+from workbench.models.checker.start_set import StartSet
+from workbench.models.linear import Rows
 from workbench.reach.affine.flowpipe_parts import SHORTER, Mark, split_steps
 from workbench.reach.affine.matrix_exponential import matrix_exponential
 from workbench.reach.affine.step_choice import matrix_of

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.models.automaton import TIME, primed
-from workbench.models.proof.affine_flow import AffineFlow
-from workbench.models.proof.linear import Form, Rows
-from workbench.models.proof.start_set import StartSet
+from workbench.models.checker.affine_flow import AffineFlow
+from workbench.models.checker.start_set import StartSet
+from workbench.models.linear import Form, Rows
 from workbench.reach.affine.flowpipe_parts import MovedFrame, Normal
 from workbench.reach.affine.forecast import zonotope_of
 from workbench.reach.affine.matrix_exponential import matrix_exponential

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from workbench.models.proof.affine_flow import AffineFlow
+from workbench.models.checker.affine_flow import AffineFlow
 
 Box = Mapping[str, tuple[Fraction, Fraction]]
 

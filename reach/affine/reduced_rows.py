@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.linear import Form, Row, Rows, combination
+from workbench.models.linear import Form, Multipliers, Row, Rows, combination
 from workbench.models.work import RATIONAL, spend
 from workbench.reach.combinations import refutation
 from workbench.reach.programs.exact_program import ExactProgram

@@ -14,11 +14,11 @@ from math import ceil, log2
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.models.proof.adjoint import FlowBounds
-from workbench.models.proof.affine_flow import AffineFlow, Span
-from workbench.models.proof.exponential import MOST, TooMuchGrowthError
-from workbench.models.proof.flowpipe import MAX_BITS, MAX_DEGREE
-from workbench.models.proof.start_set import StartSet
+from workbench.models.checker.adjoint import FlowBounds
+from workbench.models.checker.affine_flow import AffineFlow, Span
+from workbench.models.checker.exponential import MOST, TooMuchGrowthError
+from workbench.models.checker.flowpipe import MAX_BITS, MAX_DEGREE
+from workbench.models.checker.start_set import StartSet
 
 BALANCING = 20
 """Rounds of balancing at most."""

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.flowpipe import Step, at_end
-from workbench.models.proof.linear import Form, Row, Rows
-from workbench.models.proof.polyhedral import Evidence, Impossible
-from workbench.models.proof.stay_conditions import ELAPSED
+from workbench.models.checker.covers import Cover, Impossible
+from workbench.models.checker.flowpipe import Step, at_end
+from workbench.models.checker.stay_conditions import ELAPSED
+from workbench.models.linear import Form, Multipliers, Row, Rows
 from workbench.reach.affine.reduced_rows import ReducedRows
 
 Key = tuple[tuple[str, Fraction], ...]
@@ -72,12 +71,12 @@ def ending(
     numbers: Mapping[Key, int],
     *,
     quickly: bool,
-) -> list[Evidence] | None:
+) -> list[Cover] | None:
     """Evidence that no stay goes beyond the end of the step: for every case of the `final`
     rows (with their keys) a contradiction; `quickly`: without linear programs."""
     rows = at_end(step)
     frozen = replace(step, begin=step.end)
-    found: list[Evidence] = []
+    found: list[Cover] = []
     for case, others in zip(final, final_rows, strict=True):
         quick = quick_refutation(frozen, numbers, others, len(rows))
         if quick is not None:

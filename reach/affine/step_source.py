@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from workbench.models.proof.flowpipe import Step
-from workbench.models.proof.linear import Form
-from workbench.models.proof.stay_conditions import ELAPSED
+from workbench.models.checker.flowpipe import Step
+from workbench.models.checker.stay_conditions import ELAPSED
+from workbench.models.linear import Form
 from workbench.reach.affine.reduced_rows import Bounded, ReducedRows
 from workbench.reach.affine.step_evidence import Key, key_of
 

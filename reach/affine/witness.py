@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.models.automaton import primed
-from workbench.models.proof.affine_flow import ONE, AffineFlow, Signal
-from workbench.models.proof.linear import Row, Rows
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.checker.affine_flow import ONE, AffineFlow, Signal
+from workbench.models.linear import Row, Rows
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.affine.matrix_exponential import matrix_exponential
 from workbench.reach.programs.linear_program import minimise
 

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Cover, InCell, Split
+from workbench.models.checker.covers import Cover, InCell, Split
+from workbench.models.linear import Form, Multipliers
 
 Span = tuple[Fraction, Fraction]
 Normal = dict[str, Fraction]

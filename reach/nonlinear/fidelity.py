@@ -12,9 +12,9 @@ from fractions import Fraction
 from math import comb
 
 from workbench.models.automaton import TIME
+from workbench.models.checker.intervals import UndefinedError
+from workbench.models.checker.taylor_flow import NonlinearFlow, TaylorSteps
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.proof.intervals import UndefinedError
-from workbench.models.proof.taylor_flow import NonlinearFlow, TaylorSteps
 
 BITS = (64, 96, 128, 192, 256, 384, 512)
 
@@ -136,6 +136,7 @@ def _errors(
 ) -> list[float]:
     """The errors of models of the derivatives on a set, relative to their size."""
     machine = TaylorSteps(flow, order, 1, bits)
-    models = machine.rates_at(machine.begin(identity(len(spans)), spans))
+    frame = machine.begin(identity(len(spans)), spans)
+    models = machine.rates(machine.arithmetics[-1], machine.start(frame), frame.slack)
     least = (1 << bits) // 1_000_000
     return [m.error / (m.range.size + least) for m in models]

@@ -17,14 +17,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from workbench.models.automaton import TIME, primed
+from workbench.models.checker.covers import Cover, Impossible
+from workbench.models.checker.flowpipe import FlowpipeProof, step_of
+from workbench.models.checker.stay_conditions import conditions_in, start_time
+from workbench.models.checker.taylor_flow import NonlinearFlow, nonlinear_flow
+from workbench.models.checker.taylor_node import TaylorNode, TaylorStep, stretch
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.proof.flowpipe import FlowpipeProof, step_of
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Evidence, Impossible
-from workbench.models.proof.problem import LinearProblem
-from workbench.models.proof.stay_conditions import conditions_in, start_time
-from workbench.models.proof.taylor_flow import NonlinearFlow, nonlinear_flow
-from workbench.models.proof.taylor_node import TaylorNode, TaylorStep, stretch
+from workbench.models.linear import Form
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.affine.reduced_rows import Bounded, ReducedRows
 from workbench.reach.affine.step_evidence import Key, key_of, scaled_to_grid
 from workbench.reach.affine.step_source import StepSource
@@ -355,7 +355,7 @@ class NonlinearExploration:
             )
 
 
-def _made(given: Given | None) -> Evidence:
+def _made(given: Given | None) -> Cover:
     assert given is not None, "every jump is decided before the search ends"
     return given.evidence() if isinstance(given, Pending) else given
 

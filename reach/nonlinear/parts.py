@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.flowpipe import FlowpipeProof, Step, at_entry
-from workbench.models.proof.linear import Form, Row
-from workbench.models.proof.polyhedral import Evidence, Impossible
-from workbench.models.proof.stay_conditions import ELAPSED, BadRows, Conditions, JumpRows, before
-from workbench.models.proof.taylor_node import TaylorNode
+from workbench.models.checker.covers import Cover, Impossible
+from workbench.models.checker.flowpipe import FlowpipeProof, Step, at_entry
+from workbench.models.checker.stay_conditions import ELAPSED, BadRows, Conditions, JumpRows, before
+from workbench.models.checker.taylor_node import TaylorNode
+from workbench.models.linear import Form, Multipliers, Row
 from workbench.reach.affine.reduced_rows import ReducedRows
 from workbench.reach.affine.step_evidence import Key, ending, keyed, quick_refutation
 from workbench.reach.nonlinear.entry_parts import Entry
@@ -63,12 +62,12 @@ class Pending:
     proofs: tuple[Multipliers, ...]
     row_count: int
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> Cover:
         """The decision tree that shows it."""
         return self.entry.cover(self.proofs, self.row_count)
 
 
-Given = Evidence | Pending
+Given = Cover | Pending
 """Evidence, now or once all parts of the entry set are known."""
 
 
@@ -78,8 +77,8 @@ class Stay:
 
     node: TaylorNode
     jumps: list[list[Given | None]] = field(default_factory=list)
-    safety: list[list[Evidence]] = field(default_factory=list)
-    end: list[Evidence] = field(default_factory=list)
+    safety: list[list[Cover]] = field(default_factory=list)
+    end: list[Cover] = field(default_factory=list)
 
 
 @dataclass
@@ -126,9 +125,9 @@ class Surroundings:
 
     def safety(
         self, node: TaylorNode, step: Step, numbers: Mapping[Key, int]
-    ) -> list[Evidence] | None:
+    ) -> list[Cover] | None:
         """That no state on a step is bad."""
-        found: list[Evidence] = []
+        found: list[Cover] = []
         for bad, keys in self._bad[: len(self.conditions.bad_on(step.begin))]:
             refuted = self._refuted(node, step, bad, keys, numbers)
             if isinstance(refuted, ReducedRows):
@@ -156,7 +155,7 @@ class Surroundings:
 
     def ended(
         self, step: Step, numbers: Mapping[Key, int], *, thoroughly: bool
-    ) -> list[Evidence] | None:
+    ) -> list[Cover] | None:
         """That no stay goes beyond the end of a step."""
         return ending(step, self.final, self.final_keys, numbers, quickly=not thoroughly)
 

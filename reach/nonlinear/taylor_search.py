@@ -1,6 +1,6 @@
 """Following a nonlinear flow: the choice of steps, radii and frames for a Taylor node.
 
-Nothing here is trusted. The trusted part (`models.proof.taylor_flow`) computes what is reached
+Nothing here is trusted. The trusted part (`models.checker.taylor_flow`) computes what is reached
 on a step from the choices made here, and says whether they are good enough.
 
 The length of steps is chosen so that what the degree of the polynomials cuts off is small against
@@ -19,18 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.models.automaton import TIME
+from workbench.models.checker.intervals import UndefinedError
+from workbench.models.checker.taylor_flow import NonlinearFlow, TaylorSteps
+from workbench.models.checker.taylor_frame import Frame, Reached
+from workbench.models.checker.taylor_node import TaylorStep
 from workbench.models.expressions.expression import ZERO
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.proof.intervals import UndefinedError
-from workbench.models.proof.rational_matrix import Matrix
-from workbench.models.proof.taylor_flow import NonlinearFlow, TaylorSteps
-from workbench.models.proof.taylor_frame import Frame, Reached
-from workbench.models.proof.taylor_model import Polynomial
-from workbench.models.proof.taylor_node import TaylorStep
 from workbench.reach.affine.step_choice import dyadic_below
 from workbench.reach.nonlinear.fidelity import Fidelity
 
 Array = NDArray[np.float64]
+Matrix = Sequence[Sequence[Fraction]]
+Polynomial = dict[int, int]
+"""Numbers, in units, by monomial."""
 
 FRAME_DIGITS = 24
 """Significant bits of the entries of frames."""

@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.models.proof.quadratic_function import Polynomial
+from workbench.models.evidence.quadratic_function import Polynomial
 from workbench.reach.programs.semidefinite import Array, SemidefiniteProgram
 
 LARGEST = 1e3

@@ -25,9 +25,7 @@ from fractions import Fraction
 import numpy as np
 
 from workbench.models.automaton import primed
-from workbench.models.proof.linear import Form, Row
-from workbench.models.proof.problem import LinearProblem
-from workbench.models.proof.quadratic import (
+from workbench.models.evidence.quadratic import (
     Ellipsoid,
     FlowWitness,
     QuadraticInvariant,
@@ -35,6 +33,8 @@ from workbench.models.proof.quadratic import (
     corners,
     dependencies,
 )
+from workbench.models.linear import Form, Row
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.programs.semidefinite import Array, SemidefiniteProgram
 
 MAX_LOCATIONS = 64

@@ -1,7 +1,7 @@
 """Quadratic functions that stay at or below zero, found by semidefinite programming.
 
 The unknowns are the coefficients of V in every location and the multipliers of every
-situation (`models.proof.quadratic_function`). For fixed factors of V, alpha for the flow and
+situation (`models.evidence.quadratic_function`). For fixed factors of V, alpha for the flow and
 beta for jumps, everything wanted is linear in them; factors are tried from a short list. Bad
 states are excluded with factor 1, so their gap sets the scale of V. One function excludes all
 bad cases if possible, else there is one for each case. Untrusted: the result is rounded to
@@ -16,10 +16,8 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import comb
 
-from workbench.models.proof.bounds import implied_bounds
-from workbench.models.proof.linear import Form, Rows
-from workbench.models.proof.problem import LinearProblem
-from workbench.models.proof.quadratic_function import (
+from workbench.models.evidence.bounds import implied_bounds
+from workbench.models.evidence.quadratic_function import (
     Function,
     Polynomial,
     QuadraticFunctions,
@@ -32,6 +30,8 @@ from workbench.models.proof.quadratic_function import (
     proves,
     situations,
 )
+from workbench.models.linear import Form, Rows
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.combinations import refutation
 from workbench.reach.programs.polynomial_program import PolynomialProgram
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from workbench.models.proof.linear import Rows
+from workbench.models.linear import Rows
 from workbench.reach.rectangular.layout import Layout, Placed, Seen
 from workbench.reach.rectangular.moves import Values
 from workbench.reach.rectangular.rows import Relation, Resolved

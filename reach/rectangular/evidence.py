@@ -19,17 +19,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from workbench.models.automaton import primed
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.polyhedral import (
+from workbench.models.checker.covers import Impossible, InCell, Region
+from workbench.models.evidence.polyhedral import (
     Evidence,
     FacetReason,
-    Impossible,
-    InCell,
     Kept,
-    Region,
+    PolyhedralProof,
     obligations,
 )
+from workbench.models.linear import Multipliers
 from workbench.reach.evidence import Unproved, evidence_for
 from workbench.reach.rectangular.cases import Case, Condition
 from workbench.reach.rectangular.exploration import Node

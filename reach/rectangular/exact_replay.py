@@ -29,7 +29,7 @@ from workbench.models.expressions.expression import Expression, conjunction, con
 from workbench.models.expressions.operators import COMPARISONS
 from workbench.models.expressions.ranges import bounds
 from workbench.models.expressions.traversal import free_variables, postorder
-from workbench.models.proof.linear import affine
+from workbench.models.linear import affine
 from workbench.reach.rectangular.witness import Run, Stay, decoded
 
 MAX_CHOICES = 1000

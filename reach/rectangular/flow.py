@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
-from workbench.models.proof.linear import Rows
-from workbench.models.proof.polyhedral import FacetReason
-from workbench.models.proof.problem import Dynamics
+from workbench.models.evidence.polyhedral import FacetReason
+from workbench.models.linear import Rows
+from workbench.models.lowering.problem import Dynamics
 from workbench.reach.rectangular.goals import Others, Terms
 from workbench.reach.rectangular.moves import Place
 from workbench.reach.rectangular.rows import NOTHING_DEFINED, Resolved

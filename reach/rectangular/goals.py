@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from workbench.models.proof.linear import Form, Row, Rows
+from workbench.models.linear import Form, Row, Rows
 from workbench.reach.rectangular.moves import Number, Values
 from workbench.reach.rectangular.rows import ONE, Definition, Resolved
 from workbench.reach.rectangular.split import Split

@@ -14,7 +14,7 @@ from math import lcm
 from typing import TypeAlias
 
 from workbench.models.automaton import primed
-from workbench.models.proof.problem import Dynamics
+from workbench.models.lowering.problem import Dynamics
 from workbench.reach.rectangular.moves import Bounds, Entries, Number, PackMove, Values
 from workbench.reach.rectangular.rows import Packs
 from workbench.reach.rectangular.split import NotRectangularError, Split

@@ -13,8 +13,8 @@ from workbench.models.automaton import BOOL, Constraint, Kind
 from workbench.models.expressions.expression import Expression
 from workbench.models.expressions.operators import COMPARISONS
 from workbench.models.expressions.traversal import free_variables, postorder
-from workbench.models.proof.linear import Form, Row, Rows, affine, combination
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.linear import Form, Row, Rows, affine, combination
+from workbench.models.lowering.problem import LinearProblem
 
 ONE = Fraction(1)
 """The commonest factor; one object, so that it is quickly recognised."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from workbench.models.proof.linear import Form, Row
+from workbench.models.linear import Form, Row
 from workbench.reach.rectangular.moves import Number, Values
 
 

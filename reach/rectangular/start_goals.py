@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.models.proof.linear import Form, Rows
+from workbench.models.linear import Form, Rows
 from workbench.reach.rectangular.goals import Others, PartRows, Terms
 from workbench.reach.rectangular.rows import relation, resolved, substituted
 from workbench.reach.rectangular.statements import Part, Statements

@@ -14,8 +14,8 @@ from itertools import product
 from math import ceil, floor
 
 from workbench.models.automaton import BOOL, INT, ValueType, primed
-from workbench.models.proof.bounds import implied_bounds
-from workbench.models.proof.linear import Row, Rows
+from workbench.models.evidence.bounds import implied_bounds
+from workbench.models.linear import Row, Rows
 from workbench.reach.rectangular.layout import bounds_in
 from workbench.reach.rectangular.moves import Entries, Number, Values
 from workbench.reach.rectangular.rows import Packs

@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import after
+from workbench.models.checker.covers import after
+from workbench.models.linear import Form
 from workbench.reach.rectangular.exploration import Node
 from workbench.reach.rectangular.moves import Number
 from workbench.reach.sets.conic import Premises, echelon

@@ -10,7 +10,7 @@ The dimensions may be kept in several packs: a set of states is then described b
 polyhedron for each pack, and stands for the states whose part in every pack lies in that
 polyhedron. With one pack nothing is lost; with small packs relations across packs are.
 
-Everything is read from `models.proof.problem`, so what is found here is found about exactly
+Everything is read from `models.lowering.problem`, so what is found here is found about exactly
 the view that the trusted checker has. Derivatives must lie in constant ranges, and in each
 place the invariant must be a conjunction; otherwise `NotRectangularError` says what is in the
 way.
@@ -23,8 +23,9 @@ from enum import Enum, auto
 from fractions import Fraction
 
 from workbench.models.automaton import primed
-from workbench.models.proof.linear import Form, Row, Rows
-from workbench.models.proof.problem import LinearProblem, closed
+from workbench.models.linear import Form, Row, Rows
+from workbench.models.lowering.alternatives import closed
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reach.rectangular.cases import Arrival, Case, Condition
 from workbench.reach.rectangular.layout import Layout, Placed
 from workbench.reach.rectangular.moves import (

@@ -24,8 +24,8 @@ from workbench.models.expressions.expression import (
     variable,
 )
 from workbench.models.expressions.operators import Op
-from workbench.models.proof.linear import Form, Row, Rows
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.linear import Form, Row, Rows
+from workbench.models.lowering.problem import LinearProblem
 from workbench.models.smt.solver import Limits, Session, Unsatisfiable, Witness
 
 LIMITS = Limits(20_000_000, 20_000)

@@ -14,6 +14,9 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from typing import Protocol, TypeAlias
 
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.evidence.quadratic import Ellipsoid, QuadraticInvariant
+from workbench.models.evidence.quadratic_function import Polynomial, QuadraticFunctions
 from workbench.models.expressions.expression import (
     TRUE,
     Expression,
@@ -26,10 +29,7 @@ from workbench.models.expressions.expression import (
     variable,
 )
 from workbench.models.expressions.operators import Op
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.linear import Form
-from workbench.models.proof.quadratic import Ellipsoid, QuadraticInvariant
-from workbench.models.proof.quadratic_function import Polynomial, QuadraticFunctions
+from workbench.models.linear import Form
 from workbench.models.trace import Scalar
 from workbench.reports.claims.ellipsoids import is_always
 from workbench.reports.crosscheck.condition_tree import Condition, condition_tree

@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.models.proof.problem import LinearProblem
-from workbench.models.proof.quadratic import Ellipsoid, QuadraticInvariant
-from workbench.models.proof.quadratic_function import Polynomial, QuadraticFunctions
+from workbench.models.evidence.quadratic import Ellipsoid, QuadraticInvariant
+from workbench.models.evidence.quadratic_function import Polynomial, QuadraticFunctions
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reports.data.trace import short
 from workbench.reports.pictures.projection import Box, Point
 

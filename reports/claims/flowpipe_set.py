@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.models.automaton import TIME
-from workbench.models.proof.flowpipe import AnyNode, FlowpipeProof, steps_in
-from workbench.models.proof.linear import Form, Row, Rows
-from workbench.models.proof.problem import LinearProblem
-from workbench.models.proof.stay_conditions import ELAPSED
+from workbench.models.checker.flowpipe import AnyNode, FlowpipeProof, steps_in
+from workbench.models.checker.stay_conditions import ELAPSED
+from workbench.models.linear import Form, Row, Rows
+from workbench.models.lowering.problem import LinearProblem
 from workbench.models.trace import Scalar
 from workbench.reports.claims.claimed_set import NEVER, Stay, Worst, at_most_zero
 from workbench.reports.crosscheck.piecewise import Pieces, Places, bisect, restricted

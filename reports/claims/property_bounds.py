@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from workbench.models.automaton import Automaton, PropertyKind
 from workbench.models.expressions.expression import negation
-from workbench.models.proof.linear import TooManyCasesError, alternatives
-from workbench.models.proof.pieces import by_cases
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.alternatives import TooManyCasesError, alternatives
+from workbench.models.lowering.pieces import by_cases
+from workbench.models.lowering.problem import linear_problem
 from workbench.reports.pictures.projection import Shadow
 
 

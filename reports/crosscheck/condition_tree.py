@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from workbench.models.expressions.expression import Expression, add, multiply
 from workbench.models.expressions.operators import Op
-from workbench.models.proof.linear import affine
+from workbench.models.linear import affine
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -19,7 +19,7 @@ from functools import cached_property
 from workbench.models.automaton import Automaton, Property, PropertyKind
 from workbench.models.expressions.expression import FALSE
 from workbench.models.expressions.printing import to_text
-from workbench.models.proof.problem import proved_view
+from workbench.models.lowering.problem import proved_view
 from workbench.models.trace import Ending, Scalar, Trace, scalar_text
 from workbench.models.unfolding import case_of
 from workbench.reports.claims.claimed_set import ClaimedSet, Stay

@@ -7,7 +7,7 @@ from typing import Any
 from workbench.models.automaton import Property
 from workbench.models.dynamics import eliminate_algebraic
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.lowering.problem import LinearProblem
 from workbench.models.trace import scalar_text
 from workbench.models.verdict import Falsified
 from workbench.reports.analysis import Findings

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Any
 
+from workbench.models.checker.flowpipe import FlowpipeProof
 from workbench.models.counting import counted
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.flowpipe import FlowpipeProof
-from workbench.models.proof.quadratic import QuadraticInvariant
-from workbench.models.proof.quadratic_function import Polynomial, QuadraticFunctions
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.evidence.quadratic import QuadraticInvariant
+from workbench.models.evidence.quadratic_function import Polynomial, QuadraticFunctions
 from workbench.models.verdict import Verified
 from workbench.reports.claims.ellipsoids import is_always
 from workbench.reports.words.inequalities import rounded, row_texts

@@ -8,12 +8,12 @@ from pathlib import PurePath
 from typing import Any
 
 from workbench.models.agents.hierarchy import Agent
+from workbench.models.checker.flowpipe import FlowpipeProof
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.evidence.quadratic import QuadraticInvariant
+from workbench.models.evidence.quadratic_function import QuadraticFunctions
+from workbench.models.lowering.problem import proved_view
 from workbench.models.model import Model
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.flowpipe import FlowpipeProof
-from workbench.models.proof.problem import proved_view
-from workbench.models.proof.quadratic import QuadraticInvariant
-from workbench.models.proof.quadratic_function import QuadraticFunctions
 from workbench.models.source import Span
 from workbench.models.unfolding import folded
 from workbench.models.verdict import Verified

@@ -13,17 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.polyhedral import (
-    CoverObligation,
+from workbench.models.checker.covers import CoverObligation, InCell, Region, Split
+from workbench.models.evidence.polyhedral import (
     Evidence,
     ExitObligation,
-    InCell,
-    Region,
-    Split,
+    PolyhedralProof,
     obligations,
 )
-from workbench.models.proof.problem import LinearProblem
+from workbench.models.lowering.problem import LinearProblem
 from workbench.reports.pictures.diagram_parts import LINE_LIMIT, Arrow, box, chart, start_point
 from workbench.reports.pictures.svg import Line, cut, document
 from workbench.reports.words.inequalities import boolean_names, row_texts

@@ -28,12 +28,12 @@ from workbench.models.automaton import (
     Variable,
 )
 from workbench.models.catalogue import find
+from workbench.models.certificates.judgement import Accepted
+from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.expression import TRUE, Expression
 from workbench.models.expressions.printing import to_text
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.checker import Accepted
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.source import Span
 from workbench.models.verdict import Falsified, Verdict, Verified
 from workbench.reports.analysis import CheckedCertificate, Findings, suspicious

@@ -9,13 +9,15 @@ from itertools import combinations
 from typing import Any
 
 from workbench.models.automaton import Automaton, Property
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.evidence.quadratic import QuadraticInvariant
+from workbench.models.evidence.quadratic_function import QuadraticFunctions
 from workbench.models.expressions.expression import Expression
-from workbench.models.proof.certificate import Certificate, PolyhedralProof
-from workbench.models.proof.linear import Form, Row, Rows, TooManyCasesError, alternatives
-from workbench.models.proof.pieces import by_cases
-from workbench.models.proof.problem import LinearProblem, linear_problem
-from workbench.models.proof.quadratic import QuadraticInvariant
-from workbench.models.proof.quadratic_function import QuadraticFunctions
+from workbench.models.linear import Form, Row, Rows
+from workbench.models.lowering.alternatives import TooManyCasesError, alternatives
+from workbench.models.lowering.pieces import by_cases
+from workbench.models.lowering.problem import LinearProblem, linear_problem
 from workbench.models.trace import Scalar, Trace
 from workbench.models.unfolding import case_of, folded
 from workbench.reports.claims.claimed_set import ClaimedSet

@@ -8,9 +8,9 @@ from typing import Any
 
 from workbench.abstraction.refinement.outcome import Failure, NotProved, Refines, Refuted, Step
 from workbench.abstraction.refinement.proof_tree import Proof
+from workbench.models.certificates.refinement import RefinementCertificate
 from workbench.models.counting import counted
 from workbench.models.model import Model
-from workbench.models.proof.refinement import RefinementCertificate
 from workbench.models.trace import scalar_text
 from workbench.reports.data.refinement import failure_lines, outcome_word, proof_data
 from workbench.reports.pages.markup import Content, Markup, data_block, tag, visible_data

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.models.proof.linear import Rows
+from workbench.models.linear import Rows
 from workbench.reach.sets.support import SupportOracle
 
 Point: TypeAlias = tuple[float, float]

@@ -14,7 +14,7 @@ from workbench.models.automaton import BOOL, Automaton
 from workbench.models.expressions.expression import FALSE, TRUE, Expression, negation, variable
 from workbench.models.expressions.operators import COMPARISONS, Op
 from workbench.models.expressions.printing import to_text
-from workbench.models.proof.linear import Form, affine
+from workbench.models.linear import Form, affine
 
 MINUS = "\N{MINUS SIGN}"
 DOT = "\N{MIDDLE DOT}"

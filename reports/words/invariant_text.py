@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from workbench.models.proof.certificate import PolyhedralProof, Proof
+from workbench.models.certificates.certificate import Proof
+from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.reports.words.inequalities import AT_LEAST, AT_MOST, DOT, MINUS, row_texts
 
 MOST_LINES, MOST_PARTS = 6, 4

@@ -38,7 +38,7 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
-from workbench.models.proof.linear import Form, affine
+from workbench.models.linear import Form, affine
 from workbench.models.trace import Event, Segment, Trace
 from workbench.simulate.inputs.signals import Signal
 from workbench.simulate.jump import edge_name

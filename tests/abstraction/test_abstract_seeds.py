@@ -12,8 +12,8 @@ from workbench.abstraction.predicates.refinement_history import PathStep, Refine
 from workbench.abstraction.predicates.seeds import seeds_of
 from workbench.abstraction.strategies.strategy import HISTORY_READER, SEEDS, Task
 from workbench.abstraction.verification import deadline, strategy, verify
+from workbench.models.linear import Form
 from workbench.models.load import load
-from workbench.models.proof.linear import Form
 from workbench.models.verdict import Falsified
 from workbench.simulate.inputs.signals import Steps
 from workbench.simulate.recipe import Recipe

@@ -16,7 +16,7 @@ from workbench.abstraction.templates.invariant_search import (
 from workbench.abstraction.templates.sampled_runs import sampled_runs
 from workbench.abstraction.templates.system import template_system
 from workbench.models.load import load, load_text
-from workbench.models.proof.problem import LinearProblem, linear_problem
+from workbench.models.lowering.problem import LinearProblem, linear_problem
 
 STOP_AND_GO = """
 mode Follow() {

@@ -13,10 +13,11 @@ from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.unreached import unreached
 from workbench.abstraction.verification import deadline, verify
 from workbench.models.automaton import Automaton, never_blocks
+from workbench.models.certificates.certificate import decode, encode
+from workbench.models.certificates.check import check
+from workbench.models.certificates.json_reader import MalformedCertificateError
+from workbench.models.certificates.judgement import Accepted, Rejected
 from workbench.models.load import load, load_text
-from workbench.models.proof.certificate import decode, encode
-from workbench.models.proof.checker import Accepted, Rejected, check
-from workbench.models.proof.json_reader import MalformedCertificateError
 from workbench.models.source import ModelError
 from workbench.models.trace import Ending
 from workbench.models.verdict import Falsified, Unknown, Verified

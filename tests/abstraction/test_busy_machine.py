@@ -16,8 +16,8 @@ from workbench.abstraction.verification import verify
 from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.automaton import Automaton, Property
 from workbench.models.catalogue import entries
+from workbench.models.certificates.certificate import encode
 from workbench.models.load import load
-from workbench.models.proof.certificate import encode
 from workbench.models.verdict import Falsified, Unknown, Verdict, Verified
 
 HEADLINES = {

@@ -22,9 +22,11 @@ from workbench.abstraction.templates.system import template_system
 from workbench.abstraction.templates.turning_search import find_by_turning
 from workbench.abstraction.verification import deadline, verify
 from workbench.models.automaton import HybridAutomaton
-from workbench.models.proof.certificate import Certificate, PolyhedralProof
-from workbench.models.proof.checker import Accepted, check
-from workbench.models.proof.problem import linear_problem
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Verified
 from workbench.reach.evidence import prove
 

@@ -24,8 +24,8 @@ from workbench.models.automaton import (
     Variable,
 )
 from workbench.models.expressions.text import parse_expression
-from workbench.models.proof.linear import Form, Row
-from workbench.models.proof.problem import linear_problem
+from workbench.models.linear import Form, Row
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.smt.rows import RowSession
 from workbench.reach.sets.support import SupportOracle
 

@@ -25,8 +25,8 @@ from workbench.models.automaton import (
     Variable,
 )
 from workbench.models.expressions.text import parse_expression
-from workbench.models.proof.linear import Form
-from workbench.models.proof.problem import linear_problem
+from workbench.models.linear import Form
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Verified
 
 

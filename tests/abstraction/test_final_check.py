@@ -10,7 +10,7 @@ import pytest
 from workbench.abstraction.strategies import certified
 from workbench.abstraction.strategies.strategy import Task
 from workbench.models.load import load
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Effort, Unknown, Verified
 from workbench.reach.affine.flowpipe_parts import FlowpipeMethod
 from workbench.reach.affine.flowpipe_refinement import Found, search_flowpipe

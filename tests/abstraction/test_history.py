@@ -23,10 +23,11 @@ from workbench.abstraction.templates.policy import least_offsets, unholdable
 from workbench.abstraction.templates.system import TemplateSystem, template_system
 from workbench.abstraction.verification import deadline, verify
 from workbench.models.automaton import Automaton
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted, Rejected
+from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.load import load
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.checker import Accepted, Rejected, check
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Unknown, Verdict, Verified
 
 SECONDS = 120.0

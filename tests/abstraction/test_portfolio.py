@@ -16,9 +16,9 @@ from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.verification import STRATEGIES, verify
 from workbench.abstraction.verification_settings import VerificationSettings, generosity
 from workbench.models.automaton import Automaton
+from workbench.models.certificates.certificate import encode
 from workbench.models.load import load
 from workbench.models.processes import limit_memory
-from workbench.models.proof.certificate import encode
 from workbench.models.verdict import (
     Confirmation,
     Effort,

@@ -30,11 +30,11 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.text import parse_expression
+from workbench.models.linear import Form
 from workbench.models.load import load
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.linear import Form
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Falsified, Verified
 from workbench.reports.pictures.abstract_graph import WRITERS
 

@@ -31,9 +31,9 @@ from workbench.models.automaton import (
     Variable,
 )
 from workbench.models.expressions.text import parse_expression
+from workbench.models.linear import Form
 from workbench.models.load import load
-from workbench.models.proof.linear import Form
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Falsified, Verified
 from workbench.reach.programs.sparse_program import SparseProgram
 

@@ -27,14 +27,15 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted, Rejected
+from workbench.models.checker.covers import Impossible, InCell
+from workbench.models.checker.flowpipe import FlowpipeProof, Node, Step, steps_in
+from workbench.models.checker.stay_conditions import ELAPSED
 from workbench.models.expressions.text import parse_expression
-from workbench.models.proof.certificate import Certificate
-from workbench.models.proof.checker import Accepted, Rejected, check
-from workbench.models.proof.flowpipe import FlowpipeProof, Node, Step, steps_in
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Impossible, InCell
-from workbench.models.proof.problem import linear_problem
-from workbench.models.proof.stay_conditions import ELAPSED
+from workbench.models.linear import Form
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Unknown, Verdict, Verified
 
 SECONDS = 60.0

@@ -27,11 +27,12 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted
 from workbench.models.expressions.text import parse_expression
-from workbench.models.proof.certificate import Certificate
-from workbench.models.proof.checker import Accepted, check
-from workbench.models.proof.linear import Form
-from workbench.models.proof.problem import linear_problem
+from workbench.models.linear import Form
+from workbench.models.lowering.problem import linear_problem
 from workbench.reach.affine.matrix_exponential import matrix_exponential
 from workbench.reach.sets.support import SupportOracle
 

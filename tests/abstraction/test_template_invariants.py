@@ -31,7 +31,7 @@ from workbench.models.automaton import (
 )
 from workbench.models.expressions.text import parse_expression
 from workbench.models.load import load
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Unknown, Verified
 from workbench.models.work import spent
 

@@ -12,7 +12,7 @@ from workbench.abstraction.predicates.predicate_abstraction import PredicateAbst
 from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.verification import STRATEGIES, strategy, verify
 from workbench.models.load import load
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Unknown
 from workbench.reach.programs.sparse_program import SparseProgram
 from workbench.reach.sets.support import SupportOracle

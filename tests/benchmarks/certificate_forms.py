@@ -13,14 +13,14 @@ import time
 from collections.abc import Callable
 
 import workbench
-from workbench.models.certificates.check import check_standalone
+from workbench.models.certificates.certificate import Certificate, decode, encode
+from workbench.models.certificates.check import check, check_standalone
+from workbench.models.certificates.judgement import Accepted
 from workbench.models.certificates.standalone import (
     StandaloneCertificate,
     certificate_text,
     read_certificate,
 )
-from workbench.models.proof.certificate import Certificate, decode, encode
-from workbench.models.proof.checker import Accepted, check
 from workbench.models.verdict import Verified
 
 

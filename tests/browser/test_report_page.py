@@ -11,8 +11,8 @@ import pytest
 
 from tests.browser.opened_page import opened, text
 from tests.support.report_models import evil, heater
+from workbench.models.certificates.certificate import decode
 from workbench.models.load import load
-from workbench.models.proof.certificate import decode
 
 MAX_BYTES = 2_000_000
 MAX_SECONDS = 1.0

@@ -12,9 +12,9 @@ import pytest
 import workbench
 from tests.certificates.test_standalone import plain
 from workbench.api.rechecking import coq_proof
+from workbench.models.certificates.certificate import encode
 from workbench.models.certificates.standalone import certificate_text
 from workbench.models.kernel.coq_text import proof_file
-from workbench.models.proof.certificate import encode
 from workbench.models.verdict import Verified
 
 WITHOUT = "no proof was compiled"

@@ -20,7 +20,9 @@ from tests.support.kernel_documents import PROOFS, proof
 from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.verification import verify
 from workbench.models.automaton import HybridAutomaton, Property, never_blocks
-from workbench.models.certificates.check import check_alone, check_standalone
+from workbench.models.certificates.certificate import Certificate, MalformedCertificateError, encode
+from workbench.models.certificates.check import check, check_alone, check_standalone
+from workbench.models.certificates.judgement import Accepted, Judgement, Rejected
 from workbench.models.certificates.standalone import (
     SCHEMA,
     StandaloneCertificate,
@@ -31,8 +33,6 @@ from workbench.models.certificates.standalone import (
 )
 from workbench.models.expressions.expression import TRUE, negation
 from workbench.models.kernel.document import refusal
-from workbench.models.proof.certificate import Certificate, MalformedCertificateError, encode
-from workbench.models.proof.checker import Accepted, Judgement, Rejected, check
 from workbench.models.verdict import Verified
 
 Data = dict[str, Any]
@@ -215,7 +215,7 @@ def test_the_head_alone_does_not_make_it_one_of_a_twin() -> None:
 def standalone_problem(model: HybridAutomaton, data: Data) -> Any:
     """The model's own problem over the locations of a certificate."""
     from workbench.models.lowering.normal_form import NormalForm
-    from workbench.models.proof.problem import linear_problem
+    from workbench.models.lowering.problem import linear_problem
 
     problem = linear_problem(model, model.properties[0])
     return NormalForm(problem, data["names"]["locations"]).data

@@ -33,7 +33,7 @@ from workbench.models.expressions.expression import (
     variable,
 )
 from workbench.models.lowering.normal_form import NormalForm
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 
 
 def test_everything_is_said() -> None:

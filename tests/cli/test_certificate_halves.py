@@ -106,7 +106,7 @@ def test_what_cannot_be_checked_alone_says_why(workbench: Run, proved: tuple[Pat
     result = workbench("recheck", old)
     assert result.code == 2 and "says nothing without the model" in result.err
     result = workbench("export-proof", path, old)
-    assert result.code == 2 and "the kernel does not know flowpipes yet" in result.err
+    assert result.code == 2 and "the kernel does not know such proofs yet" in result.err
     assert workbench("recheck", path, old, "--horizon", "1/10").code == 0
 
 

@@ -154,9 +154,9 @@ def test_models_of_one_name_do_not_overwrite_each_other(
 def test_contradicting_engines_end_loudly(
     workbench: Run, rooms: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workbench.models.proof.certificate import PolyhedralProof
-    from workbench.models.proof.linear import Form
-    from workbench.models.proof.polyhedral import Region
+    from workbench.models.checker.covers import Region
+    from workbench.models.evidence.polyhedral import PolyhedralProof
+    from workbench.models.linear import Form
     from workbench.reports import analysis
     from workbench.reports.claims.claimed_set import polyhedral_set
 

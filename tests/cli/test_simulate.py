@@ -272,7 +272,7 @@ def test_the_heavy_libraries_stay_out(process: Callable) -> None:
         "import sys; sys.argv = ['workbench', 'simulate', 'bouncing_ball', '-q']\n"
         "from workbench.cli import run\n"
         "run(sys.argv[1:])\n"
-        "print([m for m in ('numpy', 'scipy', 'lark', 'networkx', 'flint', 'workbench.models.proof') if m in sys.modules])"
+        "print([m for m in ('numpy', 'scipy', 'lark', 'networkx', 'flint', 'workbench.models.checker') if m in sys.modules])"
     )
     import subprocess
     import sys

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.models.proof.linear import Form, Row, combination
+from workbench.models.linear import Form, Row, combination
 from workbench.models.smt.rows import RowSession
 from workbench.models.smt.solver import Limits
 from workbench.reach.sets.support import SupportOracle

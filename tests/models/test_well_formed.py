@@ -22,6 +22,10 @@ from workbench.models.automaton import (
     ValueType,
     Variable,
 )
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Rejected
+from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.expression import (
     Expression,
     constant,
@@ -31,8 +35,6 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.operators import Op
 from workbench.models.load import load
-from workbench.models.proof.certificate import Certificate, PolyhedralProof
-from workbench.models.proof.checker import Rejected, check
 from workbench.models.well_formed import fault_of
 
 X, Y = variable("x"), variable("y")

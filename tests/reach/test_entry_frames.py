@@ -8,10 +8,10 @@ from pathlib import Path
 
 from workbench.abstraction.strategies.flowpipe import FlowpipeStrategy
 from workbench.abstraction.strategies.strategy import Task
+from workbench.models.checker.flowpipe import Slab
+from workbench.models.checker.start_set import Measured, StartSet
+from workbench.models.linear import Form
 from workbench.models.load import load
-from workbench.models.proof.flowpipe import Slab
-from workbench.models.proof.linear import Form
-from workbench.models.proof.start_set import Measured, StartSet
 from workbench.models.verdict import Falsified, Verdict, Verified
 from workbench.reach.affine.entry_frames import frame_of
 

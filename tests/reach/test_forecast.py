@@ -16,9 +16,9 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.checker.flowpipe import Node
 from workbench.models.expressions.expression import Expression, conjunction, constant, variable
-from workbench.models.proof.flowpipe import Node
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.reach.affine import flowpipe
 from workbench.reach.affine.flowpipe import Exploration
 from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound

@@ -11,10 +11,10 @@ import pytest
 
 from workbench.abstraction.strategies.flowpipe import FlowpipeStrategy
 from workbench.abstraction.strategies.strategy import Task
+from workbench.models.checker.flowpipe import FlowpipeProof, Node, start_set
+from workbench.models.linear import Form
 from workbench.models.load import load
-from workbench.models.proof.flowpipe import FlowpipeProof, Node, start_set
-from workbench.models.proof.linear import Form
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Falsified, Verdict, Verified
 from workbench.reach.affine.demands import Demands
 from workbench.reach.affine.flowpipe_parts import MovedFrame

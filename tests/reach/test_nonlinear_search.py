@@ -19,10 +19,10 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.checker.taylor_flow import nonlinear_flow
 from workbench.models.expressions.expression import Expression, conjunction, function, variable
 from workbench.models.expressions.operators import Op
-from workbench.models.proof.problem import linear_problem
-from workbench.models.proof.taylor_flow import nonlinear_flow
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Unknown
 from workbench.reach.nonlinear.fidelity import fidelity
 

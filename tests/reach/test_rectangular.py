@@ -31,6 +31,8 @@ from workbench.models.automaton import (
     Variable,
     enumeration,
 )
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted
 from workbench.models.expressions.expression import (
     TRUE,
     Expression,
@@ -46,8 +48,7 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.operators import Op
 from workbench.models.load import load
-from workbench.models.proof.checker import Accepted, check
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Falsified, Unknown, Verified
 from workbench.reach.rectangular.evidence import prove_nodes
 from workbench.reach.rectangular.exact_replay import objection

@@ -28,13 +28,15 @@ from workbench.models.automaton import (
     Variable,
     primed,
 )
+from workbench.models.certificates.certificate import Certificate, decode, encode
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted, Rejected
+from workbench.models.checker.covers import Impossible, InCell
+from workbench.models.evidence.polyhedral import Evidence, Kept, PolyhedralProof
 from workbench.models.expressions.expression import TRUE, conjunction, constant, equal, variable
+from workbench.models.linear import Form, Row
 from workbench.models.load import load
-from workbench.models.proof.certificate import Certificate, PolyhedralProof, decode, encode
-from workbench.models.proof.checker import Accepted, Rejected, check
-from workbench.models.proof.linear import Form, Row
-from workbench.models.proof.polyhedral import Evidence, Impossible, InCell, Kept
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Falsified, Unknown, Verified
 from workbench.reach.rectangular.evidence import prove_nodes
 from workbench.reach.rectangular.exploration import Node, explore_hulls

@@ -24,6 +24,8 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted
 from workbench.models.expressions.expression import (
     Expression,
     compare,
@@ -35,7 +37,6 @@ from workbench.models.expressions.expression import (
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import substitute
 from workbench.models.load import load
-from workbench.models.proof.checker import Accepted, check
 from workbench.models.smt.solver import Limits, Unsatisfiable, satisfiable
 from workbench.models.verdict import Falsified, Unknown, Verdict, Verified
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.models.proof.farkas import implies, refutes
-from workbench.models.proof.linear import Form, Row
+from workbench.models.checker.farkas import implies, refutes
+from workbench.models.linear import Form, Row
 from workbench.reach.affine.reduced_rows import ReducedRows
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from workbench.models.proof.start_set import Measured, StartSet
+from workbench.models.checker.start_set import Measured, StartSet
 from workbench.reach.affine.forecast import FloatZonotope, zonotope_of
 
 numbers = st.floats(-8, 8, width=32)

@@ -14,17 +14,18 @@ from thermostats import heater, simple_heater
 from workbench.abstraction.refinement.flat import Settings, refine
 from workbench.abstraction.refinement.outcome import Refines
 from workbench.models.automaton import HybridAutomaton
-from workbench.models.proof.certificate import MalformedCertificateError, PolyhedralProof
-from workbench.models.proof.checker import Rejected
-from workbench.models.proof.linear import Form
-from workbench.models.proof.refinement import (
+from workbench.models.certificates.certificate import MalformedCertificateError
+from workbench.models.certificates.judgement import Rejected
+from workbench.models.certificates.refinement import (
     RefinementCertificate,
     Refuted,
     Simulated,
     check_refinement,
     reach_problem,
 )
-from workbench.models.proof.refinement_text import decode_refinement, encode_refinement
+from workbench.models.certificates.refinement_text import decode_refinement, encode_refinement
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.linear import Form
 from workbench.reach.evidence import prove
 
 Pair = tuple[HybridAutomaton, HybridAutomaton, RefinementCertificate]

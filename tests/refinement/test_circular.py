@@ -11,9 +11,9 @@ from workbench.abstraction.refinement.flat import Settings, refine
 from workbench.abstraction.refinement.outcome import NotProved, Refines, Rule
 from workbench.abstraction.refinement.proof_file import check_proof, encode_proof
 from workbench.abstraction.refinement.proof_tree import prove_refinement
+from workbench.models.certificates.refinement import Simulated
 from workbench.models.load import load
 from workbench.models.model import Model
-from workbench.models.proof.refinement import Simulated
 
 TEXT = """
 mode FollowTop() { write analog real x; read analog real y; diff { d(x) == y - x; } }

@@ -15,10 +15,10 @@ from workbench.models.agents.agent_operators import hide, rename
 from workbench.models.agents.flatten import flatten
 from workbench.models.agents.hierarchy import Agent
 from workbench.models.catalogue import find
+from workbench.models.certificates.judgement import Rejected
+from workbench.models.certificates.refinement import Simulated
 from workbench.models.load import load
 from workbench.models.model import Model
-from workbench.models.proof.checker import Rejected
-from workbench.models.proof.refinement import Simulated
 
 WORKED = Path(__file__).with_name("worked.charon")
 

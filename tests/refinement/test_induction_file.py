@@ -15,9 +15,9 @@ from workbench.abstraction.refinement.induction_file import (
     encode_induction,
 )
 from workbench.abstraction.refinement.time_left import Allotment
+from workbench.models.certificates.judgement import Rejected
 from workbench.models.load import load
 from workbench.models.model import Model
-from workbench.models.proof.checker import Rejected
 from workbench.models.source import ModelError
 
 LINE = """

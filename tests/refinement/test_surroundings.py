@@ -11,10 +11,10 @@ from workbench.abstraction.refinement.outcome import NotProved, Refines, Refuted
 from workbench.abstraction.refinement.proof_file import check_proof
 from workbench.abstraction.refinement.proof_tree import prove_refinement
 from workbench.models.automaton import HybridAutomaton, Initial, Location, Variable
+from workbench.models.certificates.judgement import Rejected
+from workbench.models.certificates.refinement_text import encode_refinement
 from workbench.models.expressions.expression import FALSE, variable
 from workbench.models.load import load
-from workbench.models.proof.checker import Rejected
-from workbench.models.proof.refinement_text import encode_refinement
 
 SHARED = """
 mode DetailedTop() { readwrite discrete real x; write analog real y; diff { d(y) == x; } }

@@ -18,9 +18,9 @@ from workbench.abstraction.refinement.time_left import Allotment, within_time
 from workbench.models.agents.composition import explicit
 from workbench.models.agents.flatten import flatten
 from workbench.models.automaton import Automaton, HybridAutomaton
+from workbench.models.checker.obligation import Obligation
+from workbench.models.checker.simulation_relation import Relation
 from workbench.models.model import Model
-from workbench.models.proof.obligation import Obligation
-from workbench.models.proof.simulation_relation import Relation
 from workbench.models.smt.solver import Limits
 from workbench.models.work import counting
 from workbench.reach.time_limit import GRACE_OF_WORK, time_limit

@@ -12,10 +12,10 @@ from workbench.abstraction.refinement.makers import merged, without_variables
 from workbench.abstraction.refinement.outcome import Refines
 from workbench.models.agents.composition import explicit
 from workbench.models.automaton import HybridAutomaton
+from workbench.models.certificates.judgement import Rejected
+from workbench.models.certificates.refinement import Assumed, Simulated, check_refinement
+from workbench.models.checker.conditions import limit_of
 from workbench.models.expressions.text import parse_expression
-from workbench.models.proof.checker import Rejected
-from workbench.models.proof.conditions import limit_of
-from workbench.models.proof.refinement import Assumed, Simulated, check_refinement
 
 QUIET = Settings(refute=False, reach=False)
 TEXT = """

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from tests.support.report_models import heater
 from workbench.abstraction.verification_settings import VerificationSettings
+from workbench.models.checker.covers import Region
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.linear import Form
 from workbench.models.load import load
 from workbench.models.model import Model
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
 from workbench.models.trace import Ending, Trace
 from workbench.reports.analysis import Settings, analyse
 from workbench.reports.claims.claimed_set import polyhedral_set

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tests.support.report_models import heater
-from workbench.models.proof.certificate import Certificate, PolyhedralProof
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.checker.covers import Region
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.linear import Form
 from workbench.reports.claims.claimed_set import polyhedral_set
 from workbench.reports.data.sets import set_data
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.report_models import heater
+from workbench.models.checker.covers import Region
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.evidence.quadratic import Ellipsoid, QuadraticInvariant
+from workbench.models.linear import Form
 from workbench.models.load import load
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
-from workbench.models.proof.quadratic import Ellipsoid, QuadraticInvariant
 from workbench.models.trace import Trace
 from workbench.reports.claims.claimed_set import ellipsoid_set, polyhedral_set
 from workbench.reports.crosscheck.contradictions import cross_check

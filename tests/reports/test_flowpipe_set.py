@@ -19,10 +19,10 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.checker.flowpipe import FlowpipeProof
 from workbench.models.expressions.text import parse_expression
-from workbench.models.proof.flowpipe import FlowpipeProof
-from workbench.models.proof.linear import Form
-from workbench.models.proof.problem import linear_problem
+from workbench.models.linear import Form
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.trace import Scalar, Trace
 from workbench.models.verdict import Verified
 from workbench.reports.claims.flowpipe_set import FlowpipeSet

@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 from tests.support.report_models import EVIL, evil, heater, report_settings
+from workbench.models.certificates.judgement import Accepted, Basis
 from workbench.models.kernel.document import refusal
 from workbench.models.load import load, load_text
-from workbench.models.lowering.basis import Basis
 from workbench.models.model import Model
-from workbench.models.proof.checker import Accepted
 from workbench.models.trace_files import from_json
 from workbench.models.verdict import Falsified
 from workbench.reports.analysis import Findings, analyse

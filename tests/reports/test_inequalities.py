@@ -5,7 +5,7 @@ from fractions import Fraction
 from tests.support.report_models import compare
 from workbench.models.expressions.expression import multiply, variable
 from workbench.models.expressions.operators import Op
-from workbench.models.proof.linear import Form
+from workbench.models.linear import Form
 from workbench.reports.words.inequalities import bounds, readable
 
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from workbench.cli import run
-from workbench.models.proof.certificate import PolyhedralProof
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
+from workbench.models.checker.covers import Region
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.linear import Form
 from workbench.reports.words.invariant_text import HINT, MOST_LINES, MOST_PARTS, invariant_lines
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.models.proof.quadratic import Ellipsoid, QuadraticInvariant
+from workbench.models.evidence.quadratic import Ellipsoid, QuadraticInvariant
 from workbench.reports.claims.ellipsoids import (
     clipped,
     ellipsoid_intervals,

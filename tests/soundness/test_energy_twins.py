@@ -19,11 +19,12 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted
+from workbench.models.evidence.quadratic_function import QuadraticFunctions
 from workbench.models.expressions.expression import add, conjunction, multiply, variable
-from workbench.models.proof.certificate import Certificate
-from workbench.models.proof.checker import Accepted, check
-from workbench.models.proof.problem import linear_problem
-from workbench.models.proof.quadratic_function import QuadraticFunctions
+from workbench.models.lowering.problem import linear_problem
 from workbench.reach.quadratic.function_search import search_functions
 
 NAMES = ("x", "y")

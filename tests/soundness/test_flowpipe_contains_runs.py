@@ -10,13 +10,14 @@ import pytest
 
 from tests.support.affine_automata import Membership, random_automaton, slanted
 from workbench.models.automaton import TIME, HybridAutomaton, Property
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted
+from workbench.models.checker import curve_steps
+from workbench.models.checker.flowpipe import Node
 from workbench.models.expressions.expression import compare, variable
 from workbench.models.expressions.operators import Op
-from workbench.models.proof import curve_steps
-from workbench.models.proof.certificate import Certificate
-from workbench.models.proof.checker import Accepted, check
-from workbench.models.proof.flowpipe import Node
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
 from workbench.reach.affine.flowpipe_refinement import Found, search_flowpipe
 from workbench.simulate.policy import Policy

@@ -12,12 +12,13 @@ import pytest
 from tests.support.affine_automata import Membership
 from tests.support.nonlinear_automata import random_nonlinear_automaton
 from workbench.models.automaton import TIME, HybridAutomaton, Property
+from workbench.models.certificates.certificate import Certificate, decode, encode
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted
+from workbench.models.checker.flowpipe import FlowpipeProof
 from workbench.models.expressions.expression import add, compare, multiply, power, variable
 from workbench.models.expressions.operators import Op
-from workbench.models.proof.certificate import Certificate, decode, encode
-from workbench.models.proof.checker import Accepted, check
-from workbench.models.proof.flowpipe import FlowpipeProof
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.reach.nonlinear.flowpipe import NonlinearExploration
 from workbench.reach.nonlinear.parts import NonlinearMethod, NotFollowed
 from workbench.simulate.policy import Policy

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.proof.test_flowpipe_certificate import mutated
+from tests.checker.test_flowpipe_certificate import mutated
 from tests.support.affine_automata import Membership, decimal
 from tests.support.nonlinear_automata import nonlinear_term
 from workbench.models.automaton import (
@@ -30,6 +30,15 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.certificates.certificate import (
+    Certificate,
+    MalformedCertificateError,
+    decode,
+    encode,
+)
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted
+from workbench.models.checker.flowpipe import FlowpipeProof
 from workbench.models.expressions.evaluation import evaluate_number
 from workbench.models.expressions.expression import (
     Expression,
@@ -41,15 +50,7 @@ from workbench.models.expressions.expression import (
     variable,
 )
 from workbench.models.expressions.operators import Op
-from workbench.models.proof.certificate import (
-    Certificate,
-    MalformedCertificateError,
-    decode,
-    encode,
-)
-from workbench.models.proof.checker import Accepted, check
-from workbench.models.proof.flowpipe import FlowpipeProof
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.reach.nonlinear.flowpipe import NonlinearExploration
 from workbench.reach.nonlinear.parts import NonlinearMethod, NotFollowed
 

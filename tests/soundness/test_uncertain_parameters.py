@@ -25,6 +25,10 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted, Rejected
+from workbench.models.checker.covers import Split
 from workbench.models.expressions.expression import (
     TRUE,
     Expression,
@@ -36,10 +40,7 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.expression import variable as of
 from workbench.models.expressions.operators import Op
-from workbench.models.proof.certificate import Certificate
-from workbench.models.proof.checker import Accepted, Rejected, check
-from workbench.models.proof.polyhedral import Split
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Falsified, Verified
 from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
 from workbench.reach.affine.flowpipe_refinement import search_flowpipe

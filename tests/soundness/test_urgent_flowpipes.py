@@ -12,12 +12,13 @@ from tests.support.affine_automata import Membership, random_automaton
 from tests.support.nonlinear_automata import random_nonlinear_automaton
 from tests.support.urgent_automata import with_urgent_edges
 from workbench.models.automaton import TIME, HybridAutomaton, Property
+from workbench.models.certificates.certificate import Certificate, decode, encode
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted
+from workbench.models.checker.flowpipe import FlowpipeProof
 from workbench.models.expressions.expression import compare, variable
 from workbench.models.expressions.operators import Op
-from workbench.models.proof.certificate import Certificate, decode, encode
-from workbench.models.proof.checker import Accepted, check
-from workbench.models.proof.flowpipe import FlowpipeProof
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.reach.affine.flowpipe_parts import FlowpipeMethod
 from workbench.reach.affine.flowpipe_refinement import Found, search_flowpipe
 from workbench.reach.nonlinear.flowpipe import NonlinearExploration

@@ -15,7 +15,7 @@ PAGES = sorted(
 )
 OPENERS = {
     "urgent guard": "simulate/",
-    "facet obligation": "models/proof/polyhedral.py",
+    "facet obligation": "models/evidence/polyhedral.py",
     "plan of `auto`": "abstraction/",
     "diagnostic's hint": "models/language/",
     "cross-check compare": "reports/crosscheck/",

@@ -18,6 +18,8 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.checker.flowpipe import AnyNode, FlowpipeProof, Step, steps_in
+from workbench.models.checker.stay_conditions import ELAPSED
 from workbench.models.expressions.evaluation import evaluate_number
 from workbench.models.expressions.expression import (
     TRUE,
@@ -31,9 +33,7 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import free_variables
-from workbench.models.proof.flowpipe import AnyNode, FlowpipeProof, Step, steps_in
-from workbench.models.proof.problem import LinearProblem
-from workbench.models.proof.stay_conditions import ELAPSED
+from workbench.models.lowering.problem import LinearProblem
 
 NAMES = ("x", "y", "z")
 

@@ -27,13 +27,14 @@ from workbench.models.automaton import (
     Range,
     Variable,
 )
+from workbench.models.certificates.certificate import Proof
+from workbench.models.certificates.kernel_form import kernel_document
+from workbench.models.checker.covers import Region
+from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.expression import Expression, conjunction, constant, variable
 from workbench.models.kernel.document import document as as_document
-from workbench.models.lowering.basis import kernel_document
-from workbench.models.proof.certificate import PolyhedralProof, Proof
-from workbench.models.proof.linear import Form
-from workbench.models.proof.polyhedral import Region
-from workbench.models.proof.problem import linear_problem
+from workbench.models.linear import Form
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Verified
 from workbench.reach.evidence import prove
 

@@ -8,7 +8,7 @@ are drawn, and conditions evaluated exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
@@ -33,6 +33,7 @@ from workbench.models.expressions.evaluation import Scalar, evaluate
 from workbench.models.expressions.expression import (
     Expression,
     compare,
+    conditional,
     conjunction,
     constant,
     disjunction,
@@ -47,7 +48,7 @@ from workbench.models.expressions.expression import (
 from workbench.models.expressions.operators import Op
 
 MODE = ValueType("mode", ("idle", "busy", "done"))
-X, Y, U, P, N, ON, AT = map(variable, ("x", "y", "u", "p", "n", "on", "at"))
+X, Y, Z, U, P, N, ON, AT = map(variable, ("x", "y", "z", "u", "p", "n", "on", "at"))
 State = Mapping[str, Scalar]
 
 
@@ -85,6 +86,44 @@ def linear_model(seed: int) -> HybridAutomaton:
         (Input("u", low=Fraction(-1), high=Fraction(1)),),
         (Parameter("p", low=Fraction(0), high=Fraction(2)),),
         properties=(Property("claim", claim),),
+    )
+
+
+def model_by_cases(seed: int) -> HybridAutomaton:
+    """The same with a flow that depends on a truth value or a symbol, and with an equation whose
+    variable a flow, the guards and the claim read. What is proved is proved of its locations by
+    cases, and of what the equation says."""
+    random = Random(seed)
+    model = linear_model(seed)
+    test = random.choice((ON, equal(AT, symbol("busy"))))
+
+    def flows(place: Location) -> tuple[Constraint, ...]:
+        of_x, of_y = place.flows
+        end = _affine(random, U)
+        by_cases = Range.exactly(conditional(test, _affine(random, U, P), end))
+        rate = of_y.range.exact
+        same = of_y if rate is None else replace(of_y, range=Range.exactly(rate - Z))
+        return replace(of_x, range=by_cases), same
+
+    places = tuple(
+        replace(
+            place, flows=flows(place), algebraic=(Constraint("z", Range.exactly(_affine(random))),)
+        )
+        for place in model.locations
+    )
+    edges = tuple(
+        edge
+        if edge.urgent
+        else replace(edge, guard=disjunction(edge.guard, Z >= number(random, 0)))
+        for edge in model.edges
+    )
+    (claim,) = model.properties
+    return replace(
+        model,
+        variables=(*model.variables, Variable("z")),
+        locations=places,
+        edges=edges,
+        properties=(replace(claim, condition=disjunction(claim.condition, Z <= number(random))),),
     )
 
 
@@ -167,29 +206,40 @@ def some_state(random: Random) -> dict[str, Scalar]:
     }
 
 
+def defined(place: Location, state: State) -> dict[str, Scalar]:
+    """The state with what the equations of a location say."""
+    found = dict(state)
+    for equation in place.algebraic:
+        assert equation.range.exact is not None
+        found[equation.variable] = evaluate(equation.range.exact, found)
+    return found
+
+
 def starts(model: HybridAutomaton, random: Random, tries: int) -> Iterator[Step]:
     for _ in range(tries):
         (start,) = model.initial
+        place = model.location(start.location)
         state = some_state(random) | {"n": Fraction(0), "on": True, "at": "idle"}
         if evaluate(start.condition, state):
-            after = changed(start.resets, state, random)
+            after = defined(place, changed(start.resets, state, random))
             if evaluate(model.location(start.location).invariant, after):
                 yield Step(start.location, start.location, state, after)
 
 
-def jumps(model: HybridAutomaton, random: Random, tries: int) -> Iterator[tuple[int, Step]]:
-    """With the number of the edge among those of its source."""
+def jumps(model: HybridAutomaton, random: Random, tries: int) -> Iterator[tuple[str, Step]]:
+    """With the name of the edge."""
     for _ in range(tries):
         place = random.choice(model.locations)
-        state = some_state(random)
+        state = defined(place, some_state(random))
         edges = list(model.edges_from(place.name))
         if not edges or not evaluate(place.invariant, state):
             continue
         at = random.randrange(len(edges))
         if evaluate(edges[at].guard, state):
-            after = changed(edges[at].resets, state, random)
+            target = model.location(edges[at].target)
+            after = defined(target, changed(edges[at].resets, state, random))
             if evaluate(model.location(edges[at].target).invariant, after):
-                yield at, Step(place.name, edges[at].target, state, after)
+                yield edges[at].name, Step(place.name, edges[at].target, state, after)
 
 
 def moments(
@@ -198,7 +248,7 @@ def moments(
     """States in which time passes, with derivatives."""
     for _ in range(tries):
         place = random.choice(model.locations)
-        state = some_state(random)
+        state = defined(place, some_state(random))
         urgent = (e.guard for e in model.edges_from(place.name) if e.urgent)
         if evaluate(place.invariant, state) and not any(evaluate(g, state) for g in urgent):
             yield (

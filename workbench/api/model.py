@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from workbench.api.structure import Check, Picture
     from workbench.api.verdicts import Verdict, Verdicts
     from workbench.models.automaton import Automaton, Property
+    from workbench.models.linear import Form
     from workbench.models.model import Model as Loaded
-    from workbench.models.proof.linear import Form
     from workbench.simulate.monitoring.stl import Formula
     from workbench.simulate.run import Preparation
     from workbench.simulate.stepping.externs import Externs
@@ -754,9 +754,9 @@ class Model:
         return self._seen_blocking[until]
 
     def _affine(self, name: str, text: str) -> Form:
+        from workbench.models.checker.conditions import names_of
         from workbench.models.expressions.text import parse_expression
-        from workbench.models.proof.conditions import names_of
-        from workbench.models.proof.linear import affine
+        from workbench.models.linear import affine
 
         form = affine(parse_expression(one_text("witness", text), file="<witness>"))
         if form is None:
@@ -773,7 +773,7 @@ def _check_observed(
 ) -> None:
     """Refuse names that the systems do not have, and witnesses of what is observed."""
     from workbench.abstraction.refinement.interface import compare_interfaces
-    from workbench.models.proof.conditions import names_of
+    from workbench.models.checker.conditions import names_of
 
     own, other = detailed.automaton, abstract.automaton
     for name in observed:

@@ -14,10 +14,9 @@ from workbench.api.notebook import card
 from workbench.models.counting import counted
 
 if TYPE_CHECKING:
+    from workbench.models.certificates.judgement import Accepted, Basis, Rejected
     from workbench.models.certificates.standalone import StandaloneCertificate
-    from workbench.models.lowering.basis import Basis
     from workbench.models.model import Model as Loaded
-    from workbench.models.proof.checker import Accepted, Rejected
 
 Judged: TypeAlias = Literal["accepted", "accepted in part", "not covered", "rejected"]
 
@@ -88,7 +87,7 @@ def rejected(found: Rejected, seconds: float, facts: Mapping[str, Any] | None = 
 
 def content_of(certificate: str | Path | bytes) -> bytes:
     """The content of a file, as far as certificates go, or what is given as such."""
-    from workbench.models.proof.certificate import MAX_BYTES
+    from workbench.models.certificates.certificate import MAX_BYTES
 
     if isinstance(certificate, bytes):
         return certificate
@@ -101,10 +100,10 @@ def rechecked(
 ) -> Rechecked:
     """What the trusted checker says of a certificate, for the property that it names or for the
     one that is asked for, and up to the horizon that is asked for, by default the model's."""
-    from workbench.models.certificates.check import check_standalone
+    from workbench.models.certificates.certificate import MalformedCertificateError
+    from workbench.models.certificates.check import check, check_standalone
+    from workbench.models.certificates.judgement import Rejected
     from workbench.models.certificates.standalone import StandaloneCertificate, read_certificate
-    from workbench.models.proof.certificate import MalformedCertificateError
-    from workbench.models.proof.checker import Rejected, check
 
     automaton = loaded.automaton
     begun = time.perf_counter()
@@ -194,9 +193,9 @@ def recheck(certificate: str | Path | bytes) -> Rechecked:
     without its model: whether the evidence proves the problem in it. Of which model that is the
     problem, nobody looks at, so this accepts in part only.
     """
+    from workbench.models.certificates.certificate import MalformedCertificateError
     from workbench.models.certificates.check import check_alone
-    from workbench.models.proof.certificate import MalformedCertificateError
-    from workbench.models.proof.checker import Rejected
+    from workbench.models.certificates.judgement import Rejected
 
     text = content_of(certificate)
     refuse_refinements(text)
@@ -307,7 +306,7 @@ def rechecked_refinement(
     from workbench.abstraction.refinement.induction_file import is_induction
     from workbench.abstraction.refinement.proof_file import check_proof
     from workbench.abstraction.refinement.surroundings import assumed_of
-    from workbench.models.proof.checker import Rejected
+    from workbench.models.certificates.judgement import Rejected
 
     if is_induction(text):
         return _rechecked_induction(detailed, abstract, text)
@@ -332,7 +331,7 @@ def rechecked_refinement(
 def _rechecked_induction(step: Loaded, contract: Loaded, text: bytes) -> Rechecked:
     """The theorem's side conditions and every certificate of a proof by induction."""
     from workbench.abstraction.refinement.induction_file import check_induction
-    from workbench.models.proof.checker import Rejected
+    from workbench.models.certificates.judgement import Rejected
 
     begun = time.perf_counter()
     judgement = check_induction(step, contract, text)

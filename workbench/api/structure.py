@@ -171,9 +171,9 @@ class ProblemText:
 def problem_text(automaton: Automaton, claim: str | None, limit: int) -> ProblemText:
     """The normal form with at most so many locations. Raises RequestError."""
     from workbench.models.certificates.standalone import Legend
+    from workbench.models.lowering.alternatives import TooManyCasesError
     from workbench.models.lowering.normal_form import NormalForm, NotLoweredError
-    from workbench.models.proof.linear import TooManyCasesError
-    from workbench.models.proof.problem import linear_problem
+    from workbench.models.lowering.problem import linear_problem
     from workbench.models.well_formed import fault_of
 
     asked = claims_named(automaton, () if claim is None else (claim,))

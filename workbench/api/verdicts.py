@@ -307,9 +307,9 @@ class Verdict:
         None where the proof is of another form (a flowpipe up to a horizon)."""
         if not isinstance(self.decision, Verified):
             return None
-        from workbench.models.proof.certificate import PolyhedralProof
-        from workbench.models.proof.quadratic import QuadraticInvariant
-        from workbench.models.proof.quadratic_function import QuadraticFunctions
+        from workbench.models.evidence.polyhedral import PolyhedralProof
+        from workbench.models.evidence.quadratic import QuadraticInvariant
+        from workbench.models.evidence.quadratic_function import QuadraticFunctions
         from workbench.reports.claims import claimed_set
 
         proof = self.decision.certificate.safety

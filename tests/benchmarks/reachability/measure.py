@@ -20,9 +20,10 @@ from tests.benchmarks.reachability import rectangular
 from tests.benchmarks.simulation.picture import line_plot
 from tests.support.affine_families import heat_rod, mass_chain, ring_of_stays
 from workbench.models.automaton import HybridAutomaton
-from workbench.models.proof.certificate import Certificate
-from workbench.models.proof.checker import Accepted, check
-from workbench.models.proof.problem import linear_problem
+from workbench.models.certificates.certificate import Certificate
+from workbench.models.certificates.check import check
+from workbench.models.certificates.judgement import Accepted
+from workbench.models.lowering.problem import linear_problem
 from workbench.reach.affine.flowpipe_parts import FlowpipeMethod, NotFound
 from workbench.reach.affine.flowpipe_refinement import search_flowpipe
 

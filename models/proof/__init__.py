@@ -1,1 +1,0 @@
-"""The trusted checker: what may say VERIFIED."""
