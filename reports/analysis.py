@@ -16,10 +16,16 @@ from workbench.abstraction.strategies.strategy import HISTORY_READER
 from workbench.abstraction.verification import verify
 from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.automaton import Automaton, Property, PropertyKind
+from workbench.models.certificates.check import check_standalone
+from workbench.models.certificates.standalone import (
+    StandaloneCertificate,
+    certificate_text,
+    read_certificate,
+)
 from workbench.models.interruption import CheckInterruptedError, given_up_at
 from workbench.models.lowering.basis import kernel_document
 from workbench.models.model import Model
-from workbench.models.proof.certificate import PolyhedralProof, decode, encode
+from workbench.models.proof.certificate import PolyhedralProof
 from workbench.models.proof.checker import Accepted, Judgement, check
 from workbench.models.proof.linear import TooManyCasesError
 from workbench.models.proof.problem import linear_problem
@@ -344,11 +350,11 @@ def _of_given_predicates(
 def _rechecked(automaton: Automaton, verdict: Verified, parts: _Parts) -> CheckedCertificate:
     """The certificate written, read back and checked again, as a user would; without time for it
     with what the checker said when the property was decided."""
-    text = encode(verdict.certificate)
+    text = certificate_text(automaton, verdict.certificate)
     begun = time.monotonic()
     judgement = parts.attempt(
         "checking the certificate again",
-        lambda: check(automaton, verdict.claim, decode(text)),
+        lambda: _judged(automaton, verdict.claim, text),
         verdict.judgement,
     )
     seconds = time.monotonic() - begun
@@ -358,6 +364,13 @@ def _rechecked(automaton: Automaton, verdict: Verified, parts: _Parts) -> Checke
             "the proofs that browsers check", lambda: _document(automaton, verdict), None
         )
     return CheckedCertificate(text, judgement, seconds, document)
+
+
+def _judged(automaton: Automaton, claim: str, text: str) -> Judgement:
+    found = read_certificate(text)
+    if isinstance(found, StandaloneCertificate):
+        return check_standalone(automaton, claim, found)
+    return check(automaton, claim, found)
 
 
 def _document(automaton: Automaton, verdict: Verified) -> str:

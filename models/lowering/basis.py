@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.models.automaton import PropertyKind
 from workbench.models.kernel.document import document, refusal
-from workbench.models.lowering import polyhedral, quadratic
+from workbench.models.lowering import polyhedral, progress, quadratic
 from workbench.models.lowering.normal_form import NormalForm, NotLoweredError
 from workbench.models.proof.certificate import PolyhedralProof, Proof
 from workbench.models.proof.problem import LinearProblem
@@ -23,34 +22,25 @@ from workbench.models.proof.quadratic_function import QuadraticFunctions
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Who accepted a certificate: the kernel, but for what is `missing`, or the checker alone, and
-    then `missing` says why."""
+    """Who accepted a certificate: the kernel, or the checker alone, and then `missing` says why."""
 
     kernel: bool
     missing: str = ""
 
     @property
     def name(self) -> str:
-        """For machines: `kernel`, `kernel and checker`, or `checker`."""
-        if self.kernel:
-            return "kernel and checker" if self.missing else "kernel"
-        return "checker"
+        """For machines: `kernel` or `checker`."""
+        return "kernel" if self.kernel else "checker"
 
     @property
     def words(self) -> str:
         """For people, to follow "accepted by"."""
         if self.kernel:
-            kernel = "the kernel, whose soundness is proved in Coq"
-            return f"{kernel}; {self.missing}" if self.missing else kernel
+            return "the kernel, whose soundness is proved in Coq"
         return f"the trusted checker; {self.missing}" if self.missing else "the trusted checker"
 
 
 BY_KERNEL = Basis(True)
-BY_KERNEL_WHERE_RUNS_COME = Basis(
-    True, "that runs go on in all states but those that it excludes: the trusted checker"
-)
-"""The kernel says that no run comes to a state of the problem's that is bad; that runs can go on in
-all others is the theorem of `models.proof.stuck`, which is proved on paper only."""
 BY_CHECKER = Basis(False)
 
 
@@ -67,21 +57,20 @@ def basis(problem: LinearProblem, proof: Proof) -> Basis:
     why = refusal(content)
     if why is not None:
         raise DisagreementError(why)
-    is_progress = problem.claim.kind is PropertyKind.PROGRESS
-    return BY_KERNEL_WHERE_RUNS_COME if is_progress else BY_KERNEL
+    return BY_KERNEL
 
 
 def kernel_document(problem: LinearProblem, proof: Proof) -> dict[str, Any]:
-    """The problem and a proof that the checker accepts, as the kernel takes them: of progress, the
-    part that says where runs come. For kinds of proofs that the kernel does not know
-    `NotLoweredError` says why."""
+    """The problem and a proof that the checker accepts, as the kernel takes them. For kinds of
+    proofs that the kernel does not know `NotLoweredError` says why."""
     return lowered(problem, proof)[1]
 
 
 def lowered(problem: LinearProblem, proof: Proof) -> tuple[NormalForm, dict[str, Any]]:
     """The same, with the normal form and so the names."""
     if isinstance(proof, ProgressProof):
-        proof = proof.safety
+        form, content, found = progress.lowered(problem, proof)
+        return form, document(progress.CHECKER, content, found)
     if isinstance(proof, PolyhedralProof):
         form, found = polyhedral.lowered(problem, proof.regions, proof.evidence)
         return form, document(polyhedral.CHECKER, form.data, found)

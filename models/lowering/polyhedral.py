@@ -16,7 +16,7 @@ from fractions import Fraction
 from workbench.models.kernel.decode import MAX_DEPTH
 from workbench.models.lowering.normal_form import Data, NormalForm, NotLoweredError, dense, number
 from workbench.models.proof.farkas import Multipliers
-from workbench.models.proof.linear import Form
+from workbench.models.proof.linear import Form, Rows
 from workbench.models.proof.polyhedral import (
     Cover,
     Evidence,
@@ -41,6 +41,12 @@ def lowered(
     view = problem.with_clock if mentions_time(tuple(regions)) else problem
     form = NormalForm(view, (region.location for region in regions))
     return form, _Evidence(form, regions, iter(evidence)).certificate()
+
+
+def borders(region: Region, cell: int) -> Rows:
+    """The rows of a cell in the kernel's order."""
+    rows, order = region.rows(cell), _Order.of(region, cell)
+    return tuple(rows[order.places.index(place)] for place in range(len(rows)))
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from workbench.models.lowering.basis import (
     basis,
 )
 from workbench.models.proof import flowpipe, polyhedral, quadratic_function
-from workbench.models.proof.certificate import Certificate, PolyhedralProof, SafetyProof
+from workbench.models.proof.certificate import Certificate, PolyhedralProof, Proof, SafetyProof
 from workbench.models.proof.flowpipe import FlowpipeProof
 from workbench.models.proof.linear import TooManyCasesError
 from workbench.models.proof.polyhedral import Evidence
 from workbench.models.proof.problem import LinearProblem, linear_problem
-from workbench.models.proof.progress import FirstState, ProgressProof, fault_of_start
+from workbench.models.proof.progress import ProgressProof, fault_of_start
 from workbench.models.proof.quadratic import QuadraticInvariant, failures
 from workbench.models.proof.quadratic_function import QuadraticFunctions
 from workbench.models.proof.stuck import fault_of_places
@@ -69,15 +69,19 @@ def check(
 
 def _check(automaton: Automaton, property_name: str, certificate: Certificate) -> Judgement:
     proof = certificate.proof
-    start = proof.start if isinstance(proof, ProgressProof) else None
+    is_progress = isinstance(proof, ProgressProof)
     stated = certificate.model_sha256, certificate.claim
-    problem = problem_of(automaton, property_name, *stated, start)
+    problem = problem_of(automaton, property_name, *stated, is_progress)
     if isinstance(problem, Rejected):
         return problem
-    if isinstance(proof, ProgressProof):
-        proof = proof.safety
+    safety = proof.safety if isinstance(proof, ProgressProof) else proof
     try:
-        found = _obligations(problem, proof)
+        if isinstance(proof, ProgressProof):
+            if why := fault_of_places(automaton):
+                return Rejected("model", why)
+            if why := fault_of_start(problem.automaton, proof.start):
+                return Rejected("start", why)
+        found = _obligations(problem, safety)
         return _on_its_basis(problem, proof, found) if isinstance(found, Accepted) else found
     except TooManyCasesError as error:
         return Rejected("model", str(error))
@@ -88,11 +92,10 @@ def problem_of(
     property_name: str,
     model_sha256: str,
     claim: str,
-    start: FirstState | None,
+    is_progress: bool,
 ) -> LinearProblem | Rejected:
     """The linear view of what is to be proved, if a certificate with such a head is about it: it
-    names this model and this property, and for progress alone it has a first state, in which a run
-    may start."""
+    names this model and this property, which is progress if the certificate is of that kind."""
     if model_sha256 != automaton.sha256:
         return Rejected("model", "the certificate was made for another model")
     if claim != property_name:
@@ -104,15 +107,9 @@ def problem_of(
         return Rejected("property", f"the model has no property {property_name!r}")
     if why := fault_of(automaton):
         return Rejected("model", why)
-    problem = linear_problem(automaton, asked)
-    if (start is not None) != (asked.kind is PropertyKind.PROGRESS):
+    if is_progress != (asked.kind is PropertyKind.PROGRESS):
         return Rejected("kind", "the certificate is for another kind of property")
-    if start is not None:
-        if why := fault_of_places(automaton):
-            return Rejected("model", why)
-        if why := fault_of_start(problem.automaton, start):
-            return Rejected("start", why)
-    return problem
+    return linear_problem(automaton, asked)
 
 
 def _obligations(problem: LinearProblem, proof: SafetyProof) -> Judgement:
@@ -126,7 +123,7 @@ def _obligations(problem: LinearProblem, proof: SafetyProof) -> Judgement:
     return _quadratic(problem, proof)
 
 
-def _on_its_basis(problem: LinearProblem, proof: SafetyProof, found: Accepted) -> Judgement:
+def _on_its_basis(problem: LinearProblem, proof: Proof, found: Accepted) -> Judgement:
     """What is accepted, with whose word it rests on."""
     try:
         return replace(found, basis=basis(problem, proof))

@@ -14,7 +14,7 @@ That time can go on without bound is not claimed: jumps may follow one another e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -38,6 +38,7 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.ranges import value_in
 from workbench.models.expressions.traversal import substitute
+from workbench.models.lowering.ways import GoingOn
 from workbench.models.proof.json_reader import Reader, read_number
 
 Value: TypeAlias = Fraction | bool | str
@@ -58,10 +59,12 @@ class FirstState:
 
 @dataclass(frozen=True, slots=True)
 class ProgressProof(Generic[P]):
-    """A first state, and a proof that no reachable state is stuck."""
+    """A first state, and a proof that no reachable state is stuck; and the kernel's evidence that
+    runs go on, if it was found."""
 
     start: FirstState
     safety: P
+    going_on: GoingOn | None = field(default=None, compare=False)
 
 
 def fault_of_start(automaton: Automaton, start: FirstState) -> str | None:

@@ -1,0 +1,113 @@
+"""Why runs go on: evidence for the kernel, by name. Engines find it (`reach.going_on`), `progress`
+writes it in the kernel's form, and the kernel checks it; so nothing here needs trust.
+
+Multipliers of a way are for the rows of the cell, those that flow keeps first, then its exits, and
+then the rows that choices on the way have added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from workbench.models.proof.farkas import Multipliers
+from workbench.models.proof.linear import Form
+from workbench.models.proof.polyhedral import Evidence, Region
+
+# Why a form is at most 0, or below it, for a while from now on
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """It is below 0 now: with its opposite as the last row, the rows are refuted."""
+
+    multipliers: Multipliers
+
+
+@dataclass(frozen=True, slots=True)
+class Falling:
+    """It is at most 0 now, and its derivative for a while, or below it."""
+
+    multipliers: Multipliers
+    slope: Soon
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Forms are at most 0 now, and flow never leaves them: each has its multipliers, then mu and
+    the multipliers of the family by which its derivative points inward. Together they show it."""
+
+    family: tuple[Form, ...]
+    now: tuple[Multipliers, ...]
+    ever: tuple[tuple[Fraction, Multipliers], ...]
+    multipliers: Multipliers
+
+
+Soon: TypeAlias = Inside | Falling | Held
+
+# What happens in states where rows hold
+
+
+@dataclass(frozen=True, slots=True)
+class Nowhere:
+    """There are no such states."""
+
+    multipliers: Multipliers
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Time passes: by the case `now` of the invariant as long as no time has passed, then by
+    `case`, with one of the dynamics and these values of derivatives that lie in ranges."""
+
+    now: int
+    proofs: tuple[Multipliers, ...]
+    case: int
+    flow: int
+    chosen: dict[str, Form]
+    rows: tuple[Soon, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """A jump, in one of its cases, to these values; where it leads back to its location, a
+    variable that changes, and why."""
+
+    jump: int
+    case: int
+    after: dict[str, Form]
+    proofs: tuple[Multipliers, ...]
+    change: tuple[str, Multipliers] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Cases h <= 0 and h > 0; with `strict_below` h < 0 and h >= 0."""
+
+    form: Form
+    strict_below: bool
+    below: Way
+    above: Way
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Cases h <= 0 and h >= 1 of what is a whole number."""
+
+    form: Form
+    below: Way
+    above: Way
+
+
+Way: TypeAlias = Nowhere | Wait | Take | Choose | Round
+
+
+@dataclass(frozen=True, slots=True)
+class GoingOn:
+    """Where runs come, with the evidence that they come nowhere else, and ways for all states
+    there: by region, for each of its cells."""
+
+    regions: tuple[Region, ...]
+    evidence: tuple[Evidence, ...]
+    ways: tuple[tuple[Way, ...], ...]
