@@ -16,10 +16,14 @@ from workbench.abstraction.strategies.strategy import HISTORY_READER
 from workbench.abstraction.verification import verify
 from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.models.automaton import Automaton, Property, PropertyKind
-from workbench.models.certificates.certificate import decode, encode
-from workbench.models.certificates.check import check
+from workbench.models.certificates.check import check, check_standalone
 from workbench.models.certificates.judgement import Accepted, Judgement
 from workbench.models.certificates.kernel_form import kernel_document
+from workbench.models.certificates.standalone import (
+    StandaloneCertificate,
+    certificate_text,
+    read_certificate,
+)
 from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.evidence.quadratic import QuadraticInvariant
 from workbench.models.evidence.quadratic_function import QuadraticFunctions
@@ -346,11 +350,11 @@ def _of_given_predicates(
 def _rechecked(automaton: Automaton, verdict: Verified, parts: _Parts) -> CheckedCertificate:
     """The certificate written, read back and checked again, as a user would; without time for it
     with what the checker said when the property was decided."""
-    text = encode(verdict.certificate)
+    text = certificate_text(automaton, verdict.certificate)
     begun = time.monotonic()
     judgement = parts.attempt(
         "checking the certificate again",
-        lambda: check(automaton, verdict.claim, decode(text)),
+        lambda: _judged(automaton, verdict.claim, text),
         verdict.judgement,
     )
     seconds = time.monotonic() - begun
@@ -360,6 +364,13 @@ def _rechecked(automaton: Automaton, verdict: Verified, parts: _Parts) -> Checke
             "the proofs that browsers check", lambda: _document(automaton, verdict), None
         )
     return CheckedCertificate(text, judgement, seconds, document)
+
+
+def _judged(automaton: Automaton, claim: str, text: str) -> Judgement:
+    found = read_certificate(text)
+    if isinstance(found, StandaloneCertificate):
+        return check_standalone(automaton, claim, found)
+    return check(automaton, claim, found)
 
 
 def _document(automaton: Automaton, verdict: Verified) -> str:

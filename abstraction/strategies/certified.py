@@ -6,9 +6,13 @@ import time
 
 from workbench.abstraction.strategies.strategy import FIRST_STATE, Task
 from workbench.models.certificates.certificate import Certificate, Proof
-from workbench.models.checker.progress import FirstState, ProgressProof
+from workbench.models.checker.progress import FirstState
+from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.evidence.progress import ProgressProof
 from workbench.models.interruption import CheckInterruptedError
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Effort, Unknown, Verdict, Verified, verified
+from workbench.reach.going_on import going_on
 from workbench.reach.time_limit import time_limit
 
 GRACE = 0.5
@@ -21,7 +25,9 @@ def certify(task: Task, method: str, proof: Proof, effort: Effort) -> Verdict:
     automaton, claim = task.automaton, task.claim.name
     start = task.options.get(FIRST_STATE)
     if isinstance(start, FirstState) and not isinstance(proof, ProgressProof):
-        proof = ProgressProof(start, proof)
+        regions = proof.regions if isinstance(proof, PolyhedralProof) else ()
+        problem = linear_problem(automaton, task.claim)
+        proof = ProgressProof(start, proof, going_on(problem, regions, lambda: task.expired))
     certificate = Certificate(automaton.name, automaton.sha256, claim, proof)
     latest = task.deadline + GRACE
     try:

@@ -30,9 +30,9 @@ from workbench.models.certificates.progress_text import read_start, start_json
 from workbench.models.certificates.quadratic_function_text import functions_json, read_functions
 from workbench.models.certificates.quadratic_text import quadratic_json, read_quadratic
 from workbench.models.checker.flowpipe import FlowpipeProof
-from workbench.models.checker.progress import ProgressProof
 from workbench.models.evidence.diagnosis import KernelProof
 from workbench.models.evidence.polyhedral import PolyhedralProof
+from workbench.models.evidence.progress import ProgressProof
 from workbench.models.evidence.quadratic import QuadraticInvariant
 from workbench.models.evidence.quadratic_function import QuadraticFunctions
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.models.certificates.certificate import Proof
-from workbench.models.checker.progress import ProgressProof
-from workbench.models.evidence import kernel_polyhedral, kernel_quadratic
+from workbench.models.evidence import kernel_polyhedral, kernel_progress, kernel_quadratic
 from workbench.models.evidence.polyhedral import PolyhedralProof, mentions_time
+from workbench.models.evidence.progress import ProgressProof
 from workbench.models.evidence.quadratic import QuadraticInvariant
 from workbench.models.evidence.quadratic_function import QuadraticFunctions
 from workbench.models.kernel.document import document
@@ -22,18 +22,20 @@ from workbench.models.lowering.problem import LinearProblem
 
 CHECK_POLYHEDRAL = "check_polyhedral"
 CHECK_QUADRATIC = "check_quadratic"
+CHECK_PROGRESS = "check_progress"
 
 
 def kernel_document(problem: LinearProblem, proof: Proof) -> dict[str, Any]:
-    """The problem and a proof as the kernel takes them: of progress, the part that says where runs
-    come. If the kernel takes no such proof, `NotLoweredError` says why."""
+    """The problem and a proof as the kernel takes them. If the kernel takes no such proof,
+    `NotLoweredError` says why."""
     return lowered(problem, proof)[1]
 
 
 def lowered(problem: LinearProblem, proof: Proof) -> tuple[NormalForm, dict[str, Any]]:
     """The same, with the normal form and so the names."""
     if isinstance(proof, ProgressProof):
-        proof = proof.safety
+        form, content, found = kernel_progress.lowered(problem, proof)
+        return form, document(CHECK_PROGRESS, content, found)
     if isinstance(proof, PolyhedralProof):
         view = problem.with_clock if mentions_time(proof.regions) else problem
         form = NormalForm(view, (region.location for region in proof.regions))

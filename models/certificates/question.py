@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from workbench.models.automaton import NEVER_BLOCKS, Automaton, Property, PropertyKind
 from workbench.models.certificates.judgement import Rejected
-from workbench.models.checker.progress import FirstState, fault_of_start
 from workbench.models.expressions.expression import TRUE
 from workbench.models.lowering.problem import LinearProblem, linear_problem
-from workbench.models.lowering.stuck import fault_of_places
 from workbench.models.well_formed import fault_of
 
 
@@ -16,11 +14,10 @@ def problem_of(
     property_name: str,
     model_sha256: str,
     claim: str,
-    start: FirstState | None,
+    is_progress: bool,
 ) -> LinearProblem | Rejected:
     """The linear view of what is to be proved, if a certificate with such a head is about it: it
-    names this model and this property, and for progress alone it has a first state, in which a run
-    may start."""
+    names this model and this property, which is progress if the certificate is of that kind."""
     if model_sha256 != automaton.sha256:
         return Rejected("model", "the certificate was made for another model")
     if claim != property_name:
@@ -32,12 +29,6 @@ def problem_of(
         return Rejected("property", f"the model has no property {property_name!r}")
     if why := fault_of(automaton):
         return Rejected("model", why)
-    problem = linear_problem(automaton, asked)
-    if (start is not None) != (asked.kind is PropertyKind.PROGRESS):
+    if is_progress != (asked.kind is PropertyKind.PROGRESS):
         return Rejected("kind", "the certificate is for another kind of property")
-    if start is not None:
-        if why := fault_of_places(automaton):
-            return Rejected("model", why)
-        if why := fault_of_start(problem.automaton, start):
-            return Rejected("start", why)
-    return problem
+    return linear_problem(automaton, asked)

@@ -9,7 +9,8 @@
 
 The document is what the kernel takes (`models.kernel.document`): whoever has a checker of such
 documents can say, without this program and without the model, that its problem is safe. The names
-tell what its numbers stand for. A certificate of progress has a first state, `start`, besides.
+tell what its numbers stand for. The problem of a certificate of progress is a system of two
+automata (`models.lowering.narrow`), its evidence that for `check_progress`.
 
 Reading is strict; a document is read by the kernel's own decoder. Proofs that the kernel does not
 know, and those that it cannot take, are written in the first form
@@ -33,16 +34,22 @@ from workbench.models.certificates.json_reader import (
     read_text,
 )
 from workbench.models.certificates.judgement import Rejected
-from workbench.models.certificates.kernel_form import CHECK_POLYHEDRAL, CHECK_QUADRATIC, lowered
-from workbench.models.certificates.progress_text import read_start, start_json
+from workbench.models.certificates.kernel_form import (
+    CHECK_POLYHEDRAL,
+    CHECK_PROGRESS,
+    CHECK_QUADRATIC,
+    lowered,
+)
 from workbench.models.certificates.question import problem_of
-from workbench.models.checker.progress import FirstState, ProgressProof
+from workbench.models.evidence.progress import ProgressProof
 from workbench.models.kernel.document import SCHEMA as KERNEL_SCHEMA
 from workbench.models.lowering.normal_form import NormalForm, NotLoweredError
 
 SCHEMA = "charon-workbench/certificate/2"
-CHECKERS = (CHECK_POLYHEDRAL, CHECK_QUADRATIC)
-"""The kernel's checkers whose word is that a problem is safe."""
+CHECKERS = (CHECK_POLYHEDRAL, CHECK_QUADRATIC, CHECK_PROGRESS)
+"""The kernel's checkers: the word of the last is that a problem never blocks, that of the others
+that it is safe."""
+_SYSTEM_FIELDS = 4
 _LINES = 5
 """Lists of lists of so many levels have a line for each element."""
 
@@ -75,14 +82,22 @@ class StandaloneCertificate:
     model_sha256: str
     claim: str
     names: Legend
-    start: FirstState | None
-    """A state in which a run starts, where the property is progress."""
     document: Mapping[str, Any] = field(repr=False)
 
     @property
+    def is_progress(self) -> bool:
+        """Whether it is about progress, not safety."""
+        return bool(self.document["checker"] == CHECK_PROGRESS)
+
+    @property
     def problem(self) -> Any:
-        """The automaton in normal form, as plain data that nobody has looked at."""
+        """The problem in normal form, as plain data that nobody has looked at."""
         return self.document["problem"]
+
+
+def is_system(problem: Any) -> bool:
+    """Whether a problem is a system of two automata, the last two of its fields."""
+    return isinstance(problem, list) and len(problem) == _SYSTEM_FIELDS
 
 
 AnyCertificate: TypeAlias = Certificate | StandaloneCertificate
@@ -92,13 +107,13 @@ def standalone(automaton: Automaton, certificate: Certificate) -> StandaloneCert
     """The certificate with the problem that it is about. `NotLoweredError` if the kernel cannot
     take it."""
     proof = certificate.proof
-    start = proof.start if isinstance(proof, ProgressProof) else None
     head = certificate.model_sha256, certificate.claim
-    problem = problem_of(automaton, certificate.claim, *head, start)
+    is_progress = isinstance(proof, ProgressProof)
+    problem = problem_of(automaton, certificate.claim, *head, is_progress)
     if isinstance(problem, Rejected):
         raise NotLoweredError(problem.why)
     form, content = lowered(problem, proof)
-    return StandaloneCertificate(certificate.model, *head, Legend.of(form), start, content)
+    return StandaloneCertificate(certificate.model, *head, Legend.of(form), content)
 
 
 def certificate_text(automaton: Automaton, certificate: Certificate) -> str:
@@ -119,8 +134,6 @@ def written(certificate: StandaloneCertificate) -> str:
         "property": certificate.claim,
         "names": names_json(certificate.names),
     }
-    if certificate.start is not None:
-        data["start"] = start_json(certificate.start)
     head = "".join(f"{json.dumps(key)}: {json.dumps(data[key])},\n" for key in data)
     document = certificate.document
     parts = ",\n".join(f"{json.dumps(key)}: {_laid_out(document[key])}" for key in document)
@@ -154,10 +167,9 @@ def read_certificate(text: str | bytes) -> AnyCertificate:
     top.field("schema")
     head = top.text("model"), top.text("model_sha256"), top.text("property")
     names = _names(Reader(top.field("names"), "names"))
-    start = read_start(top.field("start"), "start") if top.has("start") else None
     document = _document(top.field("document"), names)
     top.finish()
-    return StandaloneCertificate(*head, names, start, document)
+    return StandaloneCertificate(*head, names, document)
 
 
 def _names(reader: Reader) -> Legend:
@@ -186,11 +198,19 @@ def _document(raw: Any, names: Legend) -> dict[str, Any]:
     problem = reader.field("problem")
     reader.field("evidence")
     reader.finish()
+    automata = [problem]
+    if checker == CHECK_PROGRESS:
+        if not is_system(problem):
+            raise MalformedCertificateError("document: the problem is no system of two automata")
+        automata = problem[-2:]
     count = len(names.locations) + len(names.forbidden)
-    if not isinstance(problem, list) or not problem or not isinstance(problem[0], list):
-        raise MalformedCertificateError("document: the problem is no list of locations and starts")
-    if len(problem[0]) != count:
-        raise MalformedCertificateError(
-            f"document: {len(problem[0])} locations in the problem, and names for {count}"
-        )
+    for automaton in automata:
+        if not isinstance(automaton, list) or not automaton or not isinstance(automaton[0], list):
+            raise MalformedCertificateError(
+                "document: the problem is no list of locations and starts"
+            )
+        if len(automaton[0]) != count:
+            raise MalformedCertificateError(
+                f"document: {len(automaton[0])} locations in the problem, and names for {count}"
+            )
     return dict(raw)

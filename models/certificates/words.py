@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from workbench.models.automaton import primed
-from workbench.models.certificates.standalone import Legend
+from workbench.models.certificates.standalone import Legend, is_system
 
 Term: TypeAlias = tuple[Fraction, str]
 _INDENT = "  "
@@ -21,16 +21,17 @@ _INDENT = "  "
 def problem_lines(names: Legend, problem: Any) -> Iterator[str]:
     """The problem, which is one that was lowered, line by line."""
     words = _Words(names)
-    locations, starts = problem
     yield f"variables: {', '.join(words.state(n) for n in names.states) or 'none'}"
     if names.inputs:
         yield f"any values of: {', '.join(names.inputs)}"
-    for number, cases in starts:
-        yield f"runs start in {words.places[int(number)]}"
-        yield from _indented(words.cases(cases, "where"))
-    for name, location in zip(names.locations, locations, strict=False):
-        yield f"location {name}"
-        yield from _indented(words.location(location))
+    if is_system(problem):
+        *_, wide, narrow = problem
+        yield "where runs may come"
+        yield from _indented(words.automaton(wide, has_bad=False))
+        yield "what runs can certainly do there: some time passes, or a jump changes something"
+        yield from _indented(words.automaton(narrow, has_bad=False))
+    else:
+        yield from words.automaton(problem, has_bad=True)
     if names.forbidden:
         yield f"not taken in, so no run may enter: {', '.join(names.forbidden)}"
 
@@ -51,7 +52,17 @@ class _Words:
         kind = self.names.types.get(name)
         return name if kind is None else f"{name} ({_type_words(kind)})"
 
-    def location(self, location: Any) -> Iterator[str]:
+    def automaton(self, automaton: Any, has_bad: bool) -> Iterator[str]:
+        """Starts and locations, with or without the states that are bad."""
+        locations, starts = automaton
+        for number, cases in starts:
+            yield f"runs start in {self.places[int(number)]}"
+            yield from _indented(self.cases(cases, "where"))
+        for name, location in zip(self.names.locations, locations, strict=False):
+            yield f"location {name}"
+            yield from _indented(self.location(location, has_bad))
+
+    def location(self, location: Any, has_bad: bool) -> Iterator[str]:
         invariant, flows, edges, bad = location
         yield from self.cases(invariant, "time may pass where")
         for rates, rows in flows:
@@ -66,7 +77,8 @@ class _Words:
         for target, cases in edges:
             yield f"jump to {self.places[int(target)]}"
             yield from _indented(self.cases(cases, "where"))
-        yield from self.cases(bad, "bad where")
+        if has_bad:
+            yield from self.cases(bad, "bad where")
 
     def cases(self, cases: Any, intro: str) -> Iterator[str]:
         """Cases of rows, one after the other."""

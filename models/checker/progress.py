@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from workbench.models.automaton import (
     INT,
@@ -42,8 +42,6 @@ from workbench.models.expressions.traversal import substitute
 Value: TypeAlias = Fraction | bool | str
 """A number, a truth value or a symbol."""
 
-P = TypeVar("P")
-
 
 @dataclass(frozen=True, slots=True)
 class FirstState:
@@ -53,14 +51,6 @@ class FirstState:
     location: str
     before: Mapping[str, Value]
     after: Mapping[str, Value]
-
-
-@dataclass(frozen=True, slots=True)
-class ProgressProof(Generic[P]):
-    """A first state, and a proof that no reachable state is stuck."""
-
-    start: FirstState
-    safety: P
 
 
 def fault_of_start(automaton: Automaton, start: FirstState) -> str | None:

@@ -23,7 +23,7 @@ from workbench.models.evidence.polyhedral import (
     inset,
 )
 from workbench.models.kernel.decode import MAX_DEPTH
-from workbench.models.linear import Form, Multipliers
+from workbench.models.linear import Form, Multipliers, Rows
 from workbench.models.lowering.normal_form import Data, NormalForm, NotLoweredError, dense, number
 
 
@@ -31,6 +31,12 @@ def evidence(form: NormalForm, proof: PolyhedralProof) -> Data:
     """The evidence of a proof, whose regions are not malformed, about a problem in normal form. If
     it does not fit the problem, `NotLoweredError` says why."""
     return _Evidence(form, proof.regions, iter(proof.evidence)).certificate()
+
+
+def borders(region: Region, cell: int) -> Rows:
+    """The rows of a cell in the kernel's order."""
+    rows, order = region.rows(cell), _Order.of(region, cell)
+    return tuple(rows[order.places.index(place)] for place in range(len(rows)))
 
 
 @dataclass(frozen=True)

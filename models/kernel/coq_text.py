@@ -17,11 +17,7 @@ from workbench.models.kernel.theory_files import REQUIRE, required, text
 THEOREMS: Mapping[str, tuple[str, str, str]] = {
     "check_polyhedral": ("PolyhedralSound", "polyhedral_sound", "safe model"),
     "check_quadratic": ("QuadraticSound", "quadratic_sound", "safe model"),
-    "check_progress": (
-        "ProgressSound",
-        "progress_sound",
-        "never_blocks (dimension model) (body model)",
-    ),
+    "check_progress": ("ProgressSound", "progress_sound", "never_blocks model"),
 }
 """For each checker the file of the theory with its soundness, the name of the theorem, and what it
 says of the problem."""

@@ -54,6 +54,11 @@ function Automaton(locations, starts) {
     return { is: "Automaton", locations, starts };
 }
 
+// system: dimension : nat; whole : list nat; wide : automaton; narrow : automaton
+function System(dimension, whole, wide, narrow) {
+    return { is: "System", dimension, whole, wide, narrow };
+}
+
 // affine: intercept : q; gradient : list q
 function Affine(intercept, gradient) {
     return { is: "Affine", intercept, gradient };
@@ -179,11 +184,6 @@ function Matrix(one_row, state_rows, next_rows, input_rows) {
     return { is: "Matrix", one_row, state_rows, next_rows, input_rows };
 }
 
-// system: dimension : nat; body : automaton
-function System(dimension, body) {
-    return { is: "System", dimension, body };
-}
-
 // first_state: start_number : nat; start_case : nat; value_before_start : list q; value_at_start : list q; value_of_inputs : list q
 function FirstState(start_number, start_case, value_before_start, value_at_start, value_of_inputs) {
     return { is: "FirstState", start_number, start_case, value_before_start, value_at_start, value_of_inputs };
@@ -209,9 +209,9 @@ function Nowhere(ms) {
     return { is: "Nowhere", ms };
 }
 
-// way: case_number : nat; flow_number : nat; inputs : list affine; es : list soon
-function Wait(case_number, flow_number, inputs, es) {
-    return { is: "Wait", case_number, flow_number, inputs, es };
+// way: now : nat; proofs : list multipliers; case_number : nat; flow_number : nat; inputs : list affine; es : list soon
+function Wait(now, proofs, case_number, flow_number, inputs, es) {
+    return { is: "Wait", now, proofs, case_number, flow_number, inputs, es };
 }
 
 // way: edge_number : nat; case_number : nat; next : list affine; inputs : list affine; proofs : list multipliers; change : option (prod nat multipliers)
@@ -222,6 +222,11 @@ function Take(edge_number, case_number, next, inputs, proofs, change) {
 // way: h : affine; strict_below : bool; below : way; above : way
 function Choose(h, strict_below, below, above) {
     return { is: "Choose", h, strict_below, below, above };
+}
+
+// way: h : affine; below : way; above : way
+function Round(h, below, above) {
+    return { is: "Round", h, below, above };
 }
 
 // progress_certificate: reachable : polyhedral_certificate; first_of : first_state; ways : list (list (list way))
@@ -387,6 +392,20 @@ function fold_right(f, a0, l) {
         result = f(b)(result);
     }
     return result;
+}
+
+function existsb(f, l) {
+    // (A -> bool) -> list A -> bool
+    while (true) {
+        if (l === null) {
+            return false;
+        }
+        const [a, l0] = l;
+        if (f(a)) {
+            return true;
+        }
+        l = l0;
+    }
 }
 
 function forallb(f, l) {
@@ -1689,6 +1708,11 @@ function not_below(h) {
     return Row(form_scaled([-1n, 1n], before(h)), false);
 }
 
+function from_one(h) {
+    // affine -> form
+    return form_sum(Form([1n, 1n], null, null, null), form_scaled([-1n, 1n], before(h)));
+}
+
 function bare(fs) {
     // list affine -> location
     return Location([null, null], [Dynamics(map(before, fs), null), null], null, null);
@@ -1741,32 +1765,6 @@ function check_soon(rows, fs, less, h, e) {
     }
 }
 
-function check_wait(l, rows, case_number, flow_number, inputs, es) {
-    // location -> list row -> nat -> nat -> list affine -> list soon -> bool
-    const found = nth_error(l.invariant, case_number);
-    if (found !== null) {
-        const case1 = found.value;
-        const found1 = nth_error(l.flows, flow_number);
-        if (found1 !== null) {
-            const d = found1.value;
-            const fs = map((x) => filled(null, inputs, x), d.rates);
-            return all2(
-                (r) => (e) => check_soon(
-                    rows,
-                    fs,
-                    r.strict,
-                    filled(null, inputs, r.row_form),
-                    e,
-                ),
-                app(case1, d.rate_rows),
-                es,
-            );
-        }
-        return false;
-    }
-    return false;
-}
-
 function check_row(rows, next, inputs, r, ms) {
     // list row -> list affine -> list affine -> row -> multipliers -> bool
     const h = filled(next, inputs, r.row_form);
@@ -1774,6 +1772,40 @@ function check_row(rows, next, inputs, r, ms) {
         return refutes(app(rows, [not_below(h), null]), ms);
     }
     return implies(rows, before(h), ms);
+}
+
+function check_wait(l, rows, now, proofs, case_number, flow_number, inputs, es) {
+    // location -> list row -> nat -> list multipliers -> nat -> nat -> list affine -> list soon -> bool
+    const found = nth_error(l.invariant, now);
+    if (found !== null) {
+        const here = found.value;
+        const found1 = nth_error(l.invariant, case_number);
+        if (found1 !== null) {
+            const case1 = found1.value;
+            const found2 = nth_error(l.flows, flow_number);
+            if (found2 !== null) {
+                const d = found2.value;
+                const fs = map((x) => filled(null, inputs, x), d.rates);
+                return (
+                    all2((x1) => (x2) => check_row(rows, null, inputs, x1, x2), here, proofs)
+                    && all2(
+                        (r) => (e) => check_soon(
+                            rows,
+                            fs,
+                            r.strict,
+                            filled(null, inputs, r.row_form),
+                            e,
+                        ),
+                        app(case1, d.rate_rows),
+                        es,
+                    )
+                );
+            }
+            return false;
+        }
+        return false;
+    }
+    return false;
 }
 
 function check_change(rows, next, i, ms) {
@@ -1788,21 +1820,61 @@ function check_change(rows, next, i, ms) {
     );
 }
 
-function check_take(n, l, l0, rows, edge_number, case_number, next, inputs, proofs, change) {
-    // nat -> nat -> location -> list row -> nat -> nat -> list affine -> list affine -> list multipliers -> option (prod nat multipliers) -> bool
+function is_whole(q0) {
+    // q -> bool
+    return qred(q0)[1] === 1n;
+}
+
+function whole_sum(whole, i, c) {
+    // list nat -> nat -> list q -> bool
+    while (true) {
+        const i1 = i;
+        if (c === null) {
+            return true;
+        }
+        const [a, c1] = c;
+        let value;
+        if (existsb((x) => i1 === x, whole)) {
+            value = is_whole(a);
+        }
+        else {
+            value = qeq_bool(a, [0n, 1n]);
+        }
+        if (!value) {
+            return false;
+        }
+        [i, c] = [i1 + 1n, c1];
+    }
+}
+
+function whole_function(whole, h) {
+    // list nat -> affine -> bool
+    return is_whole(h.intercept) && whole_sum(whole, 0n, h.gradient);
+}
+
+function check_whole(whole, next) {
+    // list nat -> list affine -> bool
+    return forallb((i) => whole_function(whole, nth(i, next, Affine([0n, 1n], null))), whole);
+}
+
+function check_take(s, l, l0, rows, edge_number, case_number, next, inputs, proofs, change) {
+    // system -> nat -> location -> list row -> nat -> nat -> list affine -> list affine -> list multipliers -> option (prod nat multipliers) -> bool
     const found = nth_error(l0.edges, edge_number);
     if (found !== null) {
         const j = found.value;
         const found1 = nth_error(j.relation, case_number);
         if (found1 !== null) {
             const case1 = found1.value;
-            if (!all2((x) => (x1) => check_row(rows, next, inputs, x, x1), case1, proofs)) {
+            if (!(
+                all2((x) => (x1) => check_row(rows, next, inputs, x, x1), case1, proofs)
+                && check_whole(s.whole, next)
+            )) {
                 return false;
             }
             if (change !== null) {
                 const p = change.value;
                 const [i, ms] = p;
-                return i < n && check_change(rows, next, i, ms);
+                return i < s.dimension && check_change(rows, next, i, ms);
             }
             return negb(j.target === l);
         }
@@ -1811,21 +1883,21 @@ function check_take(n, l, l0, rows, edge_number, case_number, next, inputs, proo
     return false;
 }
 
-function check_way(n, l, l0, rows, w) {
-    // nat -> nat -> location -> list row -> way -> bool
+function check_way(s, l, l0, rows, w) {
+    // system -> nat -> location -> list row -> way -> bool
     while (true) {
         if (w.is === "Nowhere") {
             const { ms } = w;
             return refutes(rows, ms);
         }
         else if (w.is === "Wait") {
-            const { case_number, flow_number, inputs, es } = w;
-            return check_wait(l0, rows, case_number, flow_number, inputs, es);
+            const { now, proofs, case_number, flow_number, inputs, es } = w;
+            return check_wait(l0, rows, now, proofs, case_number, flow_number, inputs, es);
         }
         else if (w.is === "Take") {
-            const { edge_number, case_number: case_number1, next, inputs: inputs1, proofs, change } = w;
+            const { edge_number, case_number: case_number1, next, inputs: inputs1, proofs: proofs1, change } = w;
             return check_take(
-                n,
+                s,
                 l,
                 l0,
                 rows,
@@ -1833,13 +1905,13 @@ function check_way(n, l, l0, rows, w) {
                 case_number1,
                 next,
                 inputs1,
-                proofs,
+                proofs1,
                 change,
             );
         }
-        else {
+        else if (w.is === "Choose") {
             const { h, strict_below, below, above } = w;
-            if (!check_way(n, l, l0, app(rows, [Row(before(h), strict_below), null]), below)) {
+            if (!check_way(s, l, l0, app(rows, [Row(before(h), strict_below), null]), below)) {
                 return false;
             }
             [rows, w] = [
@@ -1848,22 +1920,33 @@ function check_way(n, l, l0, rows, w) {
             ];
             continue;
         }
+        else {
+            const { h: h1, below: below1, above: above1 } = w;
+            if (!whole_function(s.whole, h1)) {
+                return false;
+            }
+            if (!check_way(s, l, l0, app(rows, [Row(before(h1), false), null]), below1)) {
+                return false;
+            }
+            [rows, w] = [app(rows, [Row(from_one(h1), false), null]), above1];
+            continue;
+        }
     }
 }
 
-function check_ways(n, a, cert) {
-    // nat -> automaton -> progress_certificate -> bool
+function check_ways(s, cert) {
+    // system -> progress_certificate -> bool
     return all2(
         (lL) => (x2) => all2(
             (g) => (x1) => all2(
-                (c) => (x) => check_way(n, lL[0], lL[1], rows_before(borders(g, c)), x),
+                (c) => (x) => check_way(s, lL[0], lL[1], rows_before(borders(g, c)), x),
                 g.cells,
                 x1,
             ),
             regions_of(cert.reachable, lL[0]),
             x2,
         ),
-        numbered(0n, a.locations),
+        numbered(0n, s.narrow.locations),
         cert.ways,
     );
 }
@@ -1904,27 +1987,36 @@ function value_at(f, x, y, u) {
     );
 }
 
-function check_first(a, s) {
-    // automaton -> first_state -> bool
-    const found = nth_error(a.starts, s.start_number);
+function whole_at(whole, v) {
+    // list nat -> list q -> bool
+    return forallb((i) => is_whole(nth(i, v, [0n, 1n])), whole);
+}
+
+function check_first(s, f) {
+    // system -> first_state -> bool
+    const found = nth_error(s.narrow.starts, f.start_number);
     if (found !== null) {
         const start = found.value;
-        const found1 = nth_error(start[1], s.start_case);
+        const found1 = nth_error(start[1], f.start_case);
         if (found1 !== null) {
             const rows = found1.value;
             function inner(r) {
                 const v = value_at(
                     r.row_form,
-                    s.value_before_start,
-                    s.value_at_start,
-                    s.value_of_inputs,
+                    f.value_before_start,
+                    f.value_at_start,
+                    f.value_of_inputs,
                 );
                 if (r.strict) {
                     return negb(qle_bool([0n, 1n], v));
                 }
                 return qle_bool(v, [0n, 1n]);
             }
-            return forallb(inner, rows);
+            return (
+                forallb(inner, rows)
+                && whole_at(s.whole, f.value_before_start)
+                && whole_at(s.whole, f.value_at_start)
+            );
         }
         return false;
     }
@@ -1934,9 +2026,10 @@ function check_first(a, s) {
 function check_progress(s, cert) {
     // system -> progress_certificate -> bool
     return (
-        check_polyhedral(s.body, cert.reachable)
-        && check_first(s.body, cert.first_of)
-        && check_ways(s.dimension, s.body, cert)
+        check_polyhedral(s.wide, cert.reachable)
+        && length(s.wide.locations) === length(s.narrow.locations)
+        && check_first(s, cert.first_of)
+        && check_ways(s, cert)
     );
 }
 
@@ -2145,7 +2238,16 @@ const TYPES = {
     ],
     "variable": ["one of", ["State", ["i", "natural"]], ["Input", ["i", "natural"]]],
     "check_quadratic": ["arguments", "automaton", "quadratic_certificate"],
-    "system": ["one of", ["System", ["dimension", "natural"], ["body", "automaton"]]],
+    "system": [
+        "one of",
+        [
+            "System",
+            ["dimension", "natural"],
+            ["whole", ["list", "natural"]],
+            ["wide", "automaton"],
+            ["narrow", "automaton"],
+        ],
+    ],
     "progress_certificate": [
         "one of",
         [
@@ -2171,6 +2273,8 @@ const TYPES = {
         ["Nowhere", ["ms", ["list", "rational"]]],
         [
             "Wait",
+            ["now", "natural"],
+            ["proofs", ["list", ["list", "rational"]]],
             ["case_number", "natural"],
             ["flow_number", "natural"],
             ["inputs", ["list", "affine"]],
@@ -2192,6 +2296,7 @@ const TYPES = {
             ["below", "way"],
             ["above", "way"],
         ],
+        ["Round", ["h", "affine"], ["below", "way"], ["above", "way"]],
     ],
     "soon": [
         "one of",
@@ -2215,6 +2320,7 @@ const CONSTRUCTORS = {
     "Edge": Edge,
     "Location": Location,
     "Automaton": Automaton,
+    "System": System,
     "Affine": Affine,
     "Cell": Cell,
     "Region": Region,
@@ -2239,7 +2345,6 @@ const CONSTRUCTORS = {
     "Ends": Ends,
     "QuadraticEvidence": QuadraticEvidence,
     "QuadraticCertificate": QuadraticCertificate,
-    "System": System,
     "FirstState": FirstState,
     "Inside": Inside,
     "Falling": Falling,
@@ -2248,5 +2353,6 @@ const CONSTRUCTORS = {
     "Wait": Wait,
     "Take": Take,
     "Choose": Choose,
+    "Round": Round,
     "ProgressCertificate": ProgressCertificate,
 };

@@ -49,6 +49,10 @@ Location = namedtuple("Location", "invariant flows edges bad")
 Automaton = namedtuple("Automaton", "locations starts")
 
 
+# system: dimension : nat; whole : list nat; wide : automaton; narrow : automaton
+System = namedtuple("System", "dimension whole wide narrow")
+
+
 # affine: intercept : q; gradient : list q
 Affine = namedtuple("Affine", "intercept gradient")
 
@@ -149,10 +153,6 @@ QuadraticCertificate = namedtuple("QuadraticCertificate", "function_starts funct
 Matrix = namedtuple("Matrix", "one_row state_rows next_rows input_rows")
 
 
-# system: dimension : nat; body : automaton
-System = namedtuple("System", "dimension body")
-
-
 # first_state: start_number : nat; start_case : nat; value_before_start : list q; value_at_start : list q; value_of_inputs : list q
 FirstState = namedtuple("FirstState", "start_number start_case value_before_start value_at_start value_of_inputs")
 
@@ -173,8 +173,8 @@ Kept = namedtuple("Kept", "family now ever ms")
 Nowhere = namedtuple("Nowhere", "ms")
 
 
-# way: case_number : nat; flow_number : nat; inputs : list affine; es : list soon
-Wait = namedtuple("Wait", "case_number flow_number inputs es")
+# way: now : nat; proofs : list multipliers; case_number : nat; flow_number : nat; inputs : list affine; es : list soon
+Wait = namedtuple("Wait", "now proofs case_number flow_number inputs es")
 
 
 # way: edge_number : nat; case_number : nat; next : list affine; inputs : list affine; proofs : list multipliers; change : option (prod nat multipliers)
@@ -183,6 +183,10 @@ Take = namedtuple("Take", "edge_number case_number next inputs proofs change")
 
 # way: h : affine; strict_below : bool; below : way; above : way
 Choose = namedtuple("Choose", "h strict_below below above")
+
+
+# way: h : affine; below : way; above : way
+Round = namedtuple("Round", "h below above")
 
 
 # progress_certificate: reachable : polyhedral_certificate; first_of : first_state; ways : list (list (list way))
@@ -317,6 +321,17 @@ def fold_right(f, a0, l):
         b = waiting.pop()
         result = f(b)(result)
     return result
+
+
+def existsb(f, l):
+    """(A -> bool) -> list A -> bool"""
+    while True:
+        if l is None:
+            return False
+        a, l0 = l
+        if f(a):
+            return True
+        l = l0
 
 
 def forallb(f, l):
@@ -1482,6 +1497,11 @@ def not_below(h):
     return Row(form_scaled((-1, 1), before(h)), False)
 
 
+def from_one(h):
+    """affine -> form"""
+    return form_sum(Form((1, 1), None, None, None), form_scaled((-1, 1), before(h)))
+
+
 def bare(fs):
     """list affine -> location"""
     return Location((None, None), (Dynamics(map_(before, fs), None), None), None, None)
@@ -1527,36 +1547,47 @@ def check_soon(rows, fs, less, h, e):
                 )
 
 
-def check_wait(l, rows, case_number, flow_number, inputs, es):
-    """location -> list row -> nat -> nat -> list affine -> list soon -> bool"""
-    found = nth_error(l.invariant, case_number)
-    if found is not None:
-        case1 = found.value
-        found1 = nth_error(l.flows, flow_number)
-        if found1 is not None:
-            d = found1.value
-            fs = map_(lambda x: filled(None, inputs, x), d.rates)
-            return all2(
-                lambda r: lambda e: check_soon(
-                    rows,
-                    fs,
-                    r.strict,
-                    filled(None, inputs, r.row_form),
-                    e,
-                ),
-                app(case1, d.rate_rows),
-                es,
-            )
-        return False
-    return False
-
-
 def check_row(rows, next1, inputs, r, ms):
     """list row -> list affine -> list affine -> row -> multipliers -> bool"""
     h = filled(next1, inputs, r.row_form)
     if r.strict:
         return refutes(app(rows, (not_below(h), None)), ms)
     return implies(rows, before(h), ms)
+
+
+def check_wait(l, rows, now, proofs, case_number, flow_number, inputs, es):
+    """location -> list row -> nat -> list multipliers -> nat -> nat -> list affine -> list soon -> bool"""
+    found = nth_error(l.invariant, now)
+    if found is not None:
+        here = found.value
+        found1 = nth_error(l.invariant, case_number)
+        if found1 is not None:
+            case1 = found1.value
+            found2 = nth_error(l.flows, flow_number)
+            if found2 is not None:
+                d = found2.value
+                fs = map_(lambda x: filled(None, inputs, x), d.rates)
+                return (
+                    all2(
+                        lambda x1: lambda x2: check_row(rows, None, inputs, x1, x2),
+                        here,
+                        proofs,
+                    )
+                    and all2(
+                        lambda r: lambda e: check_soon(
+                            rows,
+                            fs,
+                            r.strict,
+                            filled(None, inputs, r.row_form),
+                            e,
+                        ),
+                        app(case1, d.rate_rows),
+                        es,
+                    )
+                )
+            return False
+        return False
+    return False
 
 
 def check_change(rows, next1, i, ms):
@@ -1568,40 +1599,69 @@ def check_change(rows, next1, i, ms):
     return refutes(app(rows, (Row(d, False), (Row(form_scaled((-1, 1), d), False), None))), ms)
 
 
-def check_take(n, l, l0, rows, edge_number, case_number, next1, inputs, proofs, change):
-    """nat -> nat -> location -> list row -> nat -> nat -> list affine -> list affine -> list multipliers -> option (prod nat multipliers) -> bool"""
+def is_whole(q0):
+    """q -> bool"""
+    return qred(q0)[1] == 1
+
+
+def whole_sum(whole, i, c):
+    """list nat -> nat -> list q -> bool"""
+    while True:
+        if c is None:
+            return True
+        a, c1 = c
+        if existsb(lambda x, i=i: i == x, whole):
+            value = is_whole(a)
+        else:
+            value = qeq_bool(a, (0, 1))
+        if not value:
+            return False
+        i, c = i + 1, c1
+
+
+def whole_function(whole, h):
+    """list nat -> affine -> bool"""
+    return is_whole(h.intercept) and whole_sum(whole, 0, h.gradient)
+
+
+def check_whole(whole, next1):
+    """list nat -> list affine -> bool"""
+    return forallb(lambda i: whole_function(whole, nth(i, next1, Affine((0, 1), None))), whole)
+
+
+def check_take(s, l, l0, rows, edge_number, case_number, next1, inputs, proofs, change):
+    """system -> nat -> location -> list row -> nat -> nat -> list affine -> list affine -> list multipliers -> option (prod nat multipliers) -> bool"""
     found = nth_error(l0.edges, edge_number)
     if found is not None:
         j = found.value
         found1 = nth_error(j.relation, case_number)
         if found1 is not None:
             case1 = found1.value
-            if not all2(
-                lambda x: lambda x1: check_row(rows, next1, inputs, x, x1),
-                case1,
-                proofs,
+            if not (
+                all2(lambda x: lambda x1: check_row(rows, next1, inputs, x, x1), case1, proofs)
+                and check_whole(s.whole, next1)
             ):
                 return False
             if change is not None:
                 p = change.value
                 i, ms = p
-                return i < n and check_change(rows, next1, i, ms)
+                return i < s.dimension and check_change(rows, next1, i, ms)
             return negb(j.target == l)
         return False
     return False
 
 
-def check_way(n, l, l0, rows, w):
-    """nat -> nat -> location -> list row -> way -> bool"""
+def check_way(s, l, l0, rows, w):
+    """system -> nat -> location -> list row -> way -> bool"""
     while True:
         match w:
             case Nowhere(ms):
                 return refutes(rows, ms)
-            case Wait(case_number, flow_number, inputs, es):
-                return check_wait(l0, rows, case_number, flow_number, inputs, es)
-            case Take(edge_number, case_number1, next1, inputs1, proofs, change):
+            case Wait(now, proofs, case_number, flow_number, inputs, es):
+                return check_wait(l0, rows, now, proofs, case_number, flow_number, inputs, es)
+            case Take(edge_number, case_number1, next1, inputs1, proofs1, change):
                 return check_take(
-                    n,
+                    s,
                     l,
                     l0,
                     rows,
@@ -1609,12 +1669,12 @@ def check_way(n, l, l0, rows, w):
                     case_number1,
                     next1,
                     inputs1,
-                    proofs,
+                    proofs1,
                     change,
                 )
             case Choose(h, strict_below, below, above):
                 if not check_way(
-                    n,
+                    s,
                     l,
                     l0,
                     app(rows, (Row(before(h), strict_below), None)),
@@ -1626,21 +1686,28 @@ def check_way(n, l, l0, rows, w):
                     above,
                 )
                 continue
+            case Round(h1, below1, above1):
+                if not whole_function(s.whole, h1):
+                    return False
+                if not check_way(s, l, l0, app(rows, (Row(before(h1), False), None)), below1):
+                    return False
+                rows, w = (app(rows, (Row(from_one(h1), False), None)), above1)
+                continue
 
 
-def check_ways(n, a, cert):
-    """nat -> automaton -> progress_certificate -> bool"""
+def check_ways(s, cert):
+    """system -> progress_certificate -> bool"""
     return all2(
         lambda lL: lambda x2: all2(
             lambda g: lambda x1: all2(
-                lambda c: lambda x: check_way(n, lL[0], lL[1], rows_before(borders(g, c)), x),
+                lambda c: lambda x: check_way(s, lL[0], lL[1], rows_before(borders(g, c)), x),
                 g.cells,
                 x1,
             ),
             regions_of(cert.reachable, lL[0]),
             x2,
         ),
-        numbered(0, a.locations),
+        numbered(0, s.narrow.locations),
         cert.ways,
     )
 
@@ -1676,25 +1743,34 @@ def value_at(f, x, y, u):
     )
 
 
-def check_first(a, s):
-    """automaton -> first_state -> bool"""
-    found = nth_error(a.starts, s.start_number)
+def whole_at(whole, v):
+    """list nat -> list q -> bool"""
+    return forallb(lambda i: is_whole(nth(i, v, (0, 1))), whole)
+
+
+def check_first(s, f):
+    """system -> first_state -> bool"""
+    found = nth_error(s.narrow.starts, f.start_number)
     if found is not None:
         start = found.value
-        found1 = nth_error(start[1], s.start_case)
+        found1 = nth_error(start[1], f.start_case)
         if found1 is not None:
             rows = found1.value
             def inner(r):
                 v = value_at(
                     r.row_form,
-                    s.value_before_start,
-                    s.value_at_start,
-                    s.value_of_inputs,
+                    f.value_before_start,
+                    f.value_at_start,
+                    f.value_of_inputs,
                 )
                 if r.strict:
                     return negb(qle_bool((0, 1), v))
                 return qle_bool(v, (0, 1))
-            return forallb(inner, rows)
+            return (
+                forallb(inner, rows)
+                and whole_at(s.whole, f.value_before_start)
+                and whole_at(s.whole, f.value_at_start)
+            )
         return False
     return False
 
@@ -1702,9 +1778,10 @@ def check_first(a, s):
 def check_progress(s, cert):
     """system -> progress_certificate -> bool"""
     return (
-        check_polyhedral(s.body, cert.reachable)
-        and check_first(s.body, cert.first_of)
-        and check_ways(s.dimension, s.body, cert)
+        check_polyhedral(s.wide, cert.reachable)
+        and length(s.wide.locations) == length(s.narrow.locations)
+        and check_first(s, cert.first_of)
+        and check_ways(s, cert)
     )
 
 
@@ -1914,7 +1991,16 @@ TYPES = {
     ],
     "variable": ["one of", ["State", ["i", "natural"]], ["Input", ["i", "natural"]]],
     "check_quadratic": ["arguments", "automaton", "quadratic_certificate"],
-    "system": ["one of", ["System", ["dimension", "natural"], ["body", "automaton"]]],
+    "system": [
+        "one of",
+        [
+            "System",
+            ["dimension", "natural"],
+            ["whole", ["list", "natural"]],
+            ["wide", "automaton"],
+            ["narrow", "automaton"],
+        ],
+    ],
     "progress_certificate": [
         "one of",
         [
@@ -1940,6 +2026,8 @@ TYPES = {
         ["Nowhere", ["ms", ["list", "rational"]]],
         [
             "Wait",
+            ["now", "natural"],
+            ["proofs", ["list", ["list", "rational"]]],
             ["case_number", "natural"],
             ["flow_number", "natural"],
             ["inputs", ["list", "affine"]],
@@ -1961,6 +2049,7 @@ TYPES = {
             ["below", "way"],
             ["above", "way"],
         ],
+        ["Round", ["h", "affine"], ["below", "way"], ["above", "way"]],
     ],
     "soon": [
         "one of",
@@ -1985,6 +2074,7 @@ CONSTRUCTORS = {
     "Edge": Edge,
     "Location": Location,
     "Automaton": Automaton,
+    "System": System,
     "Affine": Affine,
     "Cell": Cell,
     "Region": Region,
@@ -2009,7 +2099,6 @@ CONSTRUCTORS = {
     "Ends": Ends,
     "QuadraticEvidence": QuadraticEvidence,
     "QuadraticCertificate": QuadraticCertificate,
-    "System": System,
     "FirstState": FirstState,
     "Inside": Inside,
     "Falling": Falling,
@@ -2018,5 +2107,6 @@ CONSTRUCTORS = {
     "Wait": Wait,
     "Take": Take,
     "Choose": Choose,
+    "Round": Round,
     "ProgressCertificate": ProgressCertificate,
 }

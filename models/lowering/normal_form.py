@@ -58,6 +58,10 @@ class NormalForm:
         self.inputs = tuple(self._u)
         """What u stands for; evidence may have further names, of which nothing is known."""
 
+    def settle(self) -> None:
+        """What has been named since is part of the problem, too."""
+        self.inputs = tuple(self._u)
+
     def affine(self, form: Form) -> Data:
         """A form over states alone."""
         return [number(form.constant), _dense(form.coefficients, self._x)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from workbench.models.automaton import Constraint, Edge, Range
+from workbench.models.automaton import INT, Automaton, Constraint, Edge, Range
 from workbench.models.expressions.expression import Expression, compare, subtract, variable
 from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
 from workbench.models.expressions.traversal import (
@@ -79,6 +79,19 @@ def is_continuous(quantity: Expression) -> bool:
 def is_total(condition: Expression) -> bool:
     """Whether the condition is defined everywhere; judged from how it is written."""
     return all(node.op in _TOTAL or _is_tame(node) for node in postorder(condition))
+
+
+def fault_of_equations(automaton: Automaton) -> str | None:
+    """An equation that may have no value somewhere, where the automaton has no state; None if there
+    is none."""
+    types = {v.name: v.type for v in automaton.variables}
+    for part in automaton.components:
+        for place in part.locations:
+            for given in place.algebraic:
+                bounds = [b for b in (given.range.low, given.range.high) if b is not None]
+                if types.get(given.variable) == INT or not all(map(is_total, bounds)):
+                    return f"{given.variable} may have no value in {place.name}"
+    return None
 
 
 def _is_tame(node: Expression) -> bool:

@@ -87,7 +87,7 @@ from workbench.models.linear import Bounds, Form, affine, combination
 from workbench.models.lowering.alternatives import Types
 from workbench.models.lowering.flow_branches import flow_branches
 from workbench.models.lowering.pieces import by_cases
-from workbench.models.lowering.quantities import is_total
+from workbench.models.lowering.quantities import fault_of_equations
 
 MOST_CHOICES = 9
 """All choices of derivatives, or of values of resets, are looked at if they are so few."""
@@ -153,7 +153,6 @@ def fault_of_places(automaton: Automaton) -> str | None:
     """What a location has of which `stuck` knows nothing, or None; judged from how it is written:
     an equation that may have no value, or an invariant without its border, to which runs may come
     ever closer without a state in which they are stuck."""
-    types = {v.name: v.type for v in automaton.variables}
     discrete = {v.name: v.type for v in automaton.variables if v.kind is Kind.DISCRETE}
     still = _still(automaton)
     for part in automaton.components:
@@ -163,11 +162,7 @@ def fault_of_places(automaton: Automaton) -> str | None:
                 is_strict = written.op in COMPARISONS and all(map(_is_closed, written.args))
                 why = "is strict" if is_strict else "may leave out its border"
                 return f"the invariant of {place.name} {why}: {written}"
-            for given in place.algebraic:
-                bounds = [b for b in (given.range.low, given.range.high) if b is not None]
-                if types.get(given.variable) == INT or not all(map(is_total, bounds)):
-                    return f"{given.variable} may have no value in {place.name}"
-    return None
+    return fault_of_equations(automaton)
 
 
 def _still(automaton: Automaton) -> frozenset[str]:

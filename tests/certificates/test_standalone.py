@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
@@ -19,20 +20,32 @@ from hypothesis import strategies as st
 from tests.support.kernel_documents import PROOFS, proof
 from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.verification import verify
-from workbench.models.automaton import HybridAutomaton, Property, never_blocks
+from workbench.models.automaton import (
+    Constraint,
+    HybridAutomaton,
+    Property,
+    Range,
+    never_blocks,
+)
 from workbench.models.certificates.certificate import Certificate, MalformedCertificateError, encode
 from workbench.models.certificates.check import check, check_alone, check_standalone
 from workbench.models.certificates.judgement import Accepted, Judgement, Rejected
 from workbench.models.certificates.standalone import (
     SCHEMA,
+    Legend,
     StandaloneCertificate,
     certificate_text,
+    names_json,
     read_certificate,
     standalone,
     written,
 )
-from workbench.models.expressions.expression import TRUE, negation
+from workbench.models.expressions.expression import TRUE, negation, variable
 from workbench.models.kernel.document import refusal
+from workbench.models.lowering.narrow import reaching, system
+from workbench.models.lowering.normal_form import NormalForm
+from workbench.models.lowering.problem import linear_problem
+from workbench.models.lowering.quantities import fault_of_equations
 from workbench.models.verdict import Verified
 
 Data = dict[str, Any]
@@ -254,25 +267,89 @@ def test_the_problem_that_the_kernel_is_given_is_not_that_of_the_file() -> None:
 # Progress
 
 
-def test_progress_has_a_first_state() -> None:
-    model = PROOFS["inputs"][0]()
-    claim = never_blocks(model)
-    verdict = verify(Task(model, claim, options={}), "template")
+@cache
+def progress() -> tuple[HybridAutomaton, str]:
+    """The basin, and a certificate that it never blocks."""
+    model = PROOFS["locations"][0]()
+    verdict = verify(Task(model, never_blocks(model), options={}), "template")
     assert isinstance(verdict, Verified)
-    data = json.loads(certificate_text(model, verdict.certificate))
-    assert data["schema"] == SCHEMA
+    return model, certificate_text(model, verdict.certificate)
+
+
+def test_progress_is_decided_by_the_kernel_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, text = progress()
+    data = json.loads(text)
+    assert data["schema"] == SCHEMA and data["document"]["checker"] == "check_progress"
+    found = read(data)
+    assert written(found) == text
+
+    def never_asked(*_: object) -> None:
+        raise AssertionError("the hand-written checker was asked")
+
+    for name in ("fault_of_places", "fault_of_start"):
+        monkeypatch.setattr(f"workbench.models.certificates.check.{name}", never_asked)
+    monkeypatch.setattr("workbench.models.lowering.problem.stuck", never_asked)
     judgement = judged(model, data)
-    assert isinstance(judgement, Accepted) and judgement.basis.name == "kernel and checker"
-    elsewhere = copy.deepcopy(data)
-    elsewhere["start"]["after"]["x"] = "7"
-    assert isinstance(judged(model, elsewhere), Rejected)
-    without = copy.deepcopy(data)
-    del without["start"]
-    assert isinstance(judged(model, without), Rejected)
-    _, safe = plain("inputs")
-    assert isinstance(judged(model, safe | {"start": data["start"]}), Rejected)
-    assert isinstance(judged(model, safe | {"property": claim.name}), Rejected)
+    assert isinstance(judgement, Accepted) and judgement.basis.name == "kernel"
+    assert judgement == check_alone(found)
+    _, safe = plain("locations")
+    assert isinstance(judged(model, safe | {"property": data["property"]}), Rejected)
     assert isinstance(judged(model, data | {"property": "safe"}), Rejected)
+
+
+SYSTEM: Mapping[str, tuple[Callable[[Any], Any], str]] = {
+    "fewer variables": (lambda p: p.__setitem__(0, "0"), "number of variables"),
+    "another whole number": (lambda p: p[1].append("0"), "which are whole"),
+    "runs come elsewhere": (lambda p: p[2][0][0][0][0].pop(), "^invariant of fill"),
+    "runs start elsewhere": (lambda p: p[2][1][0][1][0].pop(), "^starts"),
+    "runs can do more": (lambda p: p[3][0][1][0][0].pop(), "runs can do: invariant of drain"),
+    "jumps are free": (lambda p: p[3][0][0][2][0][1][0].pop(), "runs can do: jumps of fill"),
+    "starts are free": (lambda p: p[3][1][0][1][0].pop(), "runs can do: starts"),
+}
+
+
+@pytest.mark.parametrize("name", SYSTEM)
+def test_the_system_of_progress_is_the_models(name: str) -> None:
+    model, text = progress()
+    data = json.loads(text)
+    change, why = SYSTEM[name]
+    change(data["document"]["problem"])
+    found = judged(model, data)
+    assert isinstance(found, Rejected) and found.obligation == "problem"
+    assert re.search(why, found.why), found.why
+
+
+def test_evidence_of_progress_is_looked_at() -> None:
+    model, text = progress()
+    for part, other in ((0, [[], [[], []]]), (1, ["0", "0", [], ["99"], []]), (2, [[], []])):
+        data = json.loads(text)
+        data["document"]["evidence"][part] = other
+        found = judged(model, data)
+        assert isinstance(found, Rejected) and found.obligation == "evidence"
+
+
+def test_a_proof_of_progress_is_none_of_a_model_that_blocks() -> None:
+    """Without its way out of `drain` the basin is stuck at its lower bound."""
+    model, text = progress()
+    twin = replace(model, edges=tuple(e for e in model.edges if e.name != "empty"))
+    data = json.loads(text) | {"model_sha256": twin.sha256}
+    assert isinstance(judged(twin, data), Rejected)
+    problem = linear_problem(twin, never_blocks(twin))
+    form = NormalForm(reaching(problem), data["names"]["locations"])
+    data["document"]["problem"] = system(form)
+    data["names"] = names_json(Legend.of(form))
+    found = judged(twin, data)
+    assert isinstance(found, Rejected) and found.obligation == "evidence"
+
+
+def test_an_equation_without_a_value_is_no_progress() -> None:
+    model, _ = progress()
+    x = variable("x")
+    broken = Constraint("x", Range.exactly(1 / x))
+    places = (replace(model.locations[0], algebraic=(broken,)), *model.locations[1:])
+    twin = replace(model, locations=places)
+    assert fault_of_equations(model) is None
+    assert "no value in fill" in str(fault_of_equations(twin))
 
 
 # Reading
@@ -294,7 +371,8 @@ MALFORMED: Mapping[str, Callable[[Data], Any]] = {
     "no forbidden": lambda d: d["names"].pop("forbidden"),
     "one more field": lambda d: d.update(kind="polyhedral"),
     "one more field in the document": lambda d: d["document"].update(sound=True),
-    "another checker": lambda d: d["document"].update(checker="check_progress"),
+    "another checker": lambda d: d["document"].update(checker="check_all"),
+    "no system": lambda d: d["document"].update(checker="check_progress"),
     "another kernel": lambda d: d["document"].update(schema="charon-workbench/kernel/2"),
     "too few names": lambda d: d["names"]["locations"].pop(),
     "a name twice": lambda d: d["names"].update(locations=["fill", "fill"]),
@@ -302,7 +380,7 @@ MALFORMED: Mapping[str, Callable[[Data], Any]] = {
     "no problem": lambda d: d["document"].update(problem=None),
     "an empty problem": lambda d: d["document"].update(problem=[]),
     "a problem of another form": lambda d: d["document"].update(problem={"locations": []}),
-    "a strange start": lambda d: d.update(start=[]),
+    "a first state": lambda d: d.update(start={}),
 }
 
 

@@ -82,23 +82,60 @@ Proof. reflexivity. Qed.
 Example starts_outside : check_quadratic (oscillator (1 # 10)) (oscillator_proof (1 # 10) 1) = false.
 Proof. reflexivity. Qed.
 
+(* What is said in rows alone allows just that. *)
+Definition alone (n : nat) (a : automaton) : system := System n [] a a.
+
 (* The tank can always wait, with x' = 0; a tank whose flow must be 1 is stuck at 10. *)
 Definition tank_waits (m : Q) : progress_certificate :=
   let constant := Inside [0; 0; 1] in
   ProgressCertificate (tank_proof 1) (FirstState 0 0 [] [5] [])
-    [[[Wait 0 0 [Affine 0 []]
+    [[[Wait 0 [[0; 1]; [1]] 0 0 [Affine 0 []]
          [Kept [Affine 0 [-1]] [[0; m]] [Inward 0 [] []] [1]; Falling [1] (Kept [] [] [] []);
           constant; constant]]]].
 
-Theorem tank_goes_on : never_blocks 1 (tank 1).
-Proof. apply (progress_sound (System 1 (tank 1)) (tank_waits 1)). vm_compute. reflexivity. Qed.
+Theorem tank_goes_on : never_blocks (alone 1 (tank 1)).
+Proof. apply (progress_sound (alone 1 (tank 1)) (tank_waits 1)). vm_compute. reflexivity. Qed.
 
-Example not_implied_now : check_progress (System 1 (tank 1)) (tank_waits 2) = false.
+Example not_implied_now : check_progress (alone 1 (tank 1)) (tank_waits 2) = false.
 Proof. reflexivity. Qed.
 Example no_first_state :
-  check_progress (System 1 (tank 1))
+  check_progress (alone 1 (tank 1))
     (ProgressCertificate (tank_proof 1) (FirstState 0 0 [] [6] []) (ways (tank_waits 1))) = false.
 Proof. reflexivity. Qed.
+Example narrower_tank : check_progress (System 1 [] (tank 1) (tank (1 # 2))) (tank_waits 1) = true.
+Proof. reflexivity. Qed.
+Example nothing_allowed :
+  check_progress (System 1 [] (tank 1) (Automaton [Location [] [] [] []] (starts (tank 1))))
+    (tank_waits 1) = false.
+Proof. reflexivity. Qed.
+Example no_whole_first_state :
+  let first := FirstState 0 0 [1 # 2] [5] [] in
+  let cert := ProgressCertificate (tank_proof 1) first (ways (tank_waits 1)) in
+  check_progress (alone 1 (tank 1)) cert = true /\
+  check_progress (System 1 [0%nat] (tank 1) (tank 1)) cert = false.
+Proof. split; reflexivity. Qed.
+
+(* Between 0 and 1 there is no whole number but these: x rests at both, and nowhere else. *)
+Definition rests : automaton :=
+  let between := [[Row (Form 0 [] [-1] []) false; Row (Form (-1) [] [1] []) false]] in
+  let at_end a := [Row (Form a [-1] [] []) false; Row (Form (-a) [1] [] []) false] in
+  Automaton [Location [at_end 0; at_end 1] [Dynamics [] []] [] []] [(0%nat, between)].
+
+Definition rests_proof : progress_certificate :=
+  let G := Region [] [Cell [] [Affine 0 [-1]; Affine (-1) [1]]] [] 0 in
+  let still := let one := [Inward 0 [] []] in [one; one] in
+  let first := Wait 0 [[1]; [0; 0; 1]] 0 0 []
+    [Falling [1] (Kept [] [] [] []); Falling [0; 0; 1] (Kept [] [] [] [])] in
+  let last := Wait 1 [[0; 0; 1]; [0; 1]] 1 0 []
+    [Falling [0; 0; 1] (Kept [] [] [] []); Falling [0; 1] (Kept [] [] [] [])] in
+  ProgressCertificate
+    (PolyhedralCertificate [[InCell 0 0 [[1]; [0; 1]]]] [[RegionEvidence G [[still; still]] [[]] [[]] [[]]]])
+    (FirstState 0 0 [] [1] []) [[[Round (Affine 0 [1]) first last]]].
+
+Example whole_numbers :
+  check_progress (System 1 [0%nat] rests rests) rests_proof = true /\
+  check_progress (System 1 [] rests rests) rests_proof = false.
+Proof. split; reflexivity. Qed.
 
 (* x' = 1 up to 2, x' = - x down to 1, in turn; without the edge from cooling runs block. *)
 Definition thermostat (cools : list edge) : automaton :=
@@ -121,19 +158,19 @@ Definition thermostat_proof (jumps : list (list cover)) : polyhedral_certificate
      [RegionEvidence G [[[[Inward (-1) [] []]]; [[Implied [1]]]]] [[]] [jumps] [[]]]].
 
 Definition thermostat_ways (jumps : list (list cover)) : progress_certificate :=
-  let wait := Wait 0 0 [] [Inside [0; 0; 1; 1]] in
+  let wait := Wait 0 [[0; 0; 1]] 0 0 [] [Inside [0; 0; 1; 1]] in
   let jump := Take 0 0 [Affine 0 [1]] [] [[0; 0; 1]; []; []] None in
   ProgressCertificate (thermostat_proof jumps) (FirstState 0 0 [] [1] [])
     [[[Choose (Affine (-2) [1]) true wait jump]]; [[Choose (Affine 1 [-1]) true wait jump]]].
 
-Theorem thermostat_goes_on : never_blocks 1 (thermostat heats).
+Theorem thermostat_goes_on : never_blocks (alone 1 (thermostat heats)).
 Proof.
-  apply (progress_sound (System 1 (thermostat heats))
+  apply (progress_sound (alone 1 (thermostat heats))
            (thermostat_ways [[InCell 0 0 [[1; 0; 0; 1]; [0; 1; 0; 0; 1]]]])).
   vm_compute. reflexivity.
 Qed.
 
 Example stuck_at_one :
   check_polyhedral (thermostat []) (thermostat_proof []) = true /\
-  check_progress (System 1 (thermostat [])) (thermostat_ways []) = false.
+  check_progress (alone 1 (thermostat [])) (thermostat_ways []) = false.
 Proof. split; reflexivity. Qed.

@@ -53,7 +53,8 @@ CALLS: Mapping[str, tuple[tuple[Kind, ...], Kind]] = {
     "filled": ((["list", "affine"], ["list", "affine"], "form"), "affine"),
     "value_at": (("form", NUMBERS, NUMBERS, NUMBERS), "rational"),
     "check_soon": ((ROWS, ["list", "affine"], "boolean", "affine", "soon"), "boolean"),
-    "check_way": (("natural", "natural", "location", ROWS, "way"), "boolean"),
+    "whole_function": ((["list", "natural"], "affine"), "boolean"),
+    "check_way": (("system", "natural", "location", ROWS, "way"), "boolean"),
     **{name: (tuple(TYPES[name][1:]), "boolean") for name in CHECKERS},
 }
 """Functions of the kernel's, with the types of their arguments and of their values."""

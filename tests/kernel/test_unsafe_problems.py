@@ -52,20 +52,33 @@ UNSAFE: Mapping[str, Callable[[Problem], None]] = {
 }
 
 
+def narrow(problem: Problem) -> Any:
+    """What runs can certainly do."""
+    return problem[-1]
+
+
 def nothing_happens(problem: Problem) -> None:
-    for invariant, _, edges, _ in problem[1][0]:
+    for invariant, _, edges, _ in narrow(problem)[0]:
         for rows in (*invariant, *(rows for edge in edges for rows in edge[1])):
             rows.append(IMPOSSIBLE)
 
 
 def nothing_starts(problem: Problem) -> None:
-    for _, cases in problem[1][1]:
+    for _, cases in narrow(problem)[1]:
         for rows in cases:
             rows.append(IMPOSSIBLE)
 
 
+def starts_outside(problem: Problem) -> None:
+    """Runs come where nothing is allowed."""
+    *_, wide, _ = problem
+    for _, cases in wide[1]:
+        for rows in cases:
+            rows.clear()
+
+
 STUCK: Mapping[str, Callable[[Problem], None]] = {
-    f.__name__: f for f in (nothing_happens, nothing_starts)
+    f.__name__: f for f in (nothing_happens, nothing_starts, starts_outside)
 }
 
 

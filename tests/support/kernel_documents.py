@@ -9,6 +9,7 @@ functions that use equations and products of rows, ways to wait and to jump.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -16,22 +17,31 @@ from typing import Any
 from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.verification import verify
 from workbench.models.automaton import (
+    INT,
     Constraint,
     Edge,
     HybridAutomaton,
     Initial,
     Input,
+    Kind,
     Location,
     Parameter,
     Property,
     Range,
     Variable,
+    never_blocks,
 )
 from workbench.models.certificates.certificate import Proof
 from workbench.models.certificates.kernel_form import kernel_document
 from workbench.models.checker.covers import Region
 from workbench.models.evidence.polyhedral import PolyhedralProof
-from workbench.models.expressions.expression import Expression, conjunction, constant, variable
+from workbench.models.expressions.expression import (
+    Expression,
+    conjunction,
+    constant,
+    equal,
+    variable,
+)
 from workbench.models.kernel.document import document as as_document
 from workbench.models.linear import Form
 from workbench.models.lowering.problem import linear_problem
@@ -190,7 +200,7 @@ def proof(name: str) -> tuple[HybridAutomaton, Proof]:
     return model, find(model)
 
 
-# Progress, written by hand: see `tests/kernel/small_certificates.v`
+# Progress, the first two written by hand: see `tests/kernel/small_certificates.v`
 
 
 def _form(constant: int | str, *parts: list[str]) -> list[Any]:
@@ -209,7 +219,7 @@ def _tank() -> dict[str, Any]:
     slow = [[_form(-1, [], [], ["-1"]), False], [_form(-1, [], [], ["1"]), False]]
     dynamics = [[_form(0, [], [], ["1"])], slow]
     start = ["0", [[[_form(5, [], ["-1"]), False], [_form(-5, [], ["1"]), False]]]]
-    problem = ["1", [[[[inside], [dynamics], [], []]], [start]]]
+    model = [[[[inside], [dynamics], [], []]], [start]]
     region = [[["-10", ["1"]]], [[[True], [["0", ["-1"]]]]], [], "0"]
     facets = [[[[["Implied", ["0", "1"]]]], [[["Implied", ["1"]]]]]]
     evidence = [region, facets, [[]], [[]], [[]]]
@@ -217,10 +227,10 @@ def _tank() -> dict[str, Any]:
     constant = ["Inside", ["0", "0", "1"]]
     low = ["Kept", [["0", ["-1"]]], [["0", "1"]], [["Inward", "0", [], []]], ["1"]]
     high = ["Falling", ["1"], ["Kept", [], [], [], []]]
-    wait = ["Wait", "0", "0", [["0", []]], [low, high, constant, constant]]
-    return as_document(
-        "check_progress", problem, [reachable, ["0", "0", [], ["5"], []], [[[wait]]]]
-    )
+    soon = [low, high, constant, constant]
+    wait = ["Wait", "0", [["0", "1"], ["1"]], "0", "0", [["0", []]], soon]
+    evidence = [reachable, ["0", "0", [], ["5"], []], [[[wait]]]]
+    return as_document("check_progress", ["1", [], model, model], evidence)
 
 
 def _thermostat() -> dict[str, Any]:
@@ -246,21 +256,50 @@ def _thermostat() -> dict[str, Any]:
         [[["InCell", "0", "0", [["1"], ["0", "1"]]]]],
         [[[region, [facets], [[]], [[[jump]]], [[]]]] for facets in (risen, fallen)],
     ]
-    wait = ["Wait", "0", "0", [], [["Inside", ["0", "0", "1", "1"]]]]
+    now = [["0", "0", "1"]]
+    wait = ["Wait", "0", now, "0", "0", [], [["Inside", ["0", "0", "1", "1"]]]]
     take = ["Take", "0", "0", [["0", ["1"]]], [], [["0", "0", "1"], [], []], []]
     ways = [
         [[["Choose", ["-2", ["1"]], True, wait, take]]],
         [[["Choose", ["1", ["-1"]], True, wait, take]]],
     ]
     first = ["0", "0", [], ["1"], []]
-    return as_document(
-        "check_progress", ["1", [[heating, cooling], [start]]], [reachable, first, ways]
+    model = [[heating, cooling], [start]]
+    return as_document("check_progress", ["1", [], model, model], [reachable, first, ways])
+
+
+def counting() -> HybridAutomaton:
+    """x' = 1 up to 1, and again from 0 twice; then it rests. `k` counts."""
+    k = variable("k")
+    model = automaton(
+        (
+            Location("run", (exactly("x", 1),), invariant=X <= 1),
+            Location("rest", (exactly("x", 0),)),
+        ),
+        k <= 2,
+        conjunction(equal(X, 0), equal(k, 0)),
+        (
+            Edge("run", "run", (X >= 1) & (k <= 1), (exactly("x", 0), exactly("k", k + 1))),
+            Edge("run", "rest", (X >= 1) & (k >= 2)),
+        ),
+        names="x",
     )
+    return replace(model, variables=(*model.variables, Variable("k", INT, Kind.DISCRETE)))
+
+
+def _counting() -> dict[str, Any]:
+    """That it never blocks, as it is found."""
+    model = counting()
+    claim = never_blocks(model)
+    verdict = verify(Task(model, claim, options={}), "template")
+    assert isinstance(verdict, Verified), verdict
+    return kernel_document(linear_problem(model, claim), verdict.certificate.proof)
 
 
 _WRITTEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     "waiting": _tank,
     "waiting and jumping": _thermostat,
+    "going on": _counting,
 }
 DOCUMENTS = (*PROOFS, *_WRITTEN)
 

@@ -237,7 +237,8 @@ def _standing_alone(text: bytes) -> StandaloneCertificate:
 
 
 def coq_proof(loaded: Loaded, text: bytes) -> str:
-    """A Coq file that proves that the problem of a certificate, which is this model's, is safe."""
+    """A Coq file that proves that the problem of a certificate, which is this model's, is safe, or
+    that it never blocks."""
     from workbench.models.certificates.standalone import (
         StandaloneCertificate,
         read_certificate,
@@ -264,9 +265,7 @@ def coq_proof(loaded: Loaded, text: bytes) -> str:
 def _notes(certificate: StandaloneCertificate) -> list[str]:
     """What the numbers in a Coq file stand for."""
     names = certificate.names
-    said = "no run comes to a bad state"
-    if certificate.start is not None:
-        said = "no run comes to a state in which it is stuck"
+    said = "runs never block" if certificate.is_progress else "no run comes to a bad state"
     return [
         f"Model {certificate.model} (SHA-256 {certificate.model_sha256}),",
         f"property {certificate.claim!r}: {said}.",

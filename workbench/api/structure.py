@@ -170,8 +170,10 @@ class ProblemText:
 
 def problem_text(automaton: Automaton, claim: str | None, limit: int) -> ProblemText:
     """The normal form with at most so many locations. Raises RequestError."""
+    from workbench.models.automaton import PropertyKind
     from workbench.models.certificates.standalone import Legend
     from workbench.models.lowering.alternatives import TooManyCasesError
+    from workbench.models.lowering.narrow import reaching, system
     from workbench.models.lowering.normal_form import NormalForm, NotLoweredError
     from workbench.models.lowering.problem import linear_problem
     from workbench.models.well_formed import fault_of
@@ -183,6 +185,9 @@ def problem_text(automaton: Automaton, claim: str | None, limit: int) -> Problem
     if why := fault_of(automaton):
         raise RequestError(f"nothing is proved about this model: {why}")
     problem = linear_problem(automaton, asked[0])
+    is_progress = asked[0].kind is PropertyKind.PROGRESS
+    if is_progress:
+        problem = reaching(problem)
     try:
         queue = list(dict.fromkeys(location for location, _ in problem.starts()))
         for place in queue:
@@ -191,10 +196,11 @@ def problem_text(automaton: Automaton, claim: str | None, limit: int) -> Problem
             found = (jump.target for jump in problem.jumps(place))
             queue += [name for name in dict.fromkeys(found) if name not in queue]
         form = NormalForm(problem, queue[:limit])
+        content = system(form) if is_progress else form.data
     except (TooManyCasesError, NotLoweredError) as error:
         raise RequestError(f"the problem cannot be written out: {error}") from None
     complete = form.taken == len(form.locations)
-    return ProblemText(asked[0].name, complete, Legend.of(form), form.data)
+    return ProblemText(asked[0].name, complete, Legend.of(form), content)
 
 
 @dataclass(frozen=True)

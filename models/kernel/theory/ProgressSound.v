@@ -152,35 +152,6 @@ Section Soon.
   Qed.
 End Soon.
 
-Lemma check_wait_sound L rows c d inputs es x :
-  check_wait L rows c d inputs es = true -> rows_hold rows x origin origin ->
-  exists T y, 0 < T /\ trajectory L T y /\ forall i, y 0 i = x i.
-Proof.
-  unfold check_wait. intros H Hrows.
-  destruct (nth_error (invariant L) c) as [case|] eqn:Hcase; [|discriminate].
-  destruct (nth_error (flows L) d) as [dyn|] eqn:Hd; [|discriminate].
-  set (fs := map (filled [] inputs) (rates dyn)) in *. cbv zeta in H.
-  destruct (solution_exists fs x) as [T [y [HT Hy]]].
-  destruct (soon_for_all (case ++ rate_rows dyn)
-    (fun r t => row_holds (y t) origin (image inputs (y t)) r) 0) as [e [He Hall]].
-  { intros r Hr. destruct (all2_in _ _ _ _ H Hr) as [s [_ Hs]].
-    destruct (check_soon_sound rows fs x T y HT Hy Hrows _ _ _ Hs) as [e [He Hsoon]].
-    exists e. split; [exact He|]. intros t Ht. specialize (Hsoon t ltac:(lra)).
-    rewrite filled_level_inputs in Hsoon. unfold row_holds. destruct (strict r); exact Hsoon. }
-  set (S := Rmin (e / 2) T). assert (HS : 0 < S) by (apply Rmin_pos; lra).
-  assert (S <= e / 2) by apply Rmin_l. assert (S <= T) by apply Rmin_r.
-  exists S, y. split; [exact HS|]. split; [|apply Hy].
-  apply (solution_trajectory fs x T y HT Hy); [lra|]. intros t Ht.
-  exists (image inputs (y t)), case, dyn.
-  split; [now apply nth_error_In in Hcase|].
-  split; [intros r Hr; apply Hall; [lra|apply in_or_app; now left]|].
-  split; [now apply nth_error_In in Hd|].
-  split; [intros r Hr; apply Hall; [lra|apply in_or_app; now right]|].
-  intros i. apply filled_rates.
-Qed.
-
-(** * Jumps *)
-
 Lemma check_row_sound rows next inputs r ms x :
   check_row rows next inputs r ms = true -> rows_hold rows x origin origin ->
   row_holds x (image next x) (image inputs x) r.
@@ -190,6 +161,42 @@ Proof.
   - now apply (not_below_refuted rows x Hrows) in H.
   - now apply (implied_level rows x Hrows) in H.
 Qed.
+
+Lemma check_wait_sound L rows n proofs c d inputs es x :
+  check_wait L rows n proofs c d inputs es = true -> rows_hold rows x origin origin ->
+  exists T y u, 0 < T /\ trajectory L T y /\ (forall i, y 0 i = x i) /\
+    holds (invariant L) x origin u.
+Proof.
+  unfold check_wait. intros H Hrows.
+  destruct (nth_error (invariant L) n) as [here|] eqn:Hhere; [|discriminate].
+  destruct (nth_error (invariant L) c) as [case|] eqn:Hcase; [|discriminate].
+  destruct (nth_error (flows L) d) as [dyn|] eqn:Hd; [|discriminate].
+  set (fs := map (filled [] inputs) (rates dyn)) in *. cbv zeta in H. halve H [Hnow H].
+  destruct (solution_exists fs x) as [T [y [HT Hy]]].
+  destruct (soon_for_all (case ++ rate_rows dyn)
+    (fun r t => row_holds (y t) origin (image inputs (y t)) r) 0) as [e [He Hall]].
+  { intros r Hr. destruct (all2_in _ _ _ _ H Hr) as [s [_ Hs]].
+    destruct (check_soon_sound rows fs x T y HT Hy Hrows _ _ _ Hs) as [e [He Hsoon]].
+    exists e. split; [exact He|]. intros t Ht. specialize (Hsoon t ltac:(lra)).
+    rewrite filled_level_inputs in Hsoon. unfold row_holds. destruct (strict r); exact Hsoon. }
+  set (S := Rmin (e / 2) T). assert (HS : 0 < S) by (apply Rmin_pos; lra).
+  assert (S <= e / 2) by apply Rmin_l. assert (S <= T) by apply Rmin_r.
+  exists S, y, (image inputs x). split; [exact HS|]. split; [|split; [apply Hy|]].
+  - apply (solution_trajectory fs x T y HT Hy); [lra|]. intros t Ht.
+    exists (image inputs (y t)), case, dyn.
+    split; [now apply nth_error_In in Hcase|].
+    split; [intros r Hr; apply Hall; [lra|apply in_or_app; now left]|].
+    split; [now apply nth_error_In in Hd|].
+    split; [intros r Hr; apply Hall; [lra|apply in_or_app; now right]|].
+    intros i. apply filled_rates.
+  - exists here. split; [now apply nth_error_In in Hhere|]. intros r Hr.
+    destruct (all2_in _ _ _ _ Hnow Hr) as [ms [_ Hms]].
+    apply (check_row_sound rows [] inputs r ms x Hms) in Hrows.
+    unfold row_holds, value in *.
+    now rewrite (dot_same _ (image [] x) origin (image_nothing x)) in Hrows.
+Qed.
+
+(** * Jumps *)
 
 Lemma check_change_sound rows next i ms x :
   check_change rows next i ms = true -> rows_hold rows x origin origin -> image next x i <> x i.
@@ -205,37 +212,77 @@ Proof.
     rewrite ?value_scaled, Hd; lra.
 Qed.
 
-Lemma check_take_sound n l L rows j c next inputs proofs change x :
-  check_take n l L rows j c next inputs proofs change = true -> rows_hold rows x origin origin ->
-  exists e y u, In e (edges L) /\ holds (relation e) x y u /\
-    (target e <> l \/ exists i, (i < n)%nat /\ y i <> x i).
+Lemma is_whole_R q : is_whole q = true -> exists k, Q2R q = IZR k.
 Proof.
-  unfold check_take. intros H Hrows.
+  unfold is_whole. intros H. apply Pos.eqb_eq in H. exists (Qnum (Qred q)).
+  rewrite <- (Qeq_eqR _ _ (Qred_correct q)). unfold Q2R. rewrite H. simpl. field.
+Qed.
+
+Lemma whole_sum_R ws c (x : point) i :
+  whole_sum ws i c = true -> (forall j, In j ws -> exists k, x j = IZR k) ->
+  exists k, dot c (fun j => x (i + j)%nat) = IZR k.
+Proof.
+  intros H Hx. revert i H. induction c as [|a c IH]; intros i H; simpl in *; [now exists 0%Z|].
+  halve H [Ha Hc]. destruct (IH (S i) Hc) as [k Hk].
+  replace (dot c (fun j => x (i + S j)%nat)) with (IZR k).
+  2: { rewrite <- Hk. apply dot_same. intros j. f_equal. lia. }
+  rewrite Nat.add_0_r. destruct (existsb (Nat.eqb i) ws) eqn:Hi.
+  - apply existsb_exists in Hi. destruct Hi as [j [Hj E]]. apply Nat.eqb_eq in E. subst j.
+    destruct (is_whole_R a Ha) as [m Hm]. destruct (Hx i Hj) as [n Hn].
+    exists (m * n + k)%Z. now rewrite Hm, Hn, plus_IZR, mult_IZR.
+  - apply Qeq_bool_eq, Qeq_eqR in Ha. exists k. rewrite Ha, Q2R_0. ring.
+Qed.
+
+Lemma whole_function_R s h x :
+  whole_function (whole s) h = true -> values_whole s x -> exists k, level h x = IZR k.
+Proof.
+  unfold whole_function, level. intros H Hx. halve H [H1 H2].
+  destruct (is_whole_R _ H1) as [m Hm]. destruct (whole_sum_R _ _ x 0 H2 Hx) as [k Hk].
+  exists (m + k)%Z. now rewrite Hm, plus_IZR, <- Hk.
+Qed.
+
+Lemma check_whole_sound s next x :
+  check_whole (whole s) next = true -> values_whole s x -> values_whole s (image next x).
+Proof.
+  unfold check_whole. intros H Hx i Hi. rewrite forallb_forall in H.
+  apply (whole_function_R s); [now apply H|exact Hx].
+Qed.
+
+Lemma check_take_sound s l L rows j c next inputs proofs change x :
+  check_take s l L rows j c next inputs proofs change = true -> rows_hold rows x origin origin ->
+  values_whole s x ->
+  exists e y u, In e (edges L) /\ holds (relation e) x y u /\ values_whole s y /\
+    (target e <> l \/ exists i, (i < dimension s)%nat /\ y i <> x i).
+Proof.
+  unfold check_take. intros H Hrows Hx.
   destruct (nth_error (edges L) j) as [e|] eqn:He; [|discriminate].
-  destruct (nth_error (relation e) c) as [case|] eqn:Hcase; [|discriminate]. halve H [H1 H2].
-  exists e, (image next x), (image inputs x). split; [now apply nth_error_In in He|]. split.
+  destruct (nth_error (relation e) c) as [case|] eqn:Hcase; [|discriminate].
+  halve H [H H3]. halve H [H1 H2].
+  exists e, (image next x), (image inputs x). split; [now apply nth_error_In in He|].
+  split; [|split; [now apply check_whole_sound|]].
   - exists case. split; [now apply nth_error_In in Hcase|]. intros r Hr.
     destruct (all2_in _ _ _ _ H1 Hr) as [ms [_ Hms]].
     now apply (check_row_sound rows next inputs r ms x).
   - destruct change as [[i ms]|].
-    + right. halve H2 [Hi Hc]. apply Nat.ltb_lt in Hi. exists i. split; [exact Hi|].
+    + right. halve H3 [Hi Hc]. apply Nat.ltb_lt in Hi. exists i. split; [exact Hi|].
       now apply (check_change_sound rows next i ms x).
-    + left. apply negb_true_iff, Nat.eqb_neq in H2. exact H2.
+    + left. apply negb_true_iff, Nat.eqb_neq in H3. exact H3.
 Qed.
 
 (** * Runs *)
 
-Lemma check_way_sound n a l L rows w x :
-  nth_error (locations a) l = Some L -> check_way n l L rows w = true ->
-  rows_hold rows x origin origin -> goes_on n a l x.
+Lemma check_way_sound s l L rows w x :
+  nth_error (locations (narrow s)) l = Some L -> check_way s l L rows w = true ->
+  rows_hold rows x origin origin -> values_whole s x -> goes_on s l x.
 Proof.
-  intros HL. revert rows.
-  induction w as [ms|c d inputs es|j c next inputs proofs change|h sb b IHb ab IHa];
-    intros rows H Hrows; simpl in H.
+  intros HL H Hrows Hx. revert rows H Hrows.
+  induction w as [ms|n proofs c d inputs es|j c next inputs proofs change|h sb b IHb ab IHa
+                 |h b IHb ab IHa]; intros rows H Hrows; simpl in H.
   - exfalso. now apply (refutes_sound _ _ x origin origin) in H.
-  - exists L. split; [exact HL|]. left. now apply (check_wait_sound L rows c d inputs es x).
+  - exists L. split; [exact HL|]. left.
+    now apply (check_wait_sound L rows n proofs c d inputs es x).
   - exists L. split; [exact HL|]. right.
-    now apply (check_take_sound n l L rows j c next inputs proofs change x).
+    now apply (check_take_sound s l L rows j c next inputs proofs change x).
   - halve H [Hb Ha].
     assert (Hcase : row_holds x origin origin (Row (before h) sb) \/
                     row_holds x origin origin (Row (form_scaled (-1) (before h)) (negb sb))).
@@ -245,6 +292,13 @@ Proof.
       - destruct (Rle_dec (value (before h) x origin origin) 0); [now left|right; lra]. }
     destruct Hcase as [Hc|Hc]; [apply (IHb _ Hb)|apply (IHa _ Ha)];
       apply rows_hold_app; try exact Hrows; intros r [<-|[]]; exact Hc.
+  - halve H [H Ha]. halve H [Hw Hb]. destruct (whole_function_R s h x Hw Hx) as [k Hk].
+    destruct (Z_le_gt_dec k 0) as [Hle|Hgt]; [apply (IHb _ Hb)|apply (IHa _ Ha)];
+      apply rows_hold_app; try exact Hrows; intros r [<-|[]]; unfold row_holds; cbn [row_form strict];
+      rewrite ?value_before.
+    + rewrite Hk. now apply IZR_le.
+    + unfold from_one. rewrite value_sum, value_scaled, value_before, Q2R_m1, Hk.
+      unfold value; simpl. rewrite Q2R_1. assert (1 <= IZR k) by (apply IZR_le; lia). lra.
 Qed.
 
 Definition rational_point (v : list Q) : point := fun i => Q2R (nth i v 0%Q).
@@ -263,15 +317,24 @@ Lemma value_at_R f x y u :
   Q2R (value_at f x y u) = value f (rational_point x) (rational_point y) (rational_point u).
 Proof. unfold value_at, value. rewrite !Q2R_plus', !dot_at_R. ring. Qed.
 
-Lemma check_first_sound a s :
-  check_first a s = true -> exists l x, reach a l x.
+Lemma whole_at_sound s v : whole_at (whole s) v = true -> values_whole s (rational_point v).
+Proof.
+  unfold whole_at. intros H i Hi. rewrite forallb_forall in H. now apply is_whole_R, H.
+Qed.
+
+Lemma check_first_sound s f :
+  check_first s f = true ->
+  exists l cs x y u, In (l, cs) (starts (narrow s)) /\ holds cs x y u /\
+    values_whole s x /\ values_whole s y.
 Proof.
   unfold check_first. intros H.
-  destruct (nth_error (starts a) (start_number s)) as [[l cs]|] eqn:Hl; [|discriminate].
-  simpl in H. destruct (nth_error cs (start_case s)) as [rows|] eqn:Hr; [|discriminate].
-  exists l, (rational_point (value_at_start s)).
-  apply (reach_start a l cs (rational_point (value_before_start s)) _
-           (rational_point (value_of_inputs s))); [now apply nth_error_In in Hl|].
+  destruct (nth_error (starts (narrow s)) (start_number f)) as [[l cs]|] eqn:Hl; [|discriminate].
+  simpl in H. destruct (nth_error cs (start_case f)) as [rows|] eqn:Hr; [|discriminate].
+  halve H [H H2]. halve H [H H1].
+  exists l, cs, (rational_point (value_before_start f)), (rational_point (value_at_start f)),
+    (rational_point (value_of_inputs f)).
+  split; [now apply nth_error_In in Hl|].
+  split; [|split; now apply whole_at_sound].
   exists rows. split; [now apply nth_error_In in Hr|]. intros r Hin.
   rewrite forallb_forall in H. specialize (H r Hin). cbv zeta in H.
   unfold row_holds. rewrite <- value_at_R, <- Q2R_0. destruct (strict r).
@@ -284,16 +347,18 @@ Section Sound.
   Hypothesis Hcheck : check_progress s cert = true.
 
   Lemma location_exists l G :
-    check_polyhedral (body s) (reachable cert) = true -> In G (regions_of (reachable cert) l) ->
-    exists L, nth_error (locations (body s)) l = Some L.
+    check_polyhedral (wide s) (reachable cert) = true ->
+    length (locations (wide s)) = length (locations (narrow s)) ->
+    In G (regions_of (reachable cert) l) ->
+    exists L, nth_error (locations (narrow s)) l = Some L.
   Proof.
-    intros H HG. halve H [_ H]. unfold regions_of in HG.
+    intros H Hsame HG. halve H [_ H]. unfold regions_of in HG.
     assert (Hlen : forall A B (f : A -> B -> bool) ls ms,
       all2 f ls ms = true -> length ls = length ms).
     { intros A B f ls. induction ls as [|b ls IH]; intros [|m ms] E; simpl in *; try easy.
       halve E [_ E]. f_equal. now apply IH. }
-    destruct (nth_error (locations (body s)) l) as [L|] eqn:HL; [now exists L|exfalso].
-    apply nth_error_None in HL. rewrite (Hlen _ _ _ _ _ H) in HL.
+    destruct (nth_error (locations (narrow s)) l) as [L|] eqn:HL; [now exists L|exfalso].
+    apply nth_error_None in HL. rewrite <- Hsame, (Hlen _ _ _ _ _ H) in HL.
     now rewrite nth_overflow in HG.
   Qed.
 
@@ -305,17 +370,19 @@ Section Sound.
     - rewrite (IH (S k) i H). f_equal. f_equal. lia.
   Qed.
 
-  Theorem progress_sound : never_blocks (dimension s) (body s).
+  Theorem progress_sound : never_blocks s.
   Proof.
-    assert (H := Hcheck). unfold check_progress in H. halve H [H H3]. halve H [H1 H2].
-    split; [now apply check_first_sound in H2|].
-    intros l x Hx. destruct (reach_within (body s) (reachable cert) H1 l x Hx) as [G [c [HG [Hc Hin]]]].
-    destruct (location_exists l G H1 HG) as [L HL].
-    assert (Hl := numbered_nth (locations (body s)) 0 l L HL).
-    destruct (all2_nth _ _ _ _ _ H3 Hl) as [ws [_ Hws]]. simpl in Hws.
+    assert (H := Hcheck). unfold check_progress in H. halve H [H H4]. halve H [H H3].
+    halve H [H1 H2]. apply Nat.eqb_eq in H2.
+    split; [now apply check_first_sound in H3|].
+    intros l x Hx Hwhole.
+    destruct (reach_within (wide s) (reachable cert) H1 l x Hx) as [G [c [HG [Hc Hin]]]].
+    destruct (location_exists l G H1 H2 HG) as [L HL].
+    assert (Hl := numbered_nth (locations (narrow s)) 0 l L HL).
+    destruct (all2_nth _ _ _ _ _ H4 Hl) as [ws [_ Hws]]. simpl in Hws.
     destruct (all2_in _ _ _ _ Hws HG) as [cs [_ Hcs]].
     destruct (all2_in _ _ _ _ Hcs Hc) as [w [_ Hw]].
-    apply (check_way_sound (dimension s) (body s) l L (rows_before (borders G c)) w x HL Hw).
+    apply (check_way_sound s l L (rows_before (borders G c)) w x HL Hw); [|exact Hwhole].
     now apply rows_before_hold.
   Qed.
 End Sound.

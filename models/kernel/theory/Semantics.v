@@ -127,14 +127,27 @@ Definition safe (a : automaton) : Prop :=
   forall l L x u,
     reach a l x -> nth_error (locations a) l = Some L -> ~ holds (bad L) x origin u.
 
-(* Something happens at x: time can pass, or a jump leads to another state; n is the number of
-   variables. *)
-Definition goes_on (n : nat) (a : automaton) (l : nat) (x : point) : Prop :=
-  exists L, nth_error (locations a) l = Some L /\
-    ((exists T y, 0 < T /\ trajectory L T y /\ forall i, y 0 i = x i) \/
-     (exists e y u, In e (edges L) /\ holds (relation e) x y u /\
-        (target e <> l \/ exists i, (i < n)%nat /\ y i <> x i))).
+(* What runs that never block are asked of. The wide automaton allows at least what a model does: it
+   says where runs may come. The narrow one allows at most that: it says what they can certainly do
+   there. The locations and the variables of both are the same; so many variables there are. Whole
+   numbers are the values of some. Of a model that is written in rows alone, both are the same. *)
+Record system := System
+  { dimension : nat; whole : list nat; wide : automaton; narrow : automaton }.
+
+Definition values_whole (s : system) (x : point) : Prop :=
+  forall i, In i (whole s) -> exists k, x i = IZR k.
+
+(* Something can happen at x: the invariant holds and time can pass, or a jump leads to another
+   state. *)
+Definition goes_on (s : system) (l : nat) (x : point) : Prop :=
+  exists L, nth_error (locations (narrow s)) l = Some L /\
+    ((exists T y u, 0 < T /\ trajectory L T y /\ (forall i, y 0 i = x i) /\
+        holds (invariant L) x origin u) \/
+     (exists e y u, In e (edges L) /\ holds (relation e) x y u /\ values_whole s y /\
+        (target e <> l \/ exists i, (i < dimension s)%nat /\ y i <> x i))).
 
 (* There are runs, and each can go on from each of its states. *)
-Definition never_blocks (n : nat) (a : automaton) : Prop :=
-  (exists l x, reach a l x) /\ forall l x, reach a l x -> goes_on n a l x.
+Definition never_blocks (s : system) : Prop :=
+  (exists l cs x y u, In (l, cs) (starts (narrow s)) /\ holds cs x y u /\
+     values_whole s x /\ values_whole s y) /\
+  forall l x, reach (wide s) l x -> values_whole s x -> goes_on s l x.

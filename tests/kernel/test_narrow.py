@@ -1,0 +1,193 @@
+"""The narrow automaton of progress allows nothing but what the model does.
+
+Its lemma, from the meaning of random models alone: what its rows allow, of states that were drawn,
+is a start, a moment or a step of the model; in models without inputs, whose conditions rows can say,
+the other way round, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.support.linear_models import (
+    State,
+    changed,
+    drawn,
+    linear_model,
+    numbers,
+    some_state,
+)
+from workbench.models.automaton import Constraint, HybridAutomaton, Parameter, Range
+from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import Expression, conjunction, constant, variable
+from workbench.models.linear import Alternatives, Form
+from workbench.models.lowering.narrow import NarrowView, reaching
+from workbench.models.lowering.problem import linear_problem
+
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 40))]
+TRIES = 120
+Values = Mapping[str, Fraction]
+
+
+def without_inputs(seed: int) -> HybridAutomaton:
+    """A random model, its input a parameter."""
+    model = linear_model(seed)
+    fixed = (Parameter(u.name, low=u.low, high=u.high) for u in model.inputs)
+    return replace(model, inputs=(), parameters=(*model.parameters, *fixed))
+
+
+def narrow(model: HybridAutomaton) -> NarrowView:
+    return NarrowView(reaching(linear_problem(model, model.properties[0])))
+
+
+def value(form: Form, at: Values) -> Fraction:
+    return form.constant + sum(a * at[name] for name, a in form.coefficients.items())
+
+
+def holds(cases: Alternatives, at: Values) -> bool:
+    return any(
+        all(value(r.form, at) < 0 or (not r.strict and value(r.form, at) == 0) for r in rows)
+        for rows in cases
+    )
+
+
+def side_by_side(before: State, after: State) -> Values:
+    later = {f"{name}'": number for name, number in numbers(after).items()}
+    return {**numbers(before), **later}
+
+
+def within(given: Range, state: State, found: Any) -> bool:
+    low, high = given.low, given.high
+    return (low is None or evaluate(low, state) <= found) and (  # type: ignore[operator]
+        high is None or found <= evaluate(high, state)  # type: ignore[operator]
+    )
+
+
+def is_after(resets: tuple[Constraint, ...], before: State, after: State) -> bool:
+    """Whether resets lead from one state to another."""
+    given = {reset.variable: reset.range for reset in resets}
+    for name, found in after.items():
+        if name not in given:
+            if found != before[name]:
+                return False
+        elif isinstance(found, bool | str):
+            if found != evaluate(given[name].exact, before):  # type: ignore[arg-type]
+                return False
+        elif not within(given[name], before, found):
+            return False
+    return True
+
+
+def nearby(resets: tuple[Constraint, ...], before: State, random: Random) -> dict[str, Any]:
+    """A state after resets, or somewhere else."""
+    after = changed(resets, before, random)
+    if random.random() < 0.3:
+        name = random.choice("xyn")
+        after[name] = after[name] + random.choice((-1, 1))
+    if random.random() < 0.1:
+        after["on"] = not after["on"]
+    return after
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("build", [without_inputs, linear_model])
+def test_jumps(seed: int, build: Any) -> None:
+    model, random = build(seed), Random(seed)
+    view = narrow(model)
+    jumps = {place.name: list(view.jumps(place.name)) for place in model.locations}
+    said = []
+    for _ in range(10 * TRIES):
+        place, before = random.choice(model.locations), some_state(random)
+        edges = list(model.edges_from(place.name))
+        if not edges:
+            continue
+        number = random.randrange(len(edges))
+        edge, sure = edges[number], jumps[place.name][number]
+        assert sure.target == edge.target
+        after = nearby(edge.resets, before, random)
+        entered = evaluate(model.location(edge.target).invariant, after)
+        may = bool(evaluate(edge.guard, before)) and is_after(edge.resets, before, after)
+        allowed = holds(sure.cases, side_by_side(before, after))
+        assert not allowed or (may and entered), (place.name, before, after)
+        assert model.inputs or allowed == (may and bool(entered)), (place.name, before, after)
+        said.append(allowed)
+    assert model.inputs or 10 < said.count(True) < len(said)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("build", [without_inputs, linear_model])
+def test_moments(seed: int, build: Any) -> None:
+    model, random = build(seed), Random(seed)
+    view = narrow(model)
+    waiting = {place.name: view.waiting(place.name) for place in model.locations}
+    flows = {place.name: list(view.dynamics(place.name)) for place in model.locations}
+    said = []
+    for _ in range(5 * TRIES):
+        place, state = random.choice(model.locations), some_state(random)
+        speed = {f.variable: drawn(f.range, state, random) for f in place.flows}
+        if random.random() < 0.3:
+            speed["x"] += random.choice((-3, 3))
+        urgent = [e.guard for e in model.edges_from(place.name) if e.urgent]
+        calm = evaluate(place.invariant, state) and not any(evaluate(g, state) for g in urgent)
+        right = all(within(f.range, state, speed[f.variable]) for f in place.flows)
+        at = {**numbers(state), **{f"d({n})": v for n, v in speed.items()}}
+        assert holds(waiting[place.name], at) == calm, (place.name, state)
+        allowed = any(
+            holds((d.rows,), at) and all(value(d.derivative[n], at) == v for n, v in speed.items())
+            for d in flows[place.name]
+        )
+        assert not allowed or right, (place.name, state, speed)
+        assert model.inputs or allowed == right, (place.name, state, speed)
+        said.append(allowed)
+    assert model.inputs or 10 < said.count(True) < len(said)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_starts(seed: int) -> None:
+    model, random = without_inputs(seed), Random(seed)
+    (start,) = model.initial
+    ((place, cases),) = narrow(model).starts()
+    said = []
+    for _ in range(20 * TRIES):
+        before = some_state(random) | {"n": Fraction(0), "on": True, "at": "idle"}
+        if random.random() < 0.1:
+            before["at"] = "busy"
+        after = nearby(start.resets, before, random)
+        begins = (
+            evaluate(start.condition, before)
+            and is_after(start.resets, before, after)
+            and evaluate(model.location(place).invariant, after)
+        )
+        allowed = holds(cases, side_by_side(before, after))
+        assert allowed == begins, (before, after)
+        said.append(allowed)
+    assert 0 < said.count(True) < len(said)
+
+
+X, Y = variable("x"), variable("y")
+
+
+@pytest.mark.parametrize(
+    "unsayable",
+    [X * X <= 1, ~(X * X <= 1), (X * X <= 1) | (X <= -4), variable("u") <= 1, X / Y >= 0],
+    ids=str,
+)
+def test_what_rows_cannot_say_counts_as_false(unsayable: Expression) -> None:
+    model = linear_model(0)
+    place = replace(model.locations[0], invariant=unsayable)
+    view = narrow(replace(model, locations=(place, *model.locations[1:])))
+    assert not holds(view.waiting(place.name), {"x": Fraction(0), "y": Fraction(0)})
+
+
+def test_a_flow_that_is_not_affine_is_left_out() -> None:
+    model = without_inputs(0)
+    flows = (Constraint("x", Range.exactly(X * Y)), Constraint("y", Range.exactly(constant(1))))
+    place = replace(model.locations[0], flows=flows, invariant=conjunction())
+    view = narrow(replace(model, locations=(place, *model.locations[1:])))
+    assert not list(view.dynamics(place.name))
