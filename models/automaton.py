@@ -292,6 +292,15 @@ def never_blocks(automaton: Automaton) -> Property:
     return next(stated, Property(NEVER_BLOCKS, TRUE, PropertyKind.PROGRESS))
 
 
+def names_of(automaton: Automaton) -> tuple[str, ...]:
+    """The names of variables, inputs and parameters."""
+    return (
+        *(v.name for v in automaton.variables),
+        *(i.name for i in automaton.inputs),
+        *(p.name for p in automaton.parameters),
+    )
+
+
 def specialise(condition: Expression, occupied: Mapping[str, str]) -> Expression:
     """The condition with every `at_location` decided by where the components are."""
 

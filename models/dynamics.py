@@ -4,8 +4,12 @@
 location has algebraic constraints. In a location where y == e holds, y is replaced by e in
 flows, invariant, guards, resets, initial sets and properties; equations may use each
 other's variables as long as there is no loop. The view is built location by location, on
-demand, and is exact, up to this reading of the semantics: after a jump, and at the start, an
-algebraic variable has the value that its equation gives, whatever was assigned to it.
+demand.
+
+Lemma. A run of the automaton is one of the view, without the values of the variables that are
+eliminated, and those are what the equations say. For an expression has the value that it has with
+equal expressions in place of names. This is how the semantics are read: after a jump, and at the
+start, an algebraic variable has the value that its equation gives, whatever was assigned to it.
 
 - y in [l, u] becomes y = l + y.share * (u - l) with an auxiliary input y.share in [0, 1]
   (`y.excess >= 0` where a bound is missing, `y.free` where both are). Inputs may jump, so

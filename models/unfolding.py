@@ -2,11 +2,12 @@
 
 Where a flow or an equation asks for a truth value or a symbol (`on ? 2 - x : -x`), a location has
 one flow for each value. `unfold` gives a view of an automaton in which each location is taken
-apart into one for each value of such variables, `heating {on = true}`. It is exact: discrete
-variables do not change while time passes, so a run of the automaton is one of the view, each stay
-in the location that its values name, and the other way round. In the invariant of such a location
-the variables have those values; flows, guards and what resets read are simpler by that. An edge
-leads to every location whose values its resets allow.
+apart into one for each value of such variables, `heating {on = true}`. In the invariant of such a
+location the variables have those values; flows, guards and what resets read are simpler by that. An
+edge leads to every location whose values its resets allow.
+
+Lemma. A run of the automaton is one of the view, each stay in the location that its values name,
+and the other way round. For discrete variables do not change while time passes.
 """
 
 from __future__ import annotations

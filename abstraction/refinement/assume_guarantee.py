@@ -21,8 +21,7 @@ from workbench.abstraction.refinement.surroundings import among_others
 from workbench.models.agents.composition import Product
 from workbench.models.agents.flatten import flatten, placed_agents
 from workbench.models.agents.hierarchy import Agent
-from workbench.models.automaton import Automaton, HybridAutomaton
-from workbench.models.checker.conditions import names_of
+from workbench.models.automaton import Automaton, HybridAutomaton, names_of
 from workbench.models.dynamics import eliminate_algebraic
 from workbench.models.expressions.expression import Expression, conjunction, disjunction, variable
 from workbench.models.expressions.ranges import value_in

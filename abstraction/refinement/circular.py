@@ -24,8 +24,7 @@ from workbench.abstraction.refinement.outcome import Refines, Rule, Step
 from workbench.models.agents.composition import explicit
 from workbench.models.agents.flatten import flatten
 from workbench.models.agents.hierarchy import Access, Agent, AgentInstance, renamed
-from workbench.models.automaton import Automaton
-from workbench.models.checker.conditions import names_of
+from workbench.models.automaton import Automaton, names_of
 from workbench.models.checker.covers import Region
 from workbench.models.dynamics import eliminate_algebraic
 from workbench.models.expressions.expression import TRUE

@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from itertools import islice, product
 
-from workbench.models.automaton import TIME, Automaton
-from workbench.models.checker.conditions import names_of
+from workbench.models.automaton import TIME, Automaton, names_of
 from workbench.models.checker.simulation_relation import Relation
 from workbench.models.expressions.expression import variable
 from workbench.models.expressions.operators import Op

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from workbench.abstraction.refinement.outcome import Failure
 from workbench.models.agents.hierarchy import Access, Agent
-from workbench.models.automaton import Automaton
-from workbench.models.checker.conditions import names_of
+from workbench.models.automaton import Automaton, names_of
 from workbench.models.model import Model
 from workbench.models.source import Span
 

@@ -26,10 +26,10 @@ from workbench.models.automaton import (
     Property,
     PropertyKind,
     Range,
+    names_of,
     primed,
 )
 from workbench.models.certificates.refinement import reach_problem
-from workbench.models.checker.conditions import names_of
 from workbench.models.checker.obligation import Obligation
 from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.expression import (

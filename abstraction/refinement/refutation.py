@@ -19,8 +19,7 @@ from random import Random
 from workbench.abstraction.refinement.membership import Matcher
 from workbench.abstraction.refinement.outcome import Refuted
 from workbench.abstraction.refinement.time_left import is_over
-from workbench.models.automaton import INT, Automaton
-from workbench.models.checker.conditions import names_of
+from workbench.models.automaton import INT, Automaton, names_of
 from workbench.models.smt.solver import Scalar
 from workbench.models.source import ModelError
 from workbench.models.trace import Trace

@@ -1,8 +1,9 @@
 """The one place where it is decided what is proved.
 
-`check` is asked about certificates with evidence of a kind: it returns `Accepted` only if the
-certificate speaks about this very model and this property and every obligation multiplies out. It
-trusts nothing of what a certificate says but the numbers it multiplies.
+`check` is asked about certificates with evidence of a kind, as searches find it. Where the kernel
+knows the kind, the problem is lowered, the evidence is written down for the kernel, and the kernel
+alone decides; what follows from its word is the theorem below. Of other kinds the hand-written
+checker decides, and its docstrings are the theorem.
 
 `check_standalone` is asked about those that stand alone, whose two halves it checks: that the
 problem is the model's, and that it is proved.

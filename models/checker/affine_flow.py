@@ -15,7 +15,7 @@ from functools import cached_property
 from workbench.models.automaton import TIME
 from workbench.models.checker.bounds import bounds_of
 from workbench.models.linear import Bounds, Form, Row, Rows
-from workbench.models.lowering.problem import Dynamics, LinearProblem
+from workbench.models.lowering.problem import Dynamics, LinearProblem, derivative_of
 
 ONE = "1"
 """The signal that is constantly one (no input has this name)."""
@@ -152,7 +152,7 @@ def _resolved(dynamics: Dynamics) -> tuple[dict[str, Form], Rows]:
     rows = list(dynamics.rows)
     for name, form in dynamics.derivative.items():
         derivative[name] = form
-        if (loose := f"d({name})") not in form.coefficients:
+        if (loose := derivative_of(name)) not in form.coefficients:
             continue
         own = Form({loose: Fraction(1)})
         above = [r.form - own for r in rows if r.form.coefficients.get(loose) == 1]

@@ -35,20 +35,6 @@ from workbench.models.linear import Form, affine, expression_of
 from workbench.models.lowering.quantities import is_continuous
 
 
-def derivative_of(name: str) -> str:
-    """The name of a variable's derivative in conditions."""
-    return f"d({name})"
-
-
-def names_of(automaton: Automaton) -> tuple[str, ...]:
-    """Variables, inputs and parameters."""
-    return (
-        *(v.name for v in automaton.variables),
-        *(i.name for i in automaton.inputs),
-        *(p.name for p in automaton.parameters),
-    )
-
-
 def changing(automaton: Automaton) -> frozenset[str]:
     """The names that have another value after a jump: all but parameters."""
     return frozenset(v.name for v in automaton.variables) | {i.name for i in automaton.inputs}

@@ -58,16 +58,15 @@ from workbench.models.automaton import (
     Kind,
     Location,
     Range,
+    names_of,
     primed,
 )
 from workbench.models.checker.conditions import (
     changing,
-    derivative_of,
     failing,
     in_one_form,
     labels_of,
     limit_of,
-    names_of,
     state_condition,
     typed_names,
     within,
@@ -89,6 +88,7 @@ from workbench.models.expressions.operators import Op
 from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
 from workbench.models.linear import Form, affine, expression_of
 from workbench.models.lowering.alternatives import Types
+from workbench.models.lowering.problem import derivative_of
 from workbench.models.source import Span
 
 

@@ -1,9 +1,11 @@
 """Piecewise linear flows: one flow for each choice of branches, and the states where it counts.
 
-In every state the derivatives are those of a branch whose condition holds there, and where several
-do they agree: d(v) == min(1, u) is d(v) == u where u <= 1, and d(v) == 1 where u >= 1. What has to
-hold of the derivative in a state is therefore shown branch by branch, for the states of the branch;
-how often a run changes between branches does not matter.
+Lemma. In every state the derivatives are those of a branch whose condition holds there, and where
+several do they agree. For this is so of every value that is taken apart (`branches_of`):
+d(v) == min(1, u) is d(v) == u where u <= 1, and d(v) == 1 where u >= 1.
+
+What has to hold of the derivative in a state is therefore shown branch by branch, for the states of
+the branch; how often a run changes between branches does not matter.
 """
 
 from __future__ import annotations

@@ -4,20 +4,31 @@ The kernel's theorem is about automata with numbered locations and variables who
 rows over states x, states after a jump y, and anything else u (`models/kernel/theory/Semantics.v`).
 The linear view has all of this under names: variables, parameters and perhaps a clock are x, their
 primed names y; inputs, their values after a jump and derivatives that are only known to lie in a
-range are u. So the normal form is the view, row by row, and a run of one is a run of the other:
+range are u.
+
+Lemma. If the normal form is safe, no run of the view comes to a bad state, whatever locations were
+taken in. Proof. The normal form is the view, row by row, where locations are taken in:
 
 - the invariant is `LinearProblem.flowing`, the rows that hold at almost every moment of a stay;
 - the dynamics are those at every corner and on every branch; what does not change has no rate;
 - the cases of starts, jumps and bad states are those of the view.
 
-Locations are taken in where somebody speaks about them. Any other location to which a start or a
-jump leads is *forbidden*: all its states are bad, and none of them goes anywhere. Safety of the
-normal form then says, beside that no bad state is reached in the locations that were taken in, that
-no run leaves them; so it says that the whole view is safe.
+Any other location to which a start or a jump leads is *forbidden*: all its states are bad, and none
+of them goes anywhere. So a run of the view is one of the normal form up to where it leaves the
+locations that were taken in, and there it would be in a bad state.
+
+A name means one thing in rows: a variable, a parameter or the clock, an input, one of these after a
+jump, or a derivative. `LinearProblem.types` says which of them are whole numbers, as truth values
+and symbols are, too; all others are real. That is so of every model that is not refused
+(`models.well_formed`), and is looked at here again, since a name with two meanings would tie
+together what has nothing to do with each other.
+
+Locations are taken in where somebody speaks about them, so of a product few are ever made.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -25,7 +36,7 @@ from typing import Any, TypeAlias
 from workbench.models.automaton import primed
 from workbench.models.kernel.decode import MAX_DIGITS
 from workbench.models.linear import Alternatives, Form, Rows
-from workbench.models.lowering.problem import Dynamics, LinearProblem
+from workbench.models.lowering.problem import Dynamics, LinearProblem, derivative_of
 
 Data: TypeAlias = Any
 """Plain data as the kernel's decoder takes it."""
@@ -41,6 +52,8 @@ class NormalForm:
     def __init__(self, problem: LinearProblem, locations: Iterable[str]):
         self.problem = problem
         self.states = sorted(problem.names)
+        if twice := _with_two_meanings(problem):
+            raise NotLoweredError(f"{twice!r} has two meanings")
         self.locations = list(dict.fromkeys(locations))
         self.taken = len(self.locations)
         """How many locations were taken in; the others are forbidden."""
@@ -118,6 +131,15 @@ class NormalForm:
             data = [number(form.constant), *map(dense, (x, y, u))]
             known = self._forms[id(form)] = form, data
         return known[1]
+
+
+def _with_two_meanings(problem: LinearProblem) -> str | None:
+    """A name that rows use for two things, or None."""
+    inputs = [signal.name for signal in problem.automaton.inputs]
+    used = [*problem.names, *inputs]
+    names = [*used, *map(primed, used), *map(derivative_of, problem.names)]
+    counted = Counter(names)
+    return next((name for name in names if counted[name] > 1), None)
 
 
 def dense(numbers: Mapping[int, Fraction]) -> Data:

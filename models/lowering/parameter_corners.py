@@ -1,10 +1,12 @@
 """Uncertain parameters and inputs that multiply variables: a flow at the corners of their box.
 
-Both are called parameters here: what is said is about one state and the values at one moment. The
-flow is affine in each such parameter alone (this is checked), so for every state its derivative
-lies in the convex hull of the corners': with the weights w_c of the corners that its parameters
-say, low = sum w_c low_c and high = sum w_c high_c, and a value between them is a mean of values
-between the ends at the corners, if there are any. At a corner where low_c > high_c there are
+Lemma. In every state, with any values of these parameters and inputs, a derivative that the flow
+allows is a mean of derivatives that it allows at the corners.
+Proof. Both are called parameters here: what is said is about one state and the values at one
+moment. The flow is affine in each such parameter alone (this is checked), so for every state its
+derivative lies in the convex hull of the corners': with the weights w_c of the corners that its
+parameters say, low = sum w_c low_c and high = sum w_c high_c, and a value between them is a mean of
+values between the ends at the corners, if there are any. At a corner where low_c > high_c there are
 none, though there may be some inside the box; so ends that depend on such parameters count only
 if their distance at every corner is a number that is not negative (`is_steady`).
 """

@@ -1,5 +1,8 @@
 """Piecewise linear values in conditions: `min`, `max`, `abs`, `sign`, `floor` and `if`, by cases.
 
+Lemma. `by_cases` gives a condition that holds in the same states, `without_pieces` one that has a
+solution if the given one has, with the same values of all names of it.
+
 A comparison with such a value holds just where it holds with one of its branches instead, and that
 branch is the value: abs(a) <= c says a >= 0 and a <= c, or a <= 0 and -a <= c (`by_cases`). Where
 conditions relate two models the number of cases would be too large. There each such value becomes

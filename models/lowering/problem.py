@@ -3,9 +3,16 @@
 Names in rows: a variable, input or parameter by its own name; `x'` for the value after a
 jump; `d(x)` for the derivative of a variable that is only known to lie in a range. Discrete
 truth values and symbols are numbers (see `models.lowering.alternatives`), so an invariant may speak
-about them: `busy - 1 >= 0` where busy is true. Anything that is not linear is left out, so
-the view allows at least every behaviour of the automaton: a proof about the view is a proof
-about the automaton.
+about them: `busy - 1 >= 0` where busy is true.
+
+Lemma. Every run of the automaton is one of the view: its starts and jumps satisfy one of the row
+lists of `starts` and `jumps`; at almost every moment of a stay the state satisfies one of
+`flowing`, and the derivative is a mean of those of `dynamics` whose rows hold; and every reachable
+bad state satisfies one of `bad`. So a proof about the view is a proof about the automaton.
+Proof. Conditions become cases one of which holds wherever they do (`alternatives`), and anything
+that is not linear is left out. No urgent edge is enabled while time passes, but at moments without
+extent (`Jump` says what that means for strict guards); where that would be many cases it is left
+out, which only admits more.
 
 A view may have a *clock*: the time since the start of the run as a further variable, under the
 reserved name `time`. It is 0 at the start, has slope 1, and no jump changes it; so it takes no
@@ -445,7 +452,7 @@ class LinearProblem:
             exact = bounds.exact
             form = None if exact is None else affine(exact)
             if form is None:
-                form = of_variable(f"d({v.name})")
+                form = of_variable(derivative_of(v.name))
                 if bounds.low is not None and v.name in steady:
                     rows.extend(at_least(form, bounds.low))
                 if bounds.high is not None and v.name in steady:
@@ -454,6 +461,11 @@ class LinearProblem:
         values = {name: affine(value) for name, value in corner.items()}
         known = {name: form.constant for name, form in values.items() if form is not None}
         return Dynamics(derivative, tuple(rows), known)
+
+
+def derivative_of(name: str) -> str:
+    """The name of a variable's derivative in rows and conditions."""
+    return f"d({name})"
 
 
 def proved_view(automaton: Automaton) -> Automaton:

@@ -4,6 +4,9 @@ Where a comparison in a guard, in the invariant or in the property is not affine
 a *quantity* of the location, and so is a bound of a reset that is not affine. Conditions are then
 written with a name for the quantity, so that they are linear; what its value is while time
 passes, a Taylor node knows. Quantities speak about states before a jump only.
+
+Lemma. Where each name has the value of its quantity, a condition with names holds where the
+condition does. Proof: left < right holds where left - right < 0 does, and so on.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ moved elsewhere, most of them do not satisfy them any more.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -29,12 +30,23 @@ from tests.support.linear_models import (
     some_state,
     starts,
 )
-from workbench.models.automaton import HybridAutomaton
+from workbench.models.agents.composition import Product
+from workbench.models.automaton import (
+    Constraint,
+    Edge,
+    HybridAutomaton,
+    Initial,
+    Location,
+    Property,
+    Range,
+    Variable,
+)
 from workbench.models.certificates.certificate import Certificate
 from workbench.models.certificates.check import check
 from workbench.models.certificates.judgement import Accepted
 from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.evaluation import evaluate
+from workbench.models.expressions.expression import constant, equal, variable
 from workbench.models.kernel.decode import MAX_DIGITS, decoded
 from workbench.models.lowering.normal_form import NormalForm, NotLoweredError, number
 from workbench.models.lowering.problem import linear_problem
@@ -200,6 +212,39 @@ def test_a_location_that_nobody_speaks_about_is_forbidden() -> None:
     locations, _ = form.data
     assert locations[1:] == [[[], [], [], [[]]]] * (len(form.locations) - 1)
     assert form.locations[0] == model.locations[0].name
+
+
+def test_of_a_product_only_the_locations_are_made_that_somebody_speaks_about() -> None:
+    """A million of them would take hours."""
+    heights = [variable(f"h{i}") for i in range(20)]
+    switches = tuple(
+        HybridAutomaton(
+            f"s{i}",
+            (Variable(f"h{i}"),),
+            (
+                Location("low", (Constraint(f"h{i}", Range.exactly(constant(1))),), (), h <= 2),
+                Location("high"),
+            ),
+            (Edge("low", "high", h >= 1),),
+            (Initial("low", equal(h, 0)),),
+        )
+        for i, h in enumerate(heights)
+    )
+    claim = Property("low", heights[0] <= 2)
+    product = Product("many", switches, properties=(claim,))
+    here = "|".join(["low"] * 20)
+    form = NormalForm(linear_problem(product, claim), [here])
+    (places, ((start, _),)) = form.data
+    assert start == "0" and form.taken == 1 and len(places) == 1 + len(switches)
+    assert {int(target) for target, _ in places[0][2]} == set(range(1, 21))
+
+
+def test_a_name_with_two_meanings_is_refused() -> None:
+    model = linear_model(0)
+    for taken in ("x'", "d(y)", "u"):
+        twice = replace(model, variables=(*model.variables, Variable(taken)))
+        with pytest.raises(NotLoweredError, match=re.escape(f"{taken!r} has two meanings")):
+            NormalForm(linear_problem(twice, twice.properties[0]), [])
 
 
 def test_numbers_that_the_decoder_would_refuse_are_not_given_to_the_kernel() -> None:

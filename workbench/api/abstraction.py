@@ -94,7 +94,7 @@ class Abstraction:
         """What to tell `refine` so that it compares the model with the text of the new system,
         or its JSON, where it would not do so by itself."""
         from workbench.abstraction.refinement.interface import compare_interfaces
-        from workbench.models.checker.conditions import names_of
+        from workbench.models.automaton import names_of
         from workbench.models.load import load_text
 
         text = self.to_json() if as_json else self.to_charon()
@@ -163,7 +163,7 @@ def made_simpler(
     from workbench.abstraction.refinement.surroundings import among_others, changed_by_others
     from workbench.abstraction.refinement.timed import durations
     from workbench.models.agents.composition import explicit
-    from workbench.models.checker.conditions import names_of
+    from workbench.models.automaton import names_of
 
     if not (interval or drop or merge or widen is not None or timed):
         raise RequestError("say what to leave out: timed, interval, drop, widen or merge")

@@ -754,7 +754,7 @@ class Model:
         return self._seen_blocking[until]
 
     def _affine(self, name: str, text: str) -> Form:
-        from workbench.models.checker.conditions import names_of
+        from workbench.models.automaton import names_of
         from workbench.models.expressions.text import parse_expression
         from workbench.models.linear import affine
 
@@ -773,7 +773,7 @@ def _check_observed(
 ) -> None:
     """Refuse names that the systems do not have, and witnesses of what is observed."""
     from workbench.abstraction.refinement.interface import compare_interfaces
-    from workbench.models.checker.conditions import names_of
+    from workbench.models.automaton import names_of
 
     own, other = detailed.automaton, abstract.automaton
     for name in observed:

@@ -184,7 +184,7 @@ def _halves(basis: Basis, compared: bool) -> tuple[str, ...]:
             f"the evidence proves it: {basis.words}",
         )
     if basis.kernel:
-        return (f"the problem is the model's: the checker; the evidence proves it: {basis.words}",)
+        return (f"the problem is the model's, lowered here; the evidence proves it: {basis.words}",)
     return (f"the problem is the model's, and the evidence proves it: {basis.words}",)
 
 
