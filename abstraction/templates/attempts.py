@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
 
+from workbench.abstraction.templates.closest_chains import closest_templates
 from workbench.abstraction.templates.cut_choice import Cuts, candidate_cuts
 from workbench.abstraction.templates.directions import (
     Template,
     bad_normals,
     both_senses,
     chain_templates,
-    closest_templates,
     eigen_templates,
     fastest_rate,
     longer_templates,

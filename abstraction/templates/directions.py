@@ -21,7 +21,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.abstraction.templates.approach import closest_dynamics
 from workbench.abstraction.templates.hull_directions import facet_normals, outline_normals
 from workbench.abstraction.templates.sampled_runs import SampledRuns
 from workbench.abstraction.templates.simple_rationals import near
@@ -61,8 +60,6 @@ class ChainPlan:
 
 
 SHORT = ChainPlan()
-LONG = ChainPlan(frozen_length=12, full_length=12, merge=0.03)
-FEW = ChainPlan(frozen_length=6, full_length=0, merge=0.03)
 PLANS = (
     ChainPlan(relative_step=0.35, frozen_length=14, full_length=6),
     ChainPlan(relative_step=0.7, frozen_length=8),
@@ -84,8 +81,6 @@ CLOSE_RATES = 1e-6
 MOST_LAGS = 2
 MOST_LAG_ROWS = 4
 MOST_FACETS = 40
-CLOSEST = 2
-"""So many of the dynamics that lead closest to bad states are worth long chains."""
 FEW_VARIABLES = 4
 FACET_VARIABLES = 6
 """In more variables even a simplest polytope has too many facets."""
@@ -93,7 +88,7 @@ FACET_VARIABLES = 6
 
 def chain_templates(system: TemplateSystem) -> Iterator[Template]:
     """Templates from the property and the dynamics, cheap and promising ones first."""
-    dynamics = list(_distinct_dynamics(system))
+    dynamics = list(distinct_dynamics(system))
     step = 0.5 / fastest_rate(system)
     yield template([*axes(system), *bad_normals(system), *model_normals(system)], 1e-6, step)
     for chosen in _subsets(dynamics):
@@ -102,28 +97,15 @@ def chain_templates(system: TemplateSystem) -> Iterator[Template]:
 
 def steady_templates(system: TemplateSystem) -> Iterator[Template]:
     """Chains that are followed until they have decayed, from bad states and from relations."""
-    dynamics = list(_distinct_dynamics(system))
+    dynamics = list(distinct_dynamics(system))
     yield decaying_template(system, dynamics, 0.5)
     yield from relational_templates(system, dynamics)
-
-
-def closest_templates(system: TemplateSystem, runs: SampledRuns) -> Iterator[Template]:
-    """Long chains for the dynamics under which runs come closest to bad states. Only where these
-    dynamics are in charge do the facets have to be many; elsewhere few of them are enough to know
-    how runs arrive."""
-    for flow in closest_dynamics(system, runs)[:CLOSEST]:
-        near, far = (chain_template(system, [flow], plan) for plan in (LONG, FEW))
-        rows = {location: set(far.rows) for location in system.locations}
-        for other in system.flows:
-            if np.array_equal(other.state, flow.state):
-                rows[other.location] = {*near.rows, *far.rows}
-        yield _assigned([*near.matrix, *far.matrix], rows, near.step)
 
 
 def eigen_templates(system: TemplateSystem) -> Iterator[Template]:
     """Left eigenvectors of each location's dynamics, and of all together (`_eigen_rows`), with
     what bad directions are lags of (`_lag_rows`)."""
-    dynamics = list(_distinct_dynamics(system))
+    dynamics = list(distinct_dynamics(system))
     step = 0.5 / fastest_rate(system)
     bad = bad_normals(system)
     for chosen in _subsets(dynamics):
@@ -170,7 +152,7 @@ def outline_templates(system: TemplateSystem, runs: SampledRuns) -> Iterator[Tem
     """Templates from where runs were seen, different in each location. Outlines grow with the
     square of the number of variables: where there are many, facets come first."""
     count, step = len(system.names), 0.5 / fastest_rate(system)
-    chains = decaying_chains(system, list(_distinct_dynamics(system)), 0.5)
+    chains = decaying_chains(system, list(distinct_dynamics(system)), 0.5)
     if FEW_VARIABLES < count <= FACET_VARIABLES:
         yield facet_template(system, runs, step, chains)
     yield outline_template(system, runs, step, 12)
@@ -183,7 +165,7 @@ def outline_templates(system: TemplateSystem, runs: SampledRuns) -> Iterator[Tem
 
 def longer_templates(system: TemplateSystem) -> Iterator[Template]:
     """Chains with other steps and lengths, for when the first ones did not do."""
-    dynamics = list(_distinct_dynamics(system))
+    dynamics = list(distinct_dynamics(system))
     yield decaying_template(system, dynamics, 0.25)
     for plan in PLANS:
         for chosen in _subsets(dynamics):
@@ -202,7 +184,7 @@ def chain_template(system: TemplateSystem, dynamics: list[Flow], plan: ChainPlan
     bad, normals = bad_normals(system), model_normals(system)
     found: list[Array] = []
     for flow in dynamics:
-        frozen = _frozen(flow)
+        frozen = frozen_dynamics(flow)
         for normal in bad:
             first = [] if frozen is None else _chain(normal, frozen, step, plan.frozen_length)
             for start in (normal, *first):
@@ -298,7 +280,7 @@ def _data_template(
             own = normals(points)
             rows[location] |= set(template(own, merge, step).rows)
             directions.extend(own)
-    return _assigned(directions, rows, step)
+    return assigned(directions, rows, step)
 
 
 def piece_templates(
@@ -306,7 +288,7 @@ def piece_templates(
 ) -> Iterator[Template]:
     """Templates for a system with pieces: decaying chains and their tilts, outlines, chains
     over the phases of the given locations, and short chains."""
-    dynamics = list(_distinct_dynamics(system))
+    dynamics = list(distinct_dynamics(system))
     step = 0.5 / fastest_rate(system)
     chains = list(template(decaying_chains(system, dynamics, 0.5), 0.15, step).matrix)
     yield tilted_template(system, runs, step, dict.fromkeys(phases, chains))
@@ -328,10 +310,10 @@ def tilted_template(
         own = [*level, *tilted(system, runs, name, level)]
         rows[name] = set(template(own, 0.02, step).rows)
         directions.extend(own)
-    return _assigned(directions, rows, step)
+    return assigned(directions, rows, step)
 
 
-def _assigned(
+def assigned(
     directions: list[Array], rows: Mapping[str, set[tuple[Fraction, ...]]], step: float
 ) -> Template:
     """One template with the rows that each location uses."""
@@ -437,7 +419,7 @@ def _chain(start: Array, dynamics: Array, step: float, length: int) -> list[Arra
     return result
 
 
-def _frozen(flow: Flow) -> Array | None:
+def frozen_dynamics(flow: Flow) -> Array | None:
     """The dynamics with every variable at rest that the invariant clamps: it has a bound of
     its own there, and its derivative is only known to lie in a range."""
     n = len(flow.constant)
@@ -459,7 +441,8 @@ def _has_own_bound(flow: Flow, j: int) -> bool:
     return bool(np.any((flow.domain.matrix[:, j] != 0) & ~np.any(others, axis=1)))
 
 
-def _distinct_dynamics(system: TemplateSystem) -> Iterator[Flow]:
+def distinct_dynamics(system: TemplateSystem) -> Iterator[Flow]:
+    """The flows, of those with the same matrix the first."""
     seen: list[Array] = []
     for flow in system.flows:
         if not any(np.array_equal(flow.state, other) for other in seen):

@@ -50,6 +50,11 @@ class Bound:
     before: Array
     after: Array
 
+    def value(self, offsets: Array) -> float:
+        """The bound, where these are the offsets."""
+        used = self.factors > 0
+        return float(self.factors[used] @ offsets[self.source][used]) + self.constant
+
 
 @dataclass(frozen=True)
 class BadBound:

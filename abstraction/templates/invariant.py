@@ -23,6 +23,7 @@ import numpy as np
 from workbench.abstraction.templates.directions import Template
 from workbench.abstraction.templates.image_bounds import Bound, RowKey, Setting, setting_of
 from workbench.abstraction.templates.policy import least_offsets, unholdable
+from workbench.abstraction.templates.room import with_room
 from workbench.abstraction.templates.sampled_runs import SampledRuns
 from workbench.abstraction.templates.system import Array, Piece, TemplateSystem
 from workbench.models.checker.covers import Region
@@ -97,9 +98,11 @@ def finished(
 ) -> tuple[Region, ...]:
     """The regions, with some slack where there is room; where there is none, with simple offsets:
     then bounds are handed on from the model's own numbers without any loss."""
-    setting.slack = SLACK * setting.size
-    roomy = least_invariant(setting, least, search, stop, {})
-    found = _simplified(setting, least) if isinstance(roomy, Missed) else roomy
+    found = with_room(setting, least, SLACK * setting.size)
+    if found is None:
+        setting.slack = SLACK * setting.size
+        roomy = least_invariant(setting, least, search, stop, {})
+        found = _simplified(setting, least) if isinstance(roomy, Missed) else roomy
     return _regions(setting, _sliced(setting, found))
 
 
@@ -154,7 +157,7 @@ def _improved(setting: Setting, strategy: Strategy, bounds: list[Bound], offsets
     """Let every row that is exceeded follow the image that exceeds it most."""
     best: dict[RowKey, tuple[float, int]] = {}
     for bound in bounds:
-        value = _value(bound, offsets)
+        value = bound.value(offsets)
         if value > offsets[bound.target] + SETTLED * setting.size:
             best[bound.target] = max(best.get(bound.target, (-np.inf, 0)), (value, bound.image))
     strategy.update({row: image for row, (_, image) in best.items()})
@@ -169,7 +172,7 @@ def solved(
     stop: Callable[[], bool],
 ) -> Array:
     """The solution above `low` of the concave system that the strategy chooses; rows that
-    have none become infinite."""
+    have none become infinite, and the others begin again: they may have followed those far up."""
     offsets, growth = low, np.zeros_like(low)
     climbs = settling = 0
     while settling < search.policies and not stop():
@@ -186,6 +189,7 @@ def solved(
             for row in unholdable(setting, bounds, offsets, low):
                 offsets[row] = low[row] = np.inf
                 strategy.pop(row, None)
+            offsets, growth, climbs = low.copy(), np.zeros_like(low), 0
             continue
         settling += 1
         change = float(np.abs(_difference(solution, offsets)).max(initial=0.0))
@@ -215,16 +219,11 @@ def _sliced(setting: Setting, offsets: Array) -> Array:
     return kept
 
 
-def _value(bound: Bound, offsets: Array) -> float:
-    used = bound.factors > 0
-    return float(bound.factors[used] @ offsets[bound.source][used]) + bound.constant
-
-
 def _grown(offsets: Array, bounds: list[Bound]) -> Array:
     """The offsets raised to hold every image."""
     grown = offsets.copy()
     for bound in bounds:
-        grown[bound.target] = max(grown[bound.target], _value(bound, offsets))
+        grown[bound.target] = max(grown[bound.target], bound.value(offsets))
     return grown
 
 
