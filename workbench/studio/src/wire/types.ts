@@ -302,7 +302,10 @@ export interface Markup {
 export interface Expected {
   text: string;
   label: string;
+  /** `new`: its author alone knows it, so there is no text. */
   kind: string;
+  /** Whether it comes behind the word at the cursor instead of continuing it. */
+  behind: boolean;
 }
 
 /* Pictures. */
