@@ -109,7 +109,7 @@ export function VerdictCard({ found }: { found: Found }): JSX.Element {
           <button
             type="button" class="primary small"
             onClick={() =>
-              replayCounterexample(verdict.counterexample!, verdict.property, verdict.trace ?? null, job.parameters)
+              replayCounterexample(verdict.counterexample!, verdict.property, verdict.trace ?? null, job)
             }
           >
             Replay the counterexample

@@ -3,7 +3,8 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { files, openReport } from "../project/files";
-import { chosenParameters, description } from "../running/state";
+import { AgentChoice } from "../running/agents";
+import { chosenParameters, description, settings } from "../running/state";
 import { current } from "../text/documents";
 import * as http from "../wire/http";
 import type { Job, JobKind } from "../wire/types";
@@ -49,6 +50,7 @@ export function ask(kind: JobKind, properties: readonly string[] = wanted()): vo
       options,
       properties: kind === "refine" ? [] : [...properties],
       parameters: withParameters.value ? chosenParameters() : {},
+      ...(settings.peek().agent === null ? {} : { agent: settings.peek().agent ?? "" }),
     },
     (job) => {
       if (kind === "report" && job.state === "done" && job.result?.path) {
@@ -68,6 +70,7 @@ function Choice(): JSX.Element {
   };
   return (
     <div class="choice">
+      <AgentChoice />
       <h3>Properties</h3>
       {names.length === 0 && (
         <p class="hint">

@@ -70,8 +70,8 @@ async function draw(fresh = false): Promise<void> {
     pictures.value = new Map(pictures.peek()).set(document.path, drawn);
     // Where the level is gone, the nearest one around it has come.
     if (path !== null) paths.value = new Map(paths.peek()).set(document.path, drawn.path);
-    if (selected.peek() !== null && selectedNode.peek() === null && selectedEdge.peek() === null) {
-      selected.value = wanted;
+    for (const next of [wanted, null]) {
+      if (selected.peek() !== null && (selectedNode.peek() ?? selectedEdge.peek()) === null) selected.value = next;
     }
     wanted = null;
     if (drawnNow) showInText(written(drawn, selectedNode.peek() ?? selectedEdge.peek()), true);
