@@ -222,9 +222,10 @@ def test_jobs_are_limited(server: Server) -> None:
     assert codes == [201] * 50 + [429] * 2
     running = [j for j in server.client.get("/api/jobs").json() if j["state"] == "running"]
     assert 1 <= len(running) < 50
-    for job in reversed(server.client.get("/api/jobs").json()):  # who waits has no process yet
-        server.client.delete(f"/api/jobs/{job['id']}")
-        assert finished(server, job["id"])["state"] == "cancelled"
+    numbers = [job["id"] for job in server.client.get("/api/jobs").json()]
+    for number in reversed(numbers):  # who waits has no process yet
+        server.client.delete(f"/api/jobs/{number}")
+    assert {finished(server, number)["state"] for number in numbers} == {"cancelled"}
 
 
 def test_a_report_is_written_into_the_project(server: Server, page: Page, project: Path) -> None:
