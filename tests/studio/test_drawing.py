@@ -61,7 +61,7 @@ def test_each_edit_changes_its_line_and_undo_brings_the_text_back(studio: Studio
     studio.fill("guard", "temp >= 22")
     studio.fill("reset", "temp = 20")
     studio.connect("mode:off", "mode:on")
-    page.wait_for_selector("[data-edge='off->on']")
+    page.wait_for_selector("[data-edge='off->on']", state="attached")
     studio.fill("guard", "temp <= 19")
     studio.node("mode:off").click()
     page.locator(".selection-tools").get_by_text("Rename", exact=True).click()
@@ -124,7 +124,7 @@ def test_drawing_with_the_keyboard_alone(studio: Studio) -> None:
     page.keyboard.press("c")
     page.wait_for_selector(".picture.connecting")
     page.keyboard.press("Enter")
-    page.wait_for_selector("[data-edge='spare->spare']")
+    page.wait_for_selector("[data-edge='spare->spare']", state="attached")
     studio.until("document.activeElement?.matches('[data-field=guard]')")
     page.keyboard.insert_text("temp >= 30")
     page.keyboard.press("Enter")
@@ -215,7 +215,7 @@ def test_the_picture_is_laid_out_anew_when_asked(studio: Studio) -> None:
     studio.add("Mode", "spare")
     page.wait_for_selector("[data-node='mode:spare']")
     studio.connect("mode:off", "mode:spare")
-    page.wait_for_selector("[data-edge='off->spare']")
+    page.wait_for_selector("[data-edge='off->spare']", state="attached")
     beside = "document.querySelector(\"[data-node='mode:spare']\").style.transform"
     before = page.evaluate(beside)
     assert studio.node("mode:off").evaluate("node => node.style.transform") == first

@@ -155,7 +155,9 @@ function Choice(): JSX.Element {
 
 export function JobLine({ job }: { job: Job }): JSX.Element {
   const last = job.progress.at(-1);
-  const tried = [...new Set(job.progress.map((event) => event.method).filter((name) => name !== ""))];
+  // A job about several properties decides one after the other.
+  const about = job.progress.filter((event) => event.property === last?.property);
+  const tried = [...new Set(about.map((event) => event.method).filter((name) => name !== ""))];
   return (
     <div class={`job ${job.state}`} data-job={job.id}>
       <div class="job-head">
@@ -180,6 +182,7 @@ export function JobLine({ job }: { job: Job }): JSX.Element {
             ))}
           </div>
           <div class="progress-line" role="status">
+            {last !== undefined && job.properties.length > 1 && <b>{last.property} </b>}
             {last !== undefined ? `${last.text} · ${seconds(last.seconds)}` : "waiting"}
           </div>
         </>

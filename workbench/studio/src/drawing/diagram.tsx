@@ -7,9 +7,10 @@ import { askChoice, askConsent, askText } from "../page/dialogs";
 import { current } from "../text/documents";
 import type { DrawnEdge, DrawnNode, Picture } from "../wire/types";
 import { activity } from "./activity";
-import { Field, Inspector, edgeBetween, focusField, pointName, writtenAt } from "./inspector";
+import { Field, Inspector, edgeBetween, pointName, writtenAt } from "./inspector";
 import {
-  definitions, edit, enter, enterNode, failed, following, layOut, leave, picture, select, selected, selectedEdge, selectedNode,
+  awaited, definitions, edit, enter, enterNode, failed, focusField, following, layOut, leave, picture, select, selected,
+  selectedEdge, selectedNode,
 } from "./state";
 
 /* Size on the screen. */
@@ -169,6 +170,7 @@ function neighbour(from: DrawnNode, [dx, dy]: readonly [number, number]): DrawnN
 function onKey(event: KeyboardEvent): void {
   const shown = picture.peek();
   if (shown === null || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (awaited.peek() !== null && event.key.length === 1) return event.preventDefault(); // it is for a field to come
   const node = selectedNode.peek();
   const direction = DIRECTIONS[event.key];
   const addition = additions(shown).find(({ key }, place) => event.key === key || (event.key === "a" && place === 0));
@@ -197,7 +199,7 @@ function onKey(event: KeyboardEvent): void {
     const place = edges.findIndex((edge) => edge.id === selected.peek());
     const next = edges[(place + 1) % Math.max(1, edges.length)];
     if (next !== undefined) select(next.id);
-  } else if (event.key === "w" && selected.peek() !== null) focusField(node === null ? "guard" : node.kind === "agent" ? "init" : "flow");
+  } else if (event.key === "w" && node?.enterable === true) focusField(node.kind === "agent" ? "init" : "flow");
   else if (event.key === "+") rescale(1.2);
   else if (event.key === "-") rescale(1 / 1.2);
   else if (event.key === "0") chosenScale.value = null;

@@ -1,18 +1,10 @@
 /** What the selected part of the picture says, in fields; each is an edit of the text. */
 
-import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DrawnEdge, DrawnNode, Part, Picture } from "../wire/types";
-import { edit, selectedEdge, selectedNode } from "./state";
+import { awaited, edit, selected, selectedEdge, selectedNode } from "./state";
 import type { VisualEdit } from "./state";
-
-/** The field that takes the keyboard as soon as it is there. */
-const wantedField = signal<string | null>(null);
-
-export function focusField(name: string): void {
-  wantedField.value = name;
-}
 
 /** What a line of text says of a part of the picture, and the edit that writing it anew makes. */
 interface Written {
@@ -30,10 +22,10 @@ interface Written {
 export function Field({ name, label, value, hint, make, then, done }: Written & { done?: () => void }): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const [wrong, setWrong] = useState<string | null>(null);
-  const wanted = wantedField.value === name;
+  const wanted = awaited.value?.field === name && awaited.value.of === selected.value;
   useEffect(() => {
     if (!wanted || field.current === null) return;
-    wantedField.value = null;
+    awaited.value = null;
     field.current.focus();
     field.current.select();
   }, [wanted]);
@@ -276,12 +268,10 @@ export function Inspector({ shown, children }: { shown: Picture; children?: Comp
             to go inside.
           </p>
         ) : (
-          <>
-            <OwnFields kind={shown.kind} parts={shown.parts} path={shown.path} />
-            <Declared parts={shown.parts} />
-          </>
+          <OwnFields kind={shown.kind} parts={shown.parts} path={shown.path} />
         )}
       </div>
+      {edge === null && node === null && <Declared parts={shown.parts} />}
     </div>
   );
 }

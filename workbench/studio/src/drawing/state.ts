@@ -44,6 +44,14 @@ export const selectedEdge = computed<DrawnEdge | null>(
   () => picture.value?.edges.find((edge) => edge.id === selected.value) ?? null,
 );
 
+/** The field that takes the keyboard as soon as what it is about is selected and drawn. */
+export const awaited = signal<{ field: string; of: string | null } | null>(null);
+
+/** Give the keyboard to a field of what is selected, or of what is about to be. */
+export function focusField(field: string): void {
+  awaited.value = { field, of: selected.peek() };
+}
+
 /* Looking. */
 
 let asked = 0;
@@ -143,6 +151,7 @@ export function written(shown: Picture, part: DrawnNode | DrawnEdge | null): Ran
 
 /** Select something of the picture; the text shows where it is written. */
 export function select(id: string | null): void {
+  awaited.value = null;
   selected.value = id;
   const shown = picture.peek();
   if (shown === null) return;
