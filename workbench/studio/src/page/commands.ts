@@ -54,6 +54,7 @@ export const ACTIONS: readonly Action[] = [
   { name: "Lay the diagram out anew", run: layOut },
   { name: "Leave this level of the diagram", run: leave },
   { name: "Apply a quick fix", key: "Ctrl+.", run: text.quickFix },
+  { name: "Find in the text", key: "Ctrl+F", run: text.find },
   { name: "Go to definition", key: "F12", run: text.definition },
   { name: "Find uses", key: "Shift+F12", run: text.references },
   { name: "Rename everywhere", key: "F2", run: text.rename },
