@@ -41,7 +41,7 @@ _GROUPS: tuple[tuple[Set[str], Set[str], str], ...] = (
     (frozenset({"PLUS", "TIMES"}), OPERATORS | _NAME_TAILS, "an operator"),
     (COMPARISONS, COMPARISONS, "a comparison"),
 )
-_WORDS = {
+IN_WORDS = {
     NAME: "a name",
     NUMBER: "a number",
     STRING: "a text in quotes",
@@ -100,8 +100,8 @@ def in_words(kinds: Set[str]) -> str:
     if phrases and phrases[0].startswith(("a definition", "an item")):
         left.discard("SEMICOLON")
     spelled = spelling()
-    single = sorted(left, key=lambda k: (k in _WORDS, spelled.get(k, k)))
-    phrases.extend(_WORDS.get(kind) or f"`{spelled[kind]}`" for kind in single)
+    single = sorted(left, key=lambda k: (k in IN_WORDS, spelled.get(k, k)))
+    phrases.extend(IN_WORDS.get(kind) or f"`{spelled[kind]}`" for kind in single)
     phrases.sort(key=lambda p: not p.startswith("`"))
     return _one_of(phrases)
 

@@ -164,7 +164,8 @@ def _links(diagram: Diagram, labels: Sequence[Sequence[str]]) -> tuple[list[Link
 
 def _earlier_centres(diagram: Diagram, earlier: LevelPicture) -> list[Point | None]:
     """Where the nodes were; nodes that came pair with those of their kind that went, as long as
-    there are as many of both: these were renamed."""
+    there are as many of both: these were renamed. A node that stood alone and is joined to others
+    now finds its place among them; with the first edge of a level, all nodes do."""
     at = {
         node.id: (box.centre[0] - MARGIN, box.centre[1] - MARGIN)
         for node, box in zip(earlier.diagram.nodes, earlier.boxes, strict=True)
@@ -181,7 +182,17 @@ def _earlier_centres(diagram: Diagram, earlier: LevelPicture) -> list[Point | No
     for kind, names in came.items():
         if len(names) == len(went[kind]):
             at.update(zip(names, (at[old] for old in went[kind]), strict=True))
-    return [at.get(node.id) for node in diagram.nodes]
+    before, after = _joined(earlier.diagram), _joined(diagram)
+    if after and not before:
+        return []
+    alone = {node.id for node in earlier.diagram.nodes} - before
+    return [None if node.id in alone & after else at.get(node.id) for node in diagram.nodes]
+
+
+def _joined(diagram: Diagram) -> set[str]:
+    """The nodes that edges lead from or to, other than to themselves."""
+    between = (edge for edge in diagram.edges if edge.source != edge.target)
+    return {end for edge in between for end in (edge.source, edge.target)}
 
 
 # Layout of a new picture

@@ -83,9 +83,27 @@ def test_a_mode_shows_its_submodes_points_and_transitions() -> None:
     assert resume is not None and resume.target_point == "default" and resume.name == "resume"
     untrusted = around.node("mode:untrusted")
     assert untrusted is not None and untrusted.exits == ("fail",)
-    assert around.names == ("sup",) and around.names_of(untrusted) == ("sup", "untrusted")
+    assert (
+        around.main == "Pendulum"
+        and around.names == ("sup",)
+        and around.names_of(untrusted) == ("sup", "untrusted")
+    )
     law = around.node("mode:safety")
     assert law is not None and law.uses == 2
+
+
+def test_ways_are_named_as_the_agent_knows_them_that_they_begin_with() -> None:
+    text = (
+        "mode On() { } mode Top() { mode on = On(); trans from init to on; }"
+        " agent Part() { mode top = Top(); } agent Whole() { agent part = Part(); }"
+    )
+    for path, names in (
+        (("Whole", "part", "top"), ("part",)),
+        (("Part", "top"), ()),
+        (("Top",), None),
+    ):
+        shown = diagram(Sources(project_of(text)), path)
+        assert (shown.main, shown.names) == ("Whole", names)
 
 
 def test_the_file_shows_its_definitions() -> None:

@@ -96,7 +96,7 @@ async def test_completion_offers_blocks_with_gaps(editor: Editor) -> None:
 
 
 async def test_expected(editor: Editor) -> None:
-    text = editor.open("mode M() { trans from a to b |")
+    text = editor.open("mode M() { trans from a to b|")
     found = await editor.client.protocol.send_request_async(
         "charon/expected",
         {
@@ -106,6 +106,7 @@ async def test_expected(editor: Editor) -> None:
     )
     assert {item["label"] for item in found} >= {"when", "do"}
     assert all(item["kind"] in ("keyword", "sign", "template") for item in found)
+    assert all(item["behind"] for item in found)
 
 
 async def test_signature(editor: Editor) -> None:

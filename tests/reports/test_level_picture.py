@@ -90,6 +90,21 @@ def test_a_part_with_another_name_keeps_its_place() -> None:
     assert centres(then)["mode:free"] == pytest.approx(place, abs=1)
 
 
+def test_parts_that_stood_alone_find_their_places_when_they_are_joined() -> None:
+    model = Document("a.charon", "mode Top() { }\nagent Whole() { mode top = Top(); }")
+    path, shown = ("Whole", "top"), None
+    names = ("one", "two", "three")
+    edits: list[drawing.VisualEdit] = [drawing.AddMode(path, name) for name in names]
+    edits += [drawing.Connect(path, a, b) for a, b in zip(("init", *names), names, strict=False)]
+    for edit in edits:
+        model = edited_by(model, edit)
+        shown = drawing.draw(model, path, shown)
+    assert shown is not None
+    places = [centres(shown)[part] for part in ("init", *(f"mode:{name}" for name in names))]
+    along = [place[0 if shown.picture.across else 1] for place in places]
+    assert along == sorted(set(along))
+
+
 def test_a_connection_within_a_layer_turns_below_it() -> None:
     whole = document("platoon")
     first = drawing.draw(whole, TOP)

@@ -197,7 +197,11 @@ def test_unsaved_text_is_what_is_asked_about(server: Server, project: Path) -> N
     assert job["stale"] is True  # of the file this is not known
 
 
-def test_what_fails_says_why(server: Server) -> None:
+def test_what_fails_says_why(server: Server, project: Path) -> None:
+    (project / "reports").symlink_to(project.parent)
+    outside = finished(server, submit(server, kind="report", model="ball.charon"))
+    assert "leads out of the project" in outside["error"]["message"]
+    assert not (project.parent / "ball.html").exists()
     broken = finished(server, submit(server, kind="verify", model="ball.charon", text="agent {"))
     assert broken["state"] == "failed" and broken["error"]["diagnostics"][0]["span"]
     missing = server.client.post("/api/jobs", json={"kind": "verify", "model": "none.charon"})
@@ -218,9 +222,10 @@ def test_jobs_are_limited(server: Server) -> None:
     assert codes == [201] * 50 + [429] * 2
     running = [j for j in server.client.get("/api/jobs").json() if j["state"] == "running"]
     assert 1 <= len(running) < 50
-    for job in server.client.get("/api/jobs").json():
-        server.client.delete(f"/api/jobs/{job['id']}")
-        assert finished(server, job["id"])["state"] == "cancelled"
+    numbers = [job["id"] for job in server.client.get("/api/jobs").json()]
+    for number in reversed(numbers):  # who waits has no process yet
+        server.client.delete(f"/api/jobs/{number}")
+    assert {finished(server, number)["state"] for number in numbers} == {"cancelled"}
 
 
 def test_a_report_is_written_into_the_project(server: Server, page: Page, project: Path) -> None:

@@ -47,13 +47,17 @@ def is_language_server(number: int) -> bool:
     return b"\0lsp\0" in Path(f"/proc/{number}/cmdline").read_bytes()
 
 
-def test_what_is_typed_is_looked_at(page: Page, project: Path) -> None:
+def test_what_is_typed_is_looked_at(server: Any, page: Page, project: Path) -> None:
     text = (project / "ball.charon").read_text()
     uri = opened(page, project, text.replace("d(height) ==", "d(height) ="))
     (first, *_) = diagnostics(page)
     assert first["range"]["start"]["line"] == 2
     symbols = rpc(page, "textDocument/documentSymbol", 2, textDocument={"uri": uri})["result"]
     assert {"Falling", "BallTop", "Ball"} <= {one["name"] for one in symbols}
+    edit = {"kind": "AddMode", "path": ["Ball", "top"], "name": "falling"}
+    document = {"uri": uri}
+    assert "error" in rpc(page, "charon/visualEdit", 3, textDocument=document, edit=edit)
+    assert server.log.read_text() == ""  # what was refused is told, and no defect
 
 
 def test_every_page_has_its_own(server: Any, page: Page, project: Path) -> None:

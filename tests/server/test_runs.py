@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,41 @@ def test_clocks_of_agents_are_told(page: Page, server: Any) -> None:
         assert times == sorted(times) and (times[0], times[-1]) == (0.0, run["end"]["time"])
     (run,) = page.ask("simulate", model="ball.charon", until=1)["result"]["runs"]
     assert run["clocks"] == {}
+
+
+PAIR = """
+mode Top() { write analog real x; diff { d(x) == 1; } }
+agent Part() { write analog real x; init { x in [0, 1]; } mode top = Top(); }
+agent Whole() { private analog real y, z;
+  agent one = Part() [ x := y ]; agent two = Part() [ x := z ]; assert "fine" { y <= 9 } }
+"""
+
+
+def test_a_run_is_kept_and_made_again_also_that_of_an_agent_alone(
+    page: Page, server: Any, project: Path
+) -> None:
+    (project / "pair.charon").write_text(PAIR)
+    models = ["ball.charon", "pair.charon"]
+    for number, agent in enumerate((None, "Part"), 1):
+        asked = {"model": "pair.charon", "agent": agent, "until": 2, "runs": 3, "seed": 5}
+        made = page.ask("simulate", **asked)["result"]["runs"][2]
+        told = page.ask("record", **asked, run=2)["result"]
+        assert told == {"path": f"traces/pair-{number}.trace.json"}
+        found = page.ask("replay", models=models, trace=told["path"])["result"]
+        assert (found["model"], found["agent"]) == ("pair.charon", agent)
+        assert found["run"]["values"].keys() == made["values"].keys()
+        for name, course in made["values"].items():
+            assert found["run"]["values"][name][-1] == pytest.approx(course[-1])
+    shutil.rmtree(project / "traces")
+    (project / "traces").symlink_to(project.parent)
+    error = page.ask("record", model="pair.charon", run=0)["error"]
+    assert "leads out of the project" in error["message"]
+
+
+def test_agents_keep_their_clocks_where_much_is_left_open(page: Page, server: Any) -> None:
+    """Six runs at random would be on one clock: each takes its transitions at once instead."""
+    told = page.ask("simulate", text=PAIR, own_clocks=True, until=2, runs=2)["result"]
+    assert [set(run["clocks"]) for run in told["runs"]] == [{"one", "two"}] * 2
 
 
 def test_why_it_did_not_jump(page: Page, project: Path) -> None:

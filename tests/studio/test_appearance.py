@@ -129,6 +129,9 @@ def test_every_command_has_a_name_in_the_palette(studio: Studio) -> None:
     page.fill(".query", "go to verdicts")
     page.keyboard.press("Enter")
     page.wait_for_selector("#tab-decide[aria-selected='true']")
+    page.keyboard.press("Control+f")  # the whole text is searched, not what is seen of it
+    studio.until("document.activeElement?.matches('.cm-search [name=search]')")
+    page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
     page.fill(".query", "PumpTop")
     page.wait_for_selector(".palette li:has-text('leaky_tank.charon'):has-text('PumpTop')")

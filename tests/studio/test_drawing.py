@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_each_edit_changes_its_line_and_undo_brings_the_text_back(studio: Studio
     studio.fill("guard", "temp >= 22")
     studio.fill("reset", "temp = 20")
     studio.connect("mode:off", "mode:on")
-    page.wait_for_selector("[data-edge='off->on']")
+    page.wait_for_selector("[data-edge='off->on']", state="attached")
     studio.fill("guard", "temp <= 19")
     studio.node("mode:off").click()
     page.locator(".selection-tools").get_by_text("Rename", exact=True).click()
@@ -123,12 +124,42 @@ def test_drawing_with_the_keyboard_alone(studio: Studio) -> None:
     page.keyboard.press("c")
     page.wait_for_selector(".picture.connecting")
     page.keyboard.press("Enter")
-    page.wait_for_selector("[data-edge='spare->spare']")
+    page.wait_for_selector("[data-edge='spare->spare']", state="attached")
     studio.until("document.activeElement?.matches('[data-field=guard]')")
     page.keyboard.insert_text("temp >= 30")
     page.keyboard.press("Enter")
     studio.until("document.querySelector('[data-field=guard]').defaultValue === 'temp >= 30'")
-    assert "  trans from spare to spare when temp >= 30;\n" in studio.text()
+    page.keyboard.press("Alt+3")
+    studio.until("document.activeElement?.matches('svg.picture')")
+    page.keyboard.press("v")
+    studio.answer("load")
+    page.wait_for_selector(".declared:has-text('real load')")
+    page.keyboard.press("Alt+3")
+    studio.until("getComputedStyle(document.querySelector('.canvas')).boxShadow !== 'none'")
+    text = studio.text()
+    assert "  trans from spare to spare when temp >= 30;\n" in text
+    assert "real load;\n" in text
+
+
+def test_what_the_picture_says_is_written_where_it_stands(studio: Studio) -> None:
+    page = studio.page
+
+    def write(line: Any, text: str) -> None:
+        """What is selected is written at the next click on it."""
+        line.click()
+        page.wait_for_selector(".chosen")
+        page.wait_for_timeout(500)  # two clicks, and no double click
+        assert not page.is_visible(".in-place")
+        line.click()
+        page.wait_for_selector(".in-place input:focus")
+        page.keyboard.insert_text(text)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".in-place", state="detached")
+
+    write(studio.edge("on->off#warm").locator("text", has_text="temp >= 21"), "temp >= 22")
+    write(studio.node("mode:off").locator("text", has_text="d(temp)"), "d(temp) == -2")
+    expected = ROOM.replace("temp >= 21", "temp >= 22").replace("== -1;", "== -2;")
+    assert studio.text() == expected
 
 
 def test_a_transition_is_led_elsewhere_also_to_an_inner_point(studio: Studio) -> None:
@@ -184,7 +215,7 @@ def test_the_picture_is_laid_out_anew_when_asked(studio: Studio) -> None:
     studio.add("Mode", "spare")
     page.wait_for_selector("[data-node='mode:spare']")
     studio.connect("mode:off", "mode:spare")
-    page.wait_for_selector("[data-edge='off->spare']")
+    page.wait_for_selector("[data-edge='off->spare']", state="attached")
     beside = "document.querySelector(\"[data-node='mode:spare']\").style.transform"
     before = page.evaluate(beside)
     assert studio.node("mode:off").evaluate("node => node.style.transform") == first

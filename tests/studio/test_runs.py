@@ -156,7 +156,7 @@ def test_what_is_saved_is_what_was_run(tank: Studio) -> None:
         time, level = map(float, row)
         if time not in jumps:
             assert level == pytest.approx(run.at(time)["level"], abs=1e-6)
-    traces = json.loads(downloaded(page, "Traces"))
+    traces = json.loads(downloaded(page, "JSON"))
     assert len(traces["runs"]) == 6 and traces["request"]["until"] == 20
     jumped = [e["label"] for e in traces["runs"][0]["events"] if e["type"] == "jump"]
     assert jumped[:2] == ["full", "low"]
@@ -181,6 +181,16 @@ def test_a_trace_of_the_project_is_replayed(tank: Studio) -> None:
     page.wait_for_selector(".cm-line.lit-line:has-text('mode filling')")
     page.click(".banner.recorded button")
     tank.wait_for_runs(6)
+    # A run that is seen can be kept, and looked at on a phase plot as well.
+    page.click(".plot-tools button:text-is('Keep')")
+    page.click("[data-path='traces/tank-1.trace.json']")
+    page.wait_for_selector(".banner.recorded:has-text('tank-1.trace.json')")
+    tank.until("document.querySelector('.time').textContent === 't = 0'")
+    page.click(".plot-tools button:text-is('Phase')")
+    page.locator(".plots canvas").click()
+    tank.until("document.querySelector('.time').textContent !== 't = 0'")
+    page.click(".plot-tools button:text-is('Stacked')")
+    page.click(".banner.recorded button")
     # It is a run of this text only.
     tank.replace("diff { d(level) == 1; }", "diff { d(level) == 2; }")
     page.click("[data-path='half.json']")
@@ -199,6 +209,33 @@ def test_the_clocks_of_agents_are_shown(studio: Studio, project: Path) -> None:
     before = page.evaluate(picture)
     page.check(".choices :text('agents on their own clocks') input")
     studio.until(f"{picture} !== {json.dumps(before)}")
+    studio.look_at(0.5)
+    page.wait_for_selector(".steps tr >> nth=1")
+    assert page.locator(".steps th").all_text_contents() == ["left", "right"]
+    steps = [float(size) for size in page.locator(".steps td").all_text_contents()]
+    assert all(0 < size < 1 for size in steps)
+
+
+def test_an_agent_is_run_alone(studio: Studio, project: Path) -> None:
+    whole = "agent Works() {\n  private analog real height;\n  agent tank = Tank(5) [ level := height ];\n}\n"
+    (project / "works.charon").write_text(TANK.replace("private analog", "write analog") + whole)
+    page = studio.page
+    page.wait_for_selector("[data-path='works.charon']")
+    studio.open("works.charon")
+    studio.until("document.querySelector('.legend')?.textContent === 'height'")
+    page.locator(".lens button:text-is('simulate')").first.click()
+    studio.until("document.querySelector('.legend')?.textContent === 'level'")
+    assert page.input_value("[data-choice='agent']") == "Tank"
+    studio.go("agent:Tank", "mode:top")
+    studio.look_at(0.5)
+    page.wait_for_selector(".node.lit")
+    studio.tab("decide")
+    page.uncheck(".properties :text('half')")
+    studio.decide("Verify")
+    studio.verdict("no overflow", "verified", "with agent Tank")
+    page.select_option("[data-choice='agent']", "")
+    studio.tab("run")
+    studio.until("document.querySelector('.legend')?.textContent === 'height'")
 
 
 def test_a_model_refines_a_looser_one_and_not_the_other_way(tank: Studio, project: Path) -> None:

@@ -80,15 +80,17 @@ def test_a_refusal_says_why_and_the_worker_stays() -> None:
 
 
 def test_who_needs_more_memory_than_allowed_is_told_how_to_allow_it() -> None:
-    greedy = """
-    mode M() { write analog real x, t; diff { d(x) == 0; d(t) == 1; } inv { t <= 0.0001 } }
-    mode Top() {
-      write analog real x, t;
+    many = range(60)  # what one jump leaves behind is the larger
+    names = ", ".join(f"x{i}" for i in many)
+    greedy = f"""
+    mode M() {{ write analog real t, {names};
+      diff {{ d(t) == 1; {" ".join(f"d(x{i}) == 0;" for i in many)} }} inv {{ t <= 0.001 }} }}
+    mode Top() {{ write analog real t, {names};
       mode m = M();
       trans from init to m;
-      trans from m to m when t >= 0.0001 do { t = 0; x = 1 - x; }
-    }
-    agent A() { private analog real x, t; init { x = 0; t = 0; } mode top = Top(); }
+      trans from m to m when t >= 0.001 do {{ t = 0; {" ".join(f"x{i} = 1 - x{i};" for i in many)} }} }}
+    agent A() {{ private analog real t, {names};
+      init {{ t = 0; {" ".join(f"x{i} = 0;" for i in many)} }} mode top = Top(); }}
     """
 
     async def session(crew: Crew) -> None:

@@ -131,6 +131,13 @@ class Document:
 
         return completions(self.project, place)
 
+    def expected(self, place: Place) -> tuple[Suggestion, ...]:
+        """All that can come at a place, also behind the word that ends there, as a list beside the
+        text shows it."""
+        from workbench.models.language.editor.completion import expected
+
+        return expected(self.project, place)
+
     def signature(self, place: Place) -> Signature | None:
         """The agent, mode or function whose arguments are being written at a place."""
         from workbench.models.language.editor.hover import signature

@@ -1,7 +1,8 @@
 """Diagrams for editors: pictures of levels, edits of them, and the way from text to picture.
 
 `charon/diagram {textDocument, path?, fresh?}` answers a level: `path` (a way of names; the file is
-empty), `kind`, `names` (the way as runs tell it), `uses` (how many parts are of its definition),
+empty), `kind`, `names` (the way as runs of its first agent tell it), `main` (the agent that is the
+whole model), `uses` (how many parts are of its definition),
 `stale`, `breadcrumb`, `parts` (what it says itself), `nodes` with boxes, `edges` with `points`
 (a start, then three for each cubic curve) and their labels, `width` and `height`. A path that is
 gone gives the level around it. What was drawn before stays in its place, unless `fresh` is true.
@@ -180,6 +181,7 @@ class _Data:
             "stale": shown.stale,
             "path": list(level.path),
             "names": None if level.names is None else list(level.names),
+            "main": level.main,
             "kind": level.kind,
             "definition": level.definition,
             "uses": level.uses,

@@ -11,6 +11,7 @@ from typing import Any
 
 from lsprotocol import types
 from lsprotocol.converters import get_converter
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import (
     JsonRPCNotification,
@@ -86,7 +87,10 @@ class Server(LanguageServer):
         return bool(found)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """A defect is written down; the editor is not disturbed."""
+        """A defect is written down; the editor is not disturbed. What it is told is refused is
+        none."""
+        if isinstance(error, JsonRpcException):
+            return
         logging.getLogger(__name__).error("%s", error, exc_info=error)
 
     def _add_session(self) -> None:
@@ -114,6 +118,11 @@ class Server(LanguageServer):
         self.documents.folders = [Path(name_of(uri)) for uri in known]
 
 
+def _is_defect(record: logging.LogRecord) -> bool:
+    """Whether what is to be logged is more than that a request was refused, as its answer says."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcException)
+
+
 def _converter() -> Any:
     """What turns messages into objects; what is not in the protocol stays plain data."""
     converter = get_converter()
@@ -127,6 +136,8 @@ def run(memory: float, log: Path | None = None) -> None:
     """Serve the editor on standard input and output until it says so; defects are written to the
     log, or to standard error. Each worker may have `memory`, in gigabytes."""
     logging.basicConfig(level=logging.ERROR, filename=log)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_is_defect)
     gc.set_threshold(50_000, 50, 50)  # what is known of texts has few cycles, and is large
     with os.fdopen(os.dup(1), "wb") as messages:
         os.dup2(2, 1)  # nothing else may write among the messages

@@ -73,14 +73,20 @@ def add_to(server: Server) -> None:
         return types.CompletionList(is_incomplete=False, items=items)
 
     @server.feature("charon/expected")
-    def expected(params: dict[str, Any]) -> list[dict[str, str]]:
+    def expected(params: dict[str, Any]) -> list[dict[str, Any]]:
         document = documents.at(params["textDocument"]["uri"])
         if document is None:
             return []
         position = types.Position(**params["position"])
         return [
-            {"text": s.plain, "label": s.label, "kind": s.kind, "detail": s.detail}
-            for s in document.completions(server.place(document, position))
+            {
+                "text": s.plain,
+                "label": s.label,
+                "kind": s.kind,
+                "detail": s.detail,
+                "behind": s.is_behind,
+            }
+            for s in document.expected(server.place(document, position))
         ]
 
     @server.feature(

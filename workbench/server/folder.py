@@ -7,6 +7,7 @@ content the change is based on, so that nobody's work is overwritten.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import threading
@@ -144,6 +145,14 @@ class Folder:
                 f"{path!r} is not written here", hint=f"names end in {', '.join(WRITABLE)}"
             )
         return found
+
+    def vacant(self, home: str, name: str, ending: str) -> str:
+        """The path of a file that is not there yet, in a folder of the project."""
+        for number in itertools.count(1):
+            path = f"{home}/{name}-{number}{ending}"
+            if not os.path.lexists(self.locate(path)):
+                return path
+        raise AssertionError("numbers do not end")
 
     def shown(self, path: str) -> Path:
         """A file that may be looked at: of the project, or evidence that is kept."""

@@ -290,6 +290,7 @@ class Jobs:
         asked = self._asked(job) | {"options": dict(job.request.options)}
         if question.kind == "report":
             page = asked["options"].pop("output", None) or _report_of(job.request.model)
+            self._folder.locate(page)
             asked |= {"page": page, "properties": list(job.request.properties)}
         else:
             asked |= {"property": question.claim, "evidence": self._results.evidence(question)}

@@ -198,9 +198,9 @@ _REPLAY: Mapping[str, Check] = {
     "models": _list_of(_text()),
     "trace": _text(),
 }
+_RECORD: Mapping[str, Check] = {**_SIMULATION, "run": _whole(0, MAX_RUNS - 1)}
 _WHY: Mapping[str, Check] = {
-    **_SIMULATION,
-    "run": _whole(0, MAX_RUNS - 1),
+    **_RECORD,
     "trace": _text(),
     "time": _number(0.0, MAX_UNTIL),
     "before": _flag,
@@ -268,9 +268,10 @@ def _check_against(folder: Folder, options: Mapping[str, Any]) -> None:
 
 
 def read_simulation(folder: Folder, data: Any, channel: str = "simulate") -> dict[str, Any]:
-    """A simulation, in parts if it says which run is told `first`; or a recorded run to `replay`,
-    or what is asked of a moment of a run (`why`). Raises `FolderError`."""
-    known = {"simulate": _PARTS, "replay": _REPLAY, "why": _WHY}[channel]
+    """A simulation, in parts if it says which run is told `first`; a run of one to `record`, a
+    recorded run to `replay`, or what is asked of a moment of a run (`why`). Raises
+    `FolderError`."""
+    known = {"simulate": _PARTS, "record": _RECORD, "replay": _REPLAY, "why": _WHY}[channel]
     found = _checked(data, known, "a simulation")
     if channel == "replay":
         if "trace" not in found or not found.get("models"):

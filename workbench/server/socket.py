@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+from pathlib import PurePosixPath
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -25,6 +26,9 @@ INVALID = -32602
 """The protocol's code for parameters that make no sense."""
 
 MAX_PAGES = 20
+TRACES = "traces"
+"""Where runs are kept, in the project."""
+
 MAX_FAULTS = 20
 """After so many frames that make no sense a page is not listened to any more."""
 
@@ -114,7 +118,7 @@ class Page:
             await self._say({"channel": "lsp", "message": message})
 
     async def _ask(self, frame: dict[str, Any]) -> None:
-        """A simulation, or a question about a moment of one."""
+        """A simulation, a run of one to keep or to make again, or a question about a moment."""
         channel, number = frame["channel"], frame.get("id")
         if not isinstance(number, int):
             await self._fault(f"a frame of `{channel}` has a number, `id`")
@@ -126,6 +130,9 @@ class Page:
         folder = self._project.folder
         try:
             request = read_simulation(folder, frame.get("request"), channel)
+            if channel == "record":
+                stem = PurePosixPath(request.get("model", "run")).stem
+                request["file"] = folder.vacant(TRACES, stem, ".trace.json")
             text = request.get("text")
             if "model" in request:
                 request["digest"] = digest(folder, request["model"], text)
@@ -142,6 +149,7 @@ class Page:
 _HEARD = {
     "lsp": Page._hear_lsp,
     "simulate": Page._ask,
+    "record": Page._ask,
     "replay": Page._ask,
     "why": Page._ask,
 }

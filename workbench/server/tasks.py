@@ -100,6 +100,7 @@ class Tasks:
         self._tasks: Mapping[str, Callable[[Request, Tell], Any]] = {
             "describe": self._describe,
             "simulate": self._simulate,
+            "record": self._record,
             "replay": self._replay,
             "why": self._why,
             "verify": self._verify,
@@ -133,6 +134,8 @@ class Tasks:
 
     def _simulation(self, request: Request) -> _Made:
         options = {n: request[n] for n in ("until", "seed", "own_clocks") if n in request}
+        if options.get("own_clocks"):  # what is chosen at random is chosen for all at once
+            options["switching"] = "earliest"
         how = self._model(request).simulation(
             request.get("runs", 1),
             initial=request.get("initial", {}),
@@ -162,28 +165,38 @@ class Tasks:
     def _replay(self, request: Request, _: Tell) -> Any:
         """A recorded run with what is known of its model: the one among several that it is of."""
         name = ""
+        recorded = self._recording(request["trace"])[1]
         for path, digest in request["models"].items():
             text = request.get("text") if not name else None  # the first is open in an editor
             name, asked = path, {"trace": request["trace"], "model": path, "digest": digest}
-            with contextlib.suppress(workbench.ModelError, workbench.RequestError):
-                model, run = self._recorded({**asked, "text": text})
-                return {"model": path, "run": run_data(run), **model_data(model)}
-        recorded = self._recording(request["trace"])[1]
+            for agent in (None, recorded.name):
+                with contextlib.suppress(workbench.ModelError, workbench.RequestError):
+                    model, run = self._recorded({**asked, "text": text, "agent": agent})
+                    found = {"model": path, "agent": agent, "run": run_data(run)}
+                    return {**found, **model_data(model)}
         given = ", ".join(f"{n} = {v}" for n, v in recorded.parameters.items())
         told = f"it is a run of {recorded.name}{f' with {given}' if given else ''}"
         raise Refused({"message": f"{told}, and the project has no such model, as it was then"})
 
     def _why(self, request: Request, _: Tell) -> Any:
-        if "trace" in request:
-            run = self._recorded(request)[1]
-        else:
-            made, number = self._made(request), request.get("run", 0)
-            if number >= len(made):
-                told = f"there is no run {number}: they are counted from 0, {len(made)} in all"
-                raise Refused({"message": told})
-            run = made.run(number)
+        run = self._recorded(request)[1] if "trace" in request else self._run(request)
         moment = run.why(request["time"], before=request.get("before", False))
         return {**moment.data, "text": str(moment)}
+
+    def _run(self, request: Request) -> workbench.Run:
+        """One run of a simulation."""
+        made, number = self._made(request), request.get("run", 0)
+        if number >= len(made):
+            told = f"there is no run {number}: they are counted from 0, {len(made)} in all"
+            raise Refused({"message": told})
+        return made.run(number)
+
+    def _record(self, request: Request, _: Tell) -> Any:
+        """Keep a run in a file of the project from which it is made again."""
+        path = Path(request["file"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._run(request).save(path)
+        return {"path": request["file"]}
 
     def _recorded(self, request: Request) -> tuple[workbench.Model, workbench.Run]:
         """A recorded run, made again, for what it says is not taken for granted; and its model

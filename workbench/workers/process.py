@@ -104,7 +104,8 @@ class _Process:
             return {"refused": {"message": error.render(), "diagnostics": found}}
         except ValueError as error:
             return {"refused": {"message": str(error)}}
-        except MemoryError:
+        except (MemoryError, SystemError):  # compiled code may fail without saying that it starves
+            traceback.print_exc()
             return {"refused": {"message": too_little_memory(self._gigabytes)}}
         except Exception as error:
             traceback.print_exc()

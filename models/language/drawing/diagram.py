@@ -106,8 +106,9 @@ class Diagram:
     """A level: its way of names, what it is (`file`, `agent` or `mode`) and an example of, how
     many parts of the project are one, and what it says itself (`parts`).
 
-    `names` is the way as the whole model's locations know it: agents, then modes below the top
-    one; None where the way does not begin with the main agent."""
+    `names` is the way as the locations of the agent know it that the way begins with: agents, then
+    modes below the top one; None where it begins with a mode. `main` is the agent that is the whole
+    model."""
 
     path: Path
     kind: str
@@ -119,6 +120,7 @@ class Diagram:
     uses: int = 0
     span: Span | None = None
     names: Path | None = None
+    main: str | None = None
 
     def node(self, identity: str) -> Node | None:
         """The node of that identity."""
@@ -129,7 +131,7 @@ class Diagram:
         return next((e for e in self.edges if e.id == identity), None)
 
     def names_of(self, node: Node) -> Path | None:
-        """An agent or mode of the level as the whole model's locations know it."""
+        """An agent or mode of the level as locations know it."""
         if self.names is None or node.kind not in ("agent", "mode"):
             return None
         is_top = self.kind == "agent" and node.kind == "mode"
@@ -139,8 +141,9 @@ class Diagram:
 def diagram(sources: Sources, path: Sequence[str] | None = None) -> Diagram:
     """The level at a path; without one, the main agent, or the file where there is none. A path
     that leads nowhere raises a `ModelError`."""
+    main = sources.main.name.name if sources.main is not None else None
     if path is None:
-        path = (sources.main.name.name,) if sources.main is not None else ()
+        path = (main,) if main is not None else ()
     way = sources.walk(path) if path else ()
     crumbs = tuple(
         Crumb(path[count - 1] if count else sources.files[0], tuple(path[:count]))
@@ -148,7 +151,7 @@ def diagram(sources: Sources, path: Sequence[str] | None = None) -> Diagram:
     )
     if not way:
         nodes = tuple(_unique(_definition_node(sources, d) for d in sources.definitions()))
-        return Diagram((), "file", sources.files[0], crumbs, nodes, ())
+        return Diagram((), "file", sources.files[0], crumbs, nodes, (), main=main)
     here = way[-1]
     if isinstance(here, syntax.AgentDefinition):
         nodes, edges = _inside_agent(sources, here)
@@ -164,13 +167,14 @@ def diagram(sources: Sources, path: Sequence[str] | None = None) -> Diagram:
         parts_of(sources, here, declared=True),
         len(sources.uses_of(here)),
         sources.text(here).place(here.span),
-        _names(sources, path, way),
+        _names(path, way),
+        main,
     )
 
 
-def _names(sources: Sources, path: Sequence[str], way: Sequence[Definition]) -> Path | None:
-    """The names on a way from the whole model, without that of the top mode."""
-    if way[0] is not sources.main:
+def _names(path: Sequence[str], way: Sequence[Definition]) -> Path | None:
+    """The names on a way from an agent, without that of the top mode."""
+    if not isinstance(way[0], syntax.AgentDefinition):
         return None
     kinds = [keyword(definition) for definition in way]
     return tuple(

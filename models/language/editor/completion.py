@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from workbench.models.automaton import TIME
 from workbench.models.language import syntax
@@ -14,9 +15,9 @@ from workbench.models.language.editor.places import Place, offset_at, starts
 from workbench.models.language.editor.project import Found, Project
 from workbench.models.language.editor.text import Placed
 from workbench.models.language.editor.words import declared_as, functions
-from workbench.models.language.expected import OPERATORS, acceptable, spelling
+from workbench.models.language.expected import IN_WORDS, acceptable, spelling
 from workbench.models.language.grammar import grammar
-from workbench.models.language.lexical import NAME
+from workbench.models.language.lexical import LABEL, NAME, NUMBER, STRING
 from workbench.models.language.parse import open_states
 from workbench.models.record import record
 from workbench.models.source import ModelError
@@ -26,12 +27,13 @@ from workbench.models.source import ModelError
 class Suggestion:
     """Something that can be written at a place: the text to insert (`$1` and `${1:word}` are gaps
     to fill in, if it is a `template`), how to show it, what sort of thing it is, and more words
-    about it."""
+    about it; and whether it comes behind the word that ends there instead of continuing it."""
 
     text: str
     label: str
     kind: str
     detail: str = ""
+    is_behind: bool = False
 
     @property
     def plain(self) -> str:
@@ -74,17 +76,73 @@ def completions(project: Project, place: Place) -> tuple[Suggestion, ...]:
     before, word = _before(project, place)
     if _in_comment_or_text(before + word):
         return ()
-    try:
-        kinds = acceptable(grammar(), open_states(before))
-    except ModelError:
-        return ()
-    member = _member(project, place, before, kinds)
-    if member is not None:
-        found = list(member)
-    else:
-        found = [*_names(project, place, before, kinds), *_fixed(kinds)]
+    found = _readable(project, place, before, _next(before))
     fitting = (s for s in found if s.label.startswith(word) or s.text.startswith(word))
     return tuple(dict.fromkeys(fitting))
+
+
+def expected(project: Project, place: Place) -> tuple[Suggestion, ...]:
+    """All that can come at a place: what continues the word that ends there and, where that word is
+    whole, what comes behind it; and, where something is to be written that nobody can know, what
+    that is (of the kind `new`, without a text)."""
+    before, word = _before(project, place)
+    if _in_comment_or_text(before + word):
+        return ()
+    found = completions(project, place)
+    kinds = _next(before)
+    if not word:
+        return (*_new(before, kinds), *found)
+    longer = tuple(s for s in found if word not in (s.label, s.text))
+    kind = _word_kind(word)
+    if kind not in kinds or (kind == NAME and longer == found != ()):
+        return found  # it is only the beginning of a word
+    behind = _readable(project, place, before + word, _next(before + word))
+    return longer + tuple(dict.fromkeys(replace(s, is_behind=True) for s in behind))
+
+
+def _next(before: str) -> frozenset[str]:
+    """The terminals that can be read behind a text."""
+    try:
+        return acceptable(grammar(), open_states(before))
+    except ModelError:
+        return frozenset()
+
+
+def _readable(
+    project: Project, place: Place, before: str, kinds: frozenset[str]
+) -> list[Suggestion]:
+    """What is spelled as one of some terminals behind a text."""
+    member = _member(project, place, before, kinds)
+    if member is not None:
+        return list(member)
+    return [*_names(project, place, before, kinds), *_fixed(kinds)]
+
+
+def _word_kind(word: str) -> str:
+    """The terminal that a word is read as."""
+    if word[0].isdigit():
+        return NUMBER
+    return LABEL if word[0] == "#" else grammar().keywords.get(word, NAME)
+
+
+def _is_new_name(before: str, kinds: frozenset[str]) -> bool:
+    """Whether the name that comes next is one that is being given."""
+    return NAME in kinds and not _wanted(before, kinds)
+
+
+def _new(before: str, kinds: frozenset[str]) -> Iterator[Suggestion]:
+    """In words, what can come next and is known to its author alone."""
+    if _is_new_name(before, kinds):
+        yield Suggestion("", "a new name", "new")
+    for kind in (NUMBER, LABEL, STRING):
+        if kind in kinds:
+            yield Suggestion("", IN_WORDS[kind], "new")
+
+
+_WORD = re.compile(
+    r"(?:(?<![\w.])[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?|#[A-Za-z_][A-Za-z_0-9]*|[A-Za-z_0-9]*)\Z"
+)
+"""A number, a label, a name or a part of one at the end of a text."""
 
 
 def _before(project: Project, place: Place) -> tuple[str, str]:
@@ -94,7 +152,7 @@ def _before(project: Project, place: Place) -> tuple[str, str]:
         return "", ""
     head, _ = around(placed.piece.cut)
     text = head + placed.piece.text[: offset_at(placed.piece.text, placed.inside(place))]
-    typed = re.search(r"[A-Za-z_0-9]*\Z", text)
+    typed = _WORD.search(text)
     word = typed.group() if typed else ""
     return text[: len(text) - len(word)], word
 
@@ -109,8 +167,7 @@ def _fixed(kinds: frozenset[str]) -> Iterator[Suggestion]:
     spelled = spelling()
     outside = "IMPORT" in kinds
     templates = TEMPLATES | (DEFINITIONS if outside else INSTANCES)
-    signs = kinds - OPERATORS if kinds >= OPERATORS else kinds
-    for kind in sorted(signs, key=lambda k: (not spelled.get(k, "").isalpha(), k)):
+    for kind in sorted(kinds, key=lambda k: (not spelled.get(k, "").isalpha(), k)):
         text = spelled.get(kind)
         if text is None:
             continue
@@ -150,7 +207,7 @@ def _suggested(found: Found) -> Suggestion:
 def _wanted(before: str, kinds: frozenset[str]) -> frozenset[str]:
     """The sorts of names that make sense behind a text."""
     end = before[-400:]
-    if "NUMBER" in kinds:
+    if NUMBER in kinds:
         return _VALUES | {"index", "let", "partner", "agent instance"}
     instance = re.search(r"\b(agent|mode)\s+\w+(?:\s*\[[^\]]*\])?\s*=\s*\Z", end)
     if instance:
@@ -161,9 +218,13 @@ def _wanted(before: str, kinds: frozenset[str]) -> frozenset[str]:
         return frozenset({"mode instance", "entry", "exit"})
     if re.search(r"\bbetween\b[^{};]*\bin\s+\Z", end):
         return frozenset({"agent instance"})
-    if re.search(r"\b(agent|mode|real|int|bool|analog|discrete)\s+\Z", end):
+    if re.search(rf"\b({_NAMES})\s+\Z", end):
         return frozenset()  # a new name is being given
     return frozenset({"variable", "partner"})
+
+
+_NAMES = "agent|mode|real|int|bool|analog|discrete|entry|exit|table|predicate|interaction"
+"""The words behind which a name is given."""
 
 
 def _in_scope(project: Project, place: Place) -> tuple[Found, ...]:

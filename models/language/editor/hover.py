@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from workbench.models.automaton import TIME
+from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.traversal import conjuncts, free_variables
 from workbench.models.language import syntax
 from workbench.models.language.editor.names import VALUE, Symbol
 from workbench.models.language.editor.places import Place, offset_at
@@ -205,6 +207,7 @@ def _ranges(project: Project, symbol: Symbol) -> Iterator[str]:
             word = "agent" if isinstance(definition, syntax.AgentDefinition) else "mode"
             if f"{word} {definition.name.name}" == symbol.owner:
                 yield from _first_values(definition, symbol.name)
+                yield from _invariants(definition, symbol.name)
 
 
 def _first_values(
@@ -217,6 +220,17 @@ def _first_values(
                     is_range = isinstance(setting.value, syntax.WrittenInterval)
                     sign = "in" if is_range else "="
                     yield f"first `{value_text(setting.target)} {sign} {value_text(setting.value)}`"
+
+
+def _invariants(
+    definition: syntax.AgentDefinition | syntax.ModeDefinition, name: str
+) -> Iterator[str]:
+    for item in definition.items:
+        if isinstance(item, syntax.InvariantBlock):
+            for condition in item.conditions:
+                for part in conjuncts(condition):
+                    if name in free_variables(part):
+                        yield f"time passes only while `{to_text(part)}`"
 
 
 # Calls

@@ -140,8 +140,9 @@ def _check_free(project: Project, symbol: Symbol, name: str) -> None:
         taken = _hidden(project, symbol.owner, name) or _captured(project, symbol, name)
     if taken is not None:
         span = taken.span
+        file = "" if span.file == project.text.name else f" of {span.file}"
         raise RenamingError(
-            f"`{name}` is already {_a(taken.declaration.sort)}, in line {span.line} of {span.file}"
+            f"`{name}` is already {_a(taken.declaration.sort)}, in line {span.line}{file}"
         )
 
 

@@ -70,6 +70,34 @@ def test_what_can_come_next(text: str, wanted: set[str], unwanted: set[str]) -> 
     assert not unwanted & found
 
 
+@pytest.mark.parametrize(
+    ("text", "continuing", "behind", "unsaid"),
+    [
+        ("mode M() { write real temp; inv { temp| } }", set(), {">=", "+", "}"}, set()),
+        ("mode M() { write real temp; inv { te| } }", {"temp"}, set(), set()),
+        ("mode M() { write real temp; inv { temp >= 3.5| } }", set(), {"&&", "}"}, set()),
+        ("mode M() { write real temp; inv { temp >= | } }", {"temp", "("}, set(), {"a number"}),
+        ("agent Room|", set(), {"("}, set()),
+        ("agent |", set(), set(), {"a new name"}),
+        ("mode M() { entry |", set(), set(), {"a new name"}),
+        ("mode M() { private|", set(), {"analog", "real"}, set()),
+        ("mode M() { di|", {"diff", "diff { d(x) == 0; }"}, set(), set()),
+        ("mode M() { trans |", {"from"}, set(), {"a label such as `#far`"}),
+        ("mode M() { trans #far|", set(), {"from"}, set()),
+        ("mode M() { // not| in comments\n}", set(), set(), set()),
+    ],
+)  # fmt: skip
+def test_what_is_expected_goes_on_behind_a_whole_word(
+    text: str, continuing: set[str], behind: set[str], unsaid: set[str]
+) -> None:
+    found, place = marked(text)
+    expected = found.expected(place)
+    assert continuing <= {s.plain for s in expected if s.text and not s.is_behind}
+    assert not continuing or behind or not any(s.is_behind for s in expected)
+    assert behind <= {s.plain for s in expected if s.is_behind}
+    assert unsaid == {s.label for s in expected if s.kind == "new"}
+
+
 def test_names_of_imported_files_are_offered() -> None:
     files = {
         "parts.charon": 'import "more.charon";\nmode Part() { }',
@@ -115,6 +143,7 @@ SIGNS = [t for t in tokens(EVERYTHING) if t.text in set("(){}[];,:.") | {"..", "
 @settings(max_examples=60)
 @given(st.sampled_from(SIGNS))
 def test_what_really_comes_next_is_expected(token: Token) -> None:
-    before = EVERYTHING[: token.start] + " "
-    found = document(before).completions(place_at(before, len(before)))
-    assert token.text in {s.text for s in found}
+    before = EVERYTHING[: token.start]
+    for end in (before + " ", before.rstrip()):  # a word before it may still be written on
+        found = document(end).expected(place_at(end, len(end)))
+        assert token.text in {s.text for s in found}

@@ -100,6 +100,15 @@ def test_hover_says_who_writes_a_variable_and_its_first_values() -> None:
     assert "`top` (mode Top) writes it" in [w.words for w in known.writers]
 
 
+def test_hover_says_which_invariants_bound_a_variable() -> None:
+    found, place = marked(
+        "mode M() { write analog real x| ; write analog real y; inv { x <= 2 && y >= x; y <= 7 } }"
+    )
+    known = found.hover(place)
+    assert known is not None
+    assert known.notes == ("time passes only while `x <= 2`", "time passes only while `y >= x`")
+
+
 def test_built_in_functions_are_all_explained() -> None:
     assert set(functions()) == set(FUNCTIONS)
     found, place = marked("mode M() { inv { si|n(time) >= 0 } }")

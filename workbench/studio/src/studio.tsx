@@ -11,7 +11,8 @@ import { watchKeys } from "./page/commands";
 import { Shell } from "./page/shell";
 import { focusPart, watchView } from "./page/view";
 import { begin, complain, load } from "./project/files";
-import { watchPlaying, watchRuns } from "./running/state";
+import { watchSight } from "./running/plots";
+import { chooseAgent, description, watchPlaying, watchRuns } from "./running/state";
 import { watchWhy } from "./running/why";
 import { editor, uriOf } from "./text/documents";
 import { watchExpected } from "./text/expected";
@@ -30,9 +31,13 @@ function perform({ command, arguments: given }: Command): void {
   const view = editor();
   const [line, column] = Array.isArray(place) ? place.map(Number) : [];
   const claim = view === null || line === undefined ? null : claimAt(view.state, line, column ?? 1);
-  const properties = claim === null ? undefined : [claim];
-  if (verb === "simulate") focusPart("run");
-  else if (verb === "verify" || verb === "falsify" || verb === "report") {
+  const properties = claim === null ? [] : [claim];
+  const agent = asked?.["agent"];
+  if (verb === "simulate") {
+    chooseAgent(typeof agent === "string" ? agent : null);
+    focusPart("run");
+  } else if (verb === "verify" || verb === "falsify" || verb === "report") {
+    if (claim === null || !description.peek()?.properties.some(({ name }) => name === claim)) chooseAgent(null);
     focusPart("decide");
     ask(verb, properties);
   }
@@ -50,6 +55,7 @@ async function run(): Promise<void> {
   watchPicture();
   watchRuns();
   watchPlaying();
+  watchSight();
   watchActivity();
   watchWhy();
   watchJobs();

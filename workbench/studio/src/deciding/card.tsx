@@ -74,7 +74,7 @@ export function VerdictCard({ found }: { found: Found }): JSX.Element {
         {deviation(job) !== "" && <span class="deviation">{deviation(job)}</span>}
         {stale && <span class="stale-mark" title="The text has changed since">before the last edit</span>}
       </header>
-      <p class="headline">{verdict.headline}</p>
+      <p class="headline">{verdict.headline.replace(/^[A-Z]+ (?!\()/, "")}</p>
       {verdict.reason && <p>{verdict.reason}</p>}
       {(verdict.advice ?? []).filter((line) => line !== "").length > 0 && (
         <ul class="advice">
@@ -100,16 +100,24 @@ export function VerdictCard({ found }: { found: Found }): JSX.Element {
       )}
       <Invariant found={found} />
       {verdict.confirmations && verdict.confirmations.length > 0 && (
-        <p class="quiet">
-          Confirmed by {verdict.confirmations.map((one) => `${one.how}${one.rigorous ? " (rigorous)" : ""}`).join("; ")}.
-        </p>
+        <details class="evidence">
+          <summary>
+            Confirmed in {verdict.confirmations.length} {verdict.confirmations.length === 1 ? "way" : "ways"}
+            {verdict.confirmations.some((one) => one.rigorous) && <span class="quiet"> with a rigorous enclosure</span>}
+          </summary>
+          <ul class="assumptions">
+            {verdict.confirmations.map(({ how }) => (
+              <li key={how}>{how}</li>
+            ))}
+          </ul>
+        </details>
       )}
       <footer>
         {verdict.counterexample && (
           <button
             type="button" class="primary small"
             onClick={() =>
-              replayCounterexample(verdict.counterexample!, verdict.property, verdict.trace ?? null, job.parameters)
+              replayCounterexample(verdict.counterexample!, verdict.property, verdict.trace ?? null, job)
             }
           >
             Replay the counterexample
@@ -125,11 +133,6 @@ export function VerdictCard({ found }: { found: Found }): JSX.Element {
             Certificate
           </a>
         )}
-        <span class="quiet">
-          {[verdict.scope, verdict.method, verdict.seconds === undefined ? "" : seconds(verdict.seconds)]
-            .filter((part) => part !== undefined && part !== "")
-            .join(" · ")}
-        </span>
       </footer>
     </article>
   );

@@ -3,7 +3,8 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { files, openReport } from "../project/files";
-import { chosenParameters, description } from "../running/state";
+import { AgentChoice } from "../running/agents";
+import { chosenParameters, description, settings } from "../running/state";
 import { current } from "../text/documents";
 import * as http from "../wire/http";
 import type { Job, JobKind } from "../wire/types";
@@ -49,6 +50,7 @@ export function ask(kind: JobKind, properties: readonly string[] = wanted()): vo
       options,
       properties: kind === "refine" ? [] : [...properties],
       parameters: withParameters.value ? chosenParameters() : {},
+      ...(settings.peek().agent === null ? {} : { agent: settings.peek().agent ?? "" }),
     },
     (job) => {
       if (kind === "report" && job.state === "done" && job.result?.path) {
@@ -68,6 +70,7 @@ function Choice(): JSX.Element {
   };
   return (
     <div class="choice">
+      <AgentChoice />
       <h3>Properties</h3>
       {names.length === 0 && (
         <p class="hint">
@@ -152,7 +155,9 @@ function Choice(): JSX.Element {
 
 export function JobLine({ job }: { job: Job }): JSX.Element {
   const last = job.progress.at(-1);
-  const tried = [...new Set(job.progress.map((event) => event.method).filter((name) => name !== ""))];
+  // A job about several properties decides one after the other.
+  const about = job.progress.filter((event) => event.property === last?.property);
+  const tried = [...new Set(about.map((event) => event.method).filter((name) => name !== ""))];
   return (
     <div class={`job ${job.state}`} data-job={job.id}>
       <div class="job-head">
@@ -177,6 +182,7 @@ export function JobLine({ job }: { job: Job }): JSX.Element {
             ))}
           </div>
           <div class="progress-line" role="status">
+            {last !== undefined && job.properties.length > 1 && <b>{last.property} </b>}
             {last !== undefined ? `${last.text} · ${seconds(last.seconds)}` : "waiting"}
           </div>
         </>

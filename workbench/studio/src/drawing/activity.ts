@@ -4,7 +4,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { current, editor } from "../text/documents";
 import { setLit } from "../text/marks";
 import { request } from "../wire/language";
-import { cursor, run, stayAt } from "../running/state";
+import { agentRun, cursor, run, stayAt } from "../running/state";
 import type { DrawnEdge, Picture, Range, RunEvent } from "../wire/types";
 import { picture, written } from "./state";
 
@@ -29,6 +29,9 @@ const plain = (name: string): string => name.replace(/\[.*$/, "");
 const isActive = (names: readonly string[], active: readonly (readonly string[])[]): boolean =>
   active.some((mode) => names.every((name, place) => plain(name) === plain(mode[place] ?? "")));
 
+/** The agent that the runs are of, as levels of the picture begin with it. */
+const whole = computed<string | null>(() => agentRun.value ?? picture.value?.main ?? null);
+
 export interface Activity {
   nodes: ReadonlySet<string>;
   edges: ReadonlySet<string>;
@@ -46,8 +49,8 @@ function hasFired(edge: DrawnEdge, shown: Picture, events: readonly RunEvent[]):
   const inside = (shown.names ?? []).map(plain);
   return events.some((event) => {
     const agent = event.agent.split(".").filter((part) => part !== "").map(plain);
-    const whole = agent.length === 1 && agent[0] === plain(shown.path[0] ?? "");
-    if (!whole && !agent.every((part, place) => inside[place] === part)) return false;
+    const alone = agent.length === 1 && agent[0] === plain(shown.path[0] ?? "");
+    if (!alone && !agent.every((part, place) => inside[place] === part)) return false;
     if (edge.name != null && edge.name !== "") return event.label.replace(/^#/, "") === edge.name;
     const names = event.source.replace(/\{[^{}]*\}/g, "").split(/[.|]/).map(plain);
     return names.includes(name(edge.source)) && lastName(event.target) !== "" &&
@@ -58,7 +61,7 @@ function hasFired(edge: DrawnEdge, shown: Picture, events: readonly RunEvent[]):
 /** The active nodes and the transitions that were just taken, of the picture that is shown. */
 export const activity = computed<Activity>(() => {
   const shown = picture.value;
-  if (shown === null || cursor.value === null) return NOTHING;
+  if (shown === null || cursor.value === null || shown.path[0] !== whole.value) return NOTHING;
   const active = modes.value;
   const nodes = shown.nodes.filter((node) => node.names != null && isActive(node.names, active));
   const edges = shown.edges.filter((edge) => hasFired(edge, shown, fired.value));
@@ -128,8 +131,8 @@ export function watchActivity(): void {
     const number = lit.peek();
     const view = editor();
     if (view === null || document === null) return;
-    const root = shown?.path[0];
-    if (active.length === 0 || root === undefined) {
+    const root = whole.value;
+    if (active.length === 0 || root === null) {
       view.dispatch({ effects: setLit({ active: [], fired: [] }) });
       return;
     }

@@ -7,9 +7,10 @@ import { askChoice, askConsent, askText } from "../page/dialogs";
 import { current } from "../text/documents";
 import type { DrawnEdge, DrawnNode, Picture } from "../wire/types";
 import { activity } from "./activity";
-import { Inspector, edgeBetween, focusField, pointName } from "./inspector";
+import { Field, Inspector, edgeBetween, pointName, writtenAt } from "./inspector";
 import {
-  definitions, edit, enter, enterNode, failed, following, layOut, leave, picture, select, selected, selectedEdge, selectedNode,
+  awaited, definitions, edit, enter, enterNode, failed, focusField, following, layOut, leave, picture, select, selected,
+  selectedEdge, selectedNode,
 } from "./state";
 
 /* Size on the screen. */
@@ -76,22 +77,24 @@ interface Addition {
   label: string;
   question: string;
   identity: string;
+  /** The key that does it. */
+  key: string;
 }
 
 const IN_MODE: readonly Addition[] = [
-  { kind: "AddMode", label: "Mode", question: "Name of the new mode", identity: "mode" },
-  { kind: "AddEntry", label: "Entry", question: "Name of the new entry", identity: "entry" },
-  { kind: "AddExit", label: "Exit", question: "Name of the new exit", identity: "exit" },
-  { kind: "AddVariable", label: "Variable", question: "Name of the new variable", identity: "variable" },
+  { kind: "AddMode", label: "Mode", question: "Name of the new mode", identity: "mode", key: "m" },
+  { kind: "AddEntry", label: "Entry", question: "Name of the new entry", identity: "entry", key: "e" },
+  { kind: "AddExit", label: "Exit", question: "Name of the new exit", identity: "exit", key: "x" },
+  { kind: "AddVariable", label: "Variable", question: "Name of the new variable", identity: "variable", key: "v" },
 ];
 const IN_AGENT: readonly Addition[] = [
-  { kind: "AddAgent", label: "Agent", question: "Name of the new agent", identity: "agent" },
-  { kind: "AddMode", label: "Top mode", question: "Name of the top mode", identity: "mode" },
-  { kind: "AddVariable", label: "Variable", question: "Name of the new variable", identity: "variable" },
+  { kind: "AddAgent", label: "Agent", question: "Name of the new agent", identity: "agent", key: "g" },
+  { kind: "AddMode", label: "Top mode", question: "Name of the top mode", identity: "mode", key: "m" },
+  { kind: "AddVariable", label: "Variable", question: "Name of the new variable", identity: "variable", key: "v" },
 ];
 const IN_FILE: readonly Addition[] = [
-  { kind: "AddAgent", label: "Agent", question: "Name of the new agent", identity: "agent" },
-  { kind: "AddMode", label: "Mode", question: "Name of the new mode", identity: "mode" },
+  { kind: "AddAgent", label: "Agent", question: "Name of the new agent", identity: "agent", key: "g" },
+  { kind: "AddMode", label: "Mode", question: "Name of the new mode", identity: "mode", key: "m" },
 ];
 
 function additions(shown: Picture): readonly Addition[] {
@@ -167,9 +170,12 @@ function neighbour(from: DrawnNode, [dx, dy]: readonly [number, number]): DrawnN
 function onKey(event: KeyboardEvent): void {
   const shown = picture.peek();
   if (shown === null || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (awaited.peek() !== null && event.key.length === 1) return event.preventDefault(); // it is for a field to come
   const node = selectedNode.peek();
   const direction = DIRECTIONS[event.key];
-  if (direction !== undefined) {
+  const addition = additions(shown).find(({ key }, place) => event.key === key || (event.key === "a" && place === 0));
+  if (addition !== undefined) void add(addition);
+  else if (direction !== undefined) {
     const from = node ?? shown.nodes.find((one) => one.id === selectedEdge.peek()?.source) ?? null;
     const next = from === null ? shown.nodes[0] : neighbour(from, direction);
     if (next != null) select(next.id);
@@ -193,7 +199,7 @@ function onKey(event: KeyboardEvent): void {
     const place = edges.findIndex((edge) => edge.id === selected.peek());
     const next = edges[(place + 1) % Math.max(1, edges.length)];
     if (next !== undefined) select(next.id);
-  } else if (event.key === "a") void add(additions(shown)[0] as Addition);
+  } else if (event.key === "w" && node?.enterable === true) focusField(node.kind === "agent" ? "init" : "flow");
   else if (event.key === "+") rescale(1.2);
   else if (event.key === "-") rescale(1 / 1.2);
   else if (event.key === "0") chosenScale.value = null;
@@ -204,6 +210,61 @@ function onKey(event: KeyboardEvent): void {
   } else return;
   event.preventDefault();
   event.stopPropagation();
+}
+
+/* Writing in the picture. */
+
+interface Writing {
+  id: string;
+  line: string;
+  /** Where the line is in the canvas, in pixels. */
+  left: number;
+  top: number;
+  width: number;
+}
+
+/** The line of the picture that is being written anew. */
+const writing = signal<Writing | null>(null);
+
+/** A click on a line of what is selected writes it, unless it was the first of a double click. */
+const PATIENCE = 260;
+let clicked = 0;
+
+function writeSoon(event: MouseEvent, id: string): void {
+  clearTimeout(clicked);
+  const line = (event.target as Element).closest("text[data-line]");
+  const canvas = line?.closest(".canvas");
+  const shown = picture.peek();
+  if (line == null || canvas == null || shown === null || event.detail !== 1) return;
+  const text = line.textContent ?? "";
+  if (writtenAt(shown, id, text) === null) return;
+  clicked = window.setTimeout(() => {
+    const [box, around] = [line.getBoundingClientRect(), canvas.getBoundingClientRect()];
+    writing.value = {
+      id, line: text, width: box.width,
+      left: box.left - around.left + canvas.scrollLeft, top: box.top - around.top + canvas.scrollTop,
+    };
+  }, PATIENCE);
+}
+
+function InPlace({ shown }: { shown: Picture }): JSX.Element | null {
+  const here = writing.value;
+  useEffect(() => {
+    writing.value = null;
+  }, [shown]);
+  if (here === null) return null;
+  const written = writtenAt(shown, here.id, here.line);
+  if (written === null) return null;
+  return (
+    <div class="in-place" style={{ left: `${here.left}px`, top: `${here.top}px`, minWidth: `${here.width}px` }}>
+      <Field
+        key={`${here.id} ${here.line}`} {...written}
+        done={() => {
+          if (writing.peek() === here) writing.value = null;
+        }}
+      />
+    </div>
+  );
 }
 
 /* The picture. */
@@ -243,7 +304,7 @@ function Node({ node, active, chosen, target }: {
             </tspan>
           </text>
           {node.label_lines.map((line, place) => (
-            <text key={place} x={11} y={FIRST_LINE + LINE * place}>
+            <text key={place} x={11} y={FIRST_LINE + LINE * place} data-line>
               {line}
             </text>
           ))}
@@ -284,7 +345,7 @@ function Edge({ edge, fired, chosen }: { edge: DrawnEdge; fired: boolean; chosen
       {edge.label?.lines.map((line, place) => (
         <text
           key={place} x={edge.label?.x ?? 0} y={(edge.label?.y ?? 0) + 12 + LINE * place}
-          class={line.startsWith("#") ? "name" : ""}
+          class={line.startsWith("#") ? "name" : ""} data-line
         >
           {line}
         </text>
@@ -311,6 +372,7 @@ const FAR = 6;
 function Canvas({ shown }: { shown: Picture }): JSX.Element {
   const svg = useRef<SVGSVGElement>(null);
   const pressed = useRef<{ node: DrawnNode; x: number; y: number } | null>(null);
+  const before = useRef<string | null>(null);
   const { nodes: lit, edges: fired } = activity.value;
   const drawing = link.value;
   const size = scale.value;
@@ -335,6 +397,8 @@ function Canvas({ shown }: { shown: Picture }): JSX.Element {
       onKeyDown={onKey}
       onPointerDown={(event) => {
         if (event.button !== 0) return;
+        before.current = selected.peek();
+        clearTimeout(clicked);
         const node = find(idAt(event, "node"));
         if (node !== undefined) {
           const from = shown.nodes.find((one) => one.id === connecting.peek());
@@ -370,7 +434,12 @@ function Canvas({ shown }: { shown: Picture }): JSX.Element {
         pressed.current = null;
         link.value = null;
       }}
+      onClick={(event) => {
+        const id = idAt(event, "node") ?? idAt(event, "edge");
+        if (id !== null && id === before.current) writeSoon(event, id);
+      }}
       onDblClick={(event) => {
+        clearTimeout(clicked);
         const node = find(idAt(event, "node"));
         if (node !== undefined) {
           if (node.enterable) enterNode(node);
@@ -516,7 +585,10 @@ export function Diagram(): JSX.Element {
       {shown !== null && isModel && (
         <div class="draw-tools" role="toolbar" aria-label="Draw">
           {additions(shown).map((addition) => (
-            <button type="button" class="small" key={addition.kind} onClick={() => void add(addition)}>
+            <button
+              type="button" class="small" key={addition.kind} title={`${addition.question} (${addition.key})`}
+              onClick={() => void add(addition)}
+            >
               + {addition.label}
             </button>
           ))}
@@ -528,6 +600,7 @@ export function Diagram(): JSX.Element {
       )}
       <div class="canvas" ref={holder}>
         {shown !== null && isModel && <Canvas shown={shown} />}
+        {shown !== null && isModel && <InPlace shown={shown} />}
         {isModel && (shown === null || shown.nodes.length === 0) && (
           <p class="hint over">
             {shown === null ? "Nothing to draw yet." : "Empty so far: add something with the buttons above, or write it."}

@@ -1,31 +1,31 @@
 /** What the selected part of the picture says, in fields; each is an edit of the text. */
 
-import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DrawnEdge, DrawnNode, Part, Picture } from "../wire/types";
-import { edit, selectedEdge, selectedNode } from "./state";
+import { awaited, edit, selected, selectedEdge, selectedNode } from "./state";
 import type { VisualEdit } from "./state";
 
-/** The field that takes the keyboard as soon as it is there. */
-const wantedField = signal<string | null>(null);
-
-export function focusField(name: string): void {
-  wantedField.value = name;
-}
-
-/** A line of text that becomes an edit when it is left or confirmed. */
-function Field({ name, label, value, hint, make, then }: {
-  name: string; label: string; value: string; hint?: string; make: (text: string) => VisualEdit;
+/** What a line of text says of a part of the picture, and the edit that writing it anew makes. */
+interface Written {
+  name: string;
+  label: string;
+  value: string;
+  hint?: string;
+  make: (text: string) => VisualEdit;
   /** The identity of what is selected after the edit, where that changes. */
   then?: (text: string) => string;
-}): JSX.Element {
+}
+
+/** A line of text that becomes an edit when it is left or confirmed; `done` is told when it is no
+ *  longer written at. */
+export function Field({ name, label, value, hint, make, then, done }: Written & { done?: () => void }): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const [wrong, setWrong] = useState<string | null>(null);
-  const wanted = wantedField.value === name;
+  const wanted = awaited.value?.field === name && awaited.value.of === selected.value;
   useEffect(() => {
     if (!wanted || field.current === null) return;
-    wantedField.value = null;
+    awaited.value = null;
     field.current.focus();
     field.current.select();
   }, [wanted]);
@@ -38,20 +38,26 @@ function Field({ name, label, value, hint, make, then }: {
     // A field is left once more when what it confirmed redraws it.
     if (text.trim() === last.current) return;
     last.current = text.trim();
-    setWrong(await edit(make(text.trim()), then?.(text.trim()) ?? null));
+    const refusal = await edit(make(text.trim()), then?.(text.trim()) ?? null);
+    setWrong(refusal);
+    if (refusal === null) done?.();
   };
+  useEffect(() => {
+    if (done !== undefined) field.current?.select();
+  }, []);
   return (
     <label class={`line ${wrong === null ? "" : "invalid"}`} title={wrong ?? undefined}>
       <span>{label}</span>
       <input
         key={value} ref={field} defaultValue={value} placeholder={hint} spellcheck={false}
         data-field={name} aria-invalid={wrong !== null}
-        onBlur={(event) => void commit(event.currentTarget.value)}
+        onBlur={(event) => void commit(event.currentTarget.value).then(done)}
         onKeyDown={(event) => {
           if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
           if (event.key === "Enter") void commit(event.currentTarget.value);
           else if (event.key === "Escape") {
             event.currentTarget.value = value;
+            done?.();
             event.currentTarget.closest(".diagram")?.querySelector<SVGElement>("svg.picture")?.focus();
           }
         }}
@@ -111,30 +117,43 @@ function End({ edge, shown, side }: {
   );
 }
 
-function EdgeFields({ edge, shown }: { edge: DrawnEdge; shown: Picture }): JSX.Element {
+/** What a transition says in words: its name, guard and assignments. */
+function ofEdge(edge: DrawnEdge): Record<"label" | "guard" | "reset", Written> {
   const about = { edge: edge.id };
+  const ends = edge.id.replace(/(#\w+)?(~\d+)?$/, "");
+  return {
+    label: {
+      name: "label", label: "name", value: edge.name ?? "", hint: "none",
+      make: (label) => ({ kind: "SetLabel", ...about, label: label.replace(/^#/, "") }),
+      then: (label) => (label === "" ? ends : `${ends}#${label.replace(/^#/, "")}`),
+    },
+    guard: {
+      name: "guard", label: "when", value: edge.guard, hint: "true",
+      make: (text) => ({ kind: "SetGuard", ...about, text }),
+    },
+    reset: {
+      name: "reset", label: "do", value: edge.reset.join("; "), hint: "nothing",
+      make: (text) => ({ kind: "SetReset", ...about, text }),
+    },
+  };
+}
+
+function EdgeFields({ edge, shown }: { edge: DrawnEdge; shown: Picture }): JSX.Element {
   if (edge.kind !== "transition") {
     return <p class="quiet">{edge.name ?? "shared under the same name"}</p>;
   }
-  const ends = edge.id.replace(/(#\w+)?(~\d+)?$/, "");
+  const { label, guard, reset } = ofEdge(edge);
   return (
     <>
       <End edge={edge} shown={shown} side="source" />
       <End edge={edge} shown={shown} side="target" />
-      <Field
-        name="label" label="name" value={edge.name ?? ""} hint="none"
-        make={(label) => ({ kind: "SetLabel", ...about, label: label.replace(/^#/, "") })}
-        then={(label) => (label === "" ? ends : `${ends}#${label.replace(/^#/, "")}`)}
-      />
-      <Field name="guard" label="when" value={edge.guard} hint="true" make={(text) => ({ kind: "SetGuard", ...about, text })} />
-      <Field
-        name="reset" label="do" value={edge.reset.join("; ")} hint="nothing"
-        make={(text) => ({ kind: "SetReset", ...about, text })}
-      />
+      <Field {...label} />
+      <Field {...guard} />
+      <Field {...reset} />
       <label class="check">
         <input
           type="checkbox" checked={edge.urgent}
-          onChange={(event) => void edit({ kind: "SetUrgent", ...about, urgent: event.currentTarget.checked })}
+          onChange={(event) => void edit({ kind: "SetUrgent", edge: edge.id, urgent: event.currentTarget.checked })}
         />
         urgent
       </label>
@@ -145,22 +164,59 @@ function EdgeFields({ edge, shown }: { edge: DrawnEdge; shown: Picture }): JSX.E
 const said = (parts: readonly Part[], kind: string): string =>
   parts.filter((part) => part.kind === kind).map((part) => part.text).join("; ");
 
-/** What a mode or an agent says itself; `path` leads to it. */
-function OwnFields({ kind, parts, path }: { kind: string; parts: readonly Part[]; path: readonly string[] }): JSX.Element {
-  const field = (name: string, label: string, part: string, edited: string, hint: string): JSX.Element => (
-    <Field
-      name={name} label={label} value={said(parts, part)} hint={hint}
-      make={(text) => ({ kind: edited, path, text })}
-    />
-  );
-  if (kind === "agent") return field("init", "init", "init", "SetInit", "x = 1; y in [0, 2]");
+interface Speaker {
+  kind: string;
+  parts: readonly Part[];
+  /** The way of names that leads to it. */
+  path: readonly string[];
+}
+
+/** What a mode or an agent says itself. */
+function ofPart({ kind, parts, path }: Speaker): readonly Written[] {
+  const field = (name: string, label: string, edited: string, hint: string): Written => ({
+    name, label, hint, value: said(parts, name), make: (text) => ({ kind: edited, path, text }),
+  });
+  if (kind === "agent") return [field("init", "init", "SetInit", "x = 1; y in [0, 2]")];
+  return [
+    field("flow", "diff", "SetFlow", "d(x) == 1"),
+    field("equation", "alge", "SetEquation", "y == 2*x"),
+    field("invariant", "inv", "SetInvariant", "x >= 0"),
+  ];
+}
+
+function OwnFields(speaker: Speaker): JSX.Element {
   return (
     <>
-      {field("flow", "diff", "flow", "SetFlow", "d(x) == 1")}
-      {field("equation", "alge", "equation", "SetEquation", "y == 2*x")}
-      {field("invariant", "inv", "invariant", "SetInvariant", "x >= 0")}
+      {ofPart(speaker).map((written) => (
+        <Field key={written.name} {...written} />
+      ))}
     </>
   );
+}
+
+/** What a line of the picture says, to be written there; null where it cannot be. */
+export function writtenAt(shown: Picture, id: string, line: string): Written | null {
+  const start = line.replace(/…$/, "");
+  const edge = shown.edges.find((one) => one.id === id);
+  if (edge?.kind === "transition") {
+    const { label, guard, reset } = ofEdge(edge);
+    if (line === `#${edge.name}`) return label;
+    return edge.guard.includes(start) ? guard : edge.reset.some((one) => one.startsWith(start)) ? reset : null;
+  }
+  const node = shown.nodes.find((one) => one.id === id);
+  if (node?.enterable !== true) return null;
+  const part = node.parts.find(({ kind, text }) => [text, `${WORDS[kind] ?? ""} ${text}`].some((one) => one.startsWith(start)));
+  const speaker = { kind: node.kind, parts: node.parts, path: [...shown.path, node.name] };
+  return ofPart(speaker).find(({ name }) => name === part?.kind) ?? null;
+}
+
+/** The words before what parts say, on the picture. */
+const WORDS: Record<string, string> = { invariant: "inv", init: "init" };
+
+/** What a level declares: variables and parameters, to be seen where the picture does not draw them. */
+function Declared({ parts }: { parts: readonly Part[] }): JSX.Element | null {
+  const said = parts.filter(({ kind }) => kind === "variable" || kind === "parameter");
+  return said.length === 0 ? null : <p class="quiet declared">{said.map(({ text }) => text).join("; ")}</p>;
 }
 
 function NodeFields({ node, shown }: { node: DrawnNode; shown: Picture }): JSX.Element {
@@ -215,6 +271,7 @@ export function Inspector({ shown, children }: { shown: Picture; children?: Comp
           <OwnFields kind={shown.kind} parts={shown.parts} path={shown.path} />
         )}
       </div>
+      {edge === null && node === null && <Declared parts={shown.parts} />}
     </div>
   );
 }

@@ -44,6 +44,14 @@ export const selectedEdge = computed<DrawnEdge | null>(
   () => picture.value?.edges.find((edge) => edge.id === selected.value) ?? null,
 );
 
+/** The field that takes the keyboard as soon as what it is about is selected and drawn. */
+export const awaited = signal<{ field: string; of: string | null } | null>(null);
+
+/** Give the keyboard to a field of what is selected, or of what is about to be. */
+export function focusField(field: string): void {
+  awaited.value = { field, of: selected.peek() };
+}
+
 /* Looking. */
 
 let asked = 0;
@@ -70,8 +78,8 @@ async function draw(fresh = false): Promise<void> {
     pictures.value = new Map(pictures.peek()).set(document.path, drawn);
     // Where the level is gone, the nearest one around it has come.
     if (path !== null) paths.value = new Map(paths.peek()).set(document.path, drawn.path);
-    if (selected.peek() !== null && selectedNode.peek() === null && selectedEdge.peek() === null) {
-      selected.value = wanted;
+    for (const next of [wanted, null]) {
+      if (selected.peek() !== null && (selectedNode.peek() ?? selectedEdge.peek()) === null) selected.value = next;
     }
     wanted = null;
     if (drawnNow) showInText(written(drawn, selectedNode.peek() ?? selectedEdge.peek()), true);
@@ -143,6 +151,7 @@ export function written(shown: Picture, part: DrawnNode | DrawnEdge | null): Ran
 
 /** Select something of the picture; the text shows where it is written. */
 export function select(id: string | null): void {
+  awaited.value = null;
   selected.value = id;
   const shown = picture.peek();
   if (shown === null) return;

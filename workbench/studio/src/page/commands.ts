@@ -6,6 +6,7 @@ import { layOut, leave } from "../drawing/state";
 import { ask as decide } from "../deciding/panel";
 import { creating } from "../project/creating";
 import { openReport, revert, save, saveAll } from "../project/files";
+import { keepRun, saveRuns, saveTable } from "../running/export";
 import { nextEvent } from "../running/plots";
 import { playing } from "../running/state";
 import { current, editor } from "../text/documents";
@@ -42,6 +43,9 @@ export const ACTIONS: readonly Action[] = [
   { name: "Play or pause", key: "Alt+P", run: () => (playing.value = !playing.peek()) },
   { name: "Next event of the run", key: "Alt+.", run: () => nextEvent(1) },
   { name: "Event before of the run", key: "Alt+,", run: () => nextEvent(-1) },
+  { name: "Keep the run in the project", run: keepRun },
+  { name: "Save the run as CSV", run: saveTable },
+  { name: "Save the runs as JSON", run: saveRuns },
   { name: "Add a mode to the diagram", run: () => (focusPart("diagram"), addHere("AddMode")) },
   { name: "Add an agent to the diagram", run: () => (focusPart("diagram"), addHere("AddAgent")) },
   { name: "Add a variable to the diagram", run: () => (focusPart("diagram"), addHere("AddVariable")) },
@@ -50,6 +54,7 @@ export const ACTIONS: readonly Action[] = [
   { name: "Lay the diagram out anew", run: layOut },
   { name: "Leave this level of the diagram", run: leave },
   { name: "Apply a quick fix", key: "Ctrl+.", run: text.quickFix },
+  { name: "Find in the text", key: "Ctrl+F", run: text.find },
   { name: "Go to definition", key: "F12", run: text.definition },
   { name: "Find uses", key: "Shift+F12", run: text.references },
   { name: "Rename everywhere", key: "F2", run: text.rename },

@@ -201,11 +201,13 @@ function DockPart(): JSX.Element {
 
 function Report(): JSX.Element | null {
   const path = openReport.value;
+  const back = useRef<HTMLButtonElement>(null);
+  useEffect(() => back.current?.focus(), [path]);
   if (path === null) return null;
   return (
-    <section class="report" aria-label={`Report ${path}`}>
+    <section class="report" aria-label={`Report ${path}`} onKeyDown={(event) => event.key === "Escape" && closeReport()}>
       <header class="bar">
-        <button type="button" class="small" onClick={closeReport}>
+        <button ref={back} type="button" class="small" onClick={closeReport}>
           ← Back to the model
         </button>
         <h2>{path}</h2>

@@ -76,9 +76,11 @@ export function focusPart(part: Part): void {
 const themed = computed(() => sizes.value.theme);
 
 export function watchView(): void {
+  const root = document.documentElement;
+  document.addEventListener("keydown", () => (root.dataset["keys"] = ""), true);
+  document.addEventListener("pointerdown", () => delete root.dataset["keys"], true);
   effect(() => localStorage.setItem(KEY, JSON.stringify(sizes.value)));
   effect(() => {
-    const root = document.documentElement;
     if (themed.value === "auto") delete root.dataset["theme"];
     else root.dataset["theme"] = themed.value;
     // A click on the bar of the browser on a small screen sees the same colours.

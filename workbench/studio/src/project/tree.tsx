@@ -80,6 +80,7 @@ function Row({ file }: { file: ProjectFile }): JSX.Element {
       tabIndex={chosen || at.value === path ? 0 : -1}
       class={`file ${chosen ? "chosen" : ""}`}
       data-path={path}
+      title={path}
       onClick={() => void openFile(path)}
       onFocus={() => (at.value = path)}
       onKeyDown={(event) => onKey(event, path)}

@@ -1,6 +1,9 @@
-/** Runs as files: CSV of the run that is looked at, and all of them as data. */
+/** Runs as files: CSV of the run that is looked at, all of them as data, and one to be replayed. */
 
-import { replayed, run, runs, simulation } from "./state";
+import { notify } from "../page/notices";
+import { Latest } from "../wire/socket";
+import type { Problem, SimulateRequest } from "../wire/types";
+import { chosenRun, replayed, run, runs, simulation } from "./state";
 
 function hand(name: string, type: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
@@ -34,4 +37,18 @@ export function saveRuns(): void {
   const { text: _text, first: _first, ...request } = asked ?? { text: "", first: 0 };
   const made = runs.peek().filter((one) => one.former !== true);
   hand(`${stem()}.runs.json`, "application/json", JSON.stringify({ request, runs: made }));
+}
+
+const recording = new Latest<Omit<SimulateRequest, "first"> & { run: number }, { path: string }>(
+  "record",
+  ({ path }) => notify(`${path} keeps the run: open it to replay it`),
+  (error) => notify((error as Problem).message, "error"),
+);
+
+/** Keep the run that is looked at in the project, as a trace that is replayed. */
+export function keepRun(): void {
+  const asked = simulation.peek()?.request;
+  if (asked === undefined || replayed.peek() !== null) return;
+  const { first: _first, ...request } = asked;
+  recording.ask({ ...request, run: Math.min(chosenRun.peek(), request.runs - 1) });
 }

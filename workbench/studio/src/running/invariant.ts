@@ -5,7 +5,7 @@ import { isStale } from "../deciding/jobs";
 import type { Found } from "../deciding/jobs";
 import { currentPath } from "../text/documents";
 import type { Run, Verdict } from "../wire/types";
-import { replayed, settings, stayAt, valueAt } from "./state";
+import { agentRun, replayed, settings, stayAt, valueAt } from "./state";
 
 const wanted = signal<Found | null>(null);
 
@@ -23,6 +23,7 @@ export const invariantMisses = computed<string>(() => {
   const found = invariantShown.value;
   if (found === null) return "";
   if (isStale(found.job)) return "of the text before";
+  if ((found.job.agent ?? null) !== agentRun.value) return "of another agent";
   const proved = found.job.parameters;
   const chosen = replayed.value === null ? settings.value.parameters : replayed.value.parameters;
   if (chosen === null) return "of the runs of this text";

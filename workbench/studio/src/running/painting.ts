@@ -39,7 +39,6 @@ export interface Scene {
   cursor: number | null;
   bounds: readonly Bound[];
   invariant: Verdict | null;
-  clocks: boolean;
 }
 
 /** How strong runs are drawn that are not looked at, and those that are about to be replaced. */
@@ -143,6 +142,16 @@ export class Painter {
       g.stroke();
       g.fillText(short(value), box.left - 6, at);
     }
+    this.timeMarks(withX);
+  }
+
+  /** The marks of the horizontal axis, with their numbers or without, and the border. */
+  private timeMarks(withNumbers: boolean): void {
+    const { g, box } = this;
+    g.font = FONT;
+    g.lineWidth = 1;
+    g.strokeStyle = this.colour.faint;
+    g.fillStyle = this.colour.quiet;
     g.textAlign = "center";
     g.textBaseline = "top";
     for (const value of ticks(this.view.x[0], this.view.x[1], box.width / 90)) {
@@ -151,7 +160,7 @@ export class Painter {
       g.moveTo(at, box.top);
       g.lineTo(at, box.top + box.height);
       g.stroke();
-      if (withX) g.fillText(short(value), at, box.top + box.height + 5);
+      if (withNumbers) g.fillText(short(value), at, box.top + box.height + 5);
     }
     g.strokeStyle = this.colour.line;
     g.strokeRect(box.left + 0.5, box.top + 0.5, box.width, box.height);
@@ -238,7 +247,6 @@ export class Painter {
       if (chosen !== undefined) {
         this.course(chosen, curve, 1, many ? 2 : 1.7);
         this.jumps(chosen, curve);
-        if (scene.clocks) this.clockTicks(chosen);
       }
     });
   }
@@ -302,20 +310,25 @@ export class Painter {
     }
   }
 
-  /** When the agents with clocks of their own took a step: a row of ticks for each. */
-  private clockTicks(run: Run): void {
+  /** When the agents with clocks of their own took their steps: a row of ticks for each, beside its
+   *  name, as high as a row of the box is. */
+  clocks(run: Run, agents: readonly string[]): void {
     const { g, box } = this;
-    let row = 0;
-    for (const times of Object.values(run.clocks ?? {})) {
+    const high = box.height / agents.length;
+    this.timeMarks(true);
+    g.textAlign = "right";
+    g.textBaseline = "middle";
+    for (const [row, agent] of agents.entries()) {
+      const top = box.top + row * high;
+      g.fillStyle = this.colour.quiet;
+      g.fillText(agent, box.left - 6, top + high / 2, box.left - 8);
       g.fillStyle = this.colour.curves[row % 8] ?? this.colour.text;
-      const top = box.top + box.height - 6 - row * 6;
       let last = -1;
-      for (const time of times) {
+      for (const time of run.clocks?.[agent] ?? []) {
         const at = Math.round(this.x(time));
-        if (at !== last) g.fillRect(at, top, 1, 5);
+        if (at !== last && at >= box.left && at <= box.left + box.width) g.fillRect(at, top + 2, 1, high - 4);
         last = at;
       }
-      row += 1;
     }
   }
 
@@ -341,6 +354,12 @@ export class Painter {
       g.fill();
       g.globalAlpha = 1;
     });
+  }
+
+  /** Where a run is on a phase plot, at each of its times. */
+  places(x: string, y: string, run: Run): readonly (readonly [number, number])[] {
+    const ys = run.values[y] ?? [];
+    return (run.values[x] ?? []).map((value, at) => [this.x(numberOf(value)), this.y(numberOf(ys[at]))]);
   }
 
   /** One variable against another. */

@@ -2,8 +2,9 @@
 
 import type { JSX } from "preact";
 import { current } from "../text/documents";
-import type { Quantity, RunEvent, Value } from "../wire/types";
-import { saveRuns, saveTable } from "./export";
+import type { Quantity, Run, RunEvent, Value } from "../wire/types";
+import { AgentChoice } from "./agents";
+import { keepRun, saveRuns, saveTable } from "./export";
 import { invariantMisses, invariantShown, showInvariant } from "./invariant";
 import { short } from "./painting";
 import {
@@ -120,6 +121,7 @@ function Choices(): JSX.Element {
   const number = (text: string, least: number): number => Math.max(least, Number(text) || least);
   return (
     <div class="choices">
+      <AgentChoice />
       {HEADS.map(([kind, head]) => {
         const all = (known?.[kind] ?? []).filter((quantity) => kind !== "initial" || isFree(quantity));
         if (all.length === 0) return null;
@@ -208,8 +210,14 @@ function Tools(): JSX.Element {
       <button type="button" class="small" onClick={saveTable} title="The run that is looked at, as a table">
         CSV
       </button>
-      <button type="button" class="small" onClick={saveRuns} title="All runs with their events">
-        Traces
+      <button type="button" class="small" onClick={saveRuns} title="All runs with their events, as data">
+        JSON
+      </button>
+      <button
+        type="button" class="small" disabled={replayed.value !== null} onClick={keepRun}
+        title="Keep the run that is looked at in the project, to be replayed"
+      >
+        Keep
       </button>
       {arrangement.value === "phase" && pair !== null ? (
         <span class="axes">
@@ -245,6 +253,16 @@ function Tools(): JSX.Element {
       )}
     </div>
   );
+}
+
+/** How large the step is that each agent with a clock of its own takes at a moment. */
+function stepsAt(one: Run, time: number): readonly { agent: string; size: number }[] {
+  return Object.entries(one.clocks ?? {}).flatMap(([agent, times]) => {
+    const next = times.findIndex((tick) => tick > time);
+    const from = times[next < 0 ? times.length - 2 : next - 1];
+    const to = times[next < 0 ? times.length - 1 : next];
+    return from === undefined || to === undefined ? [] : [{ agent, size: to - from }];
+  });
 }
 
 /** Whether an event is a transition, and not that a claim is broken. */
@@ -306,6 +324,21 @@ function Moment(): JSX.Element {
                   {brief(name)}
                 </th>
                 <td class="number">{shownValue(valueAt(one, name, time))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {time !== null && Object.keys(one.clocks ?? {}).length > 0 && (
+        <table class="values steps">
+          <caption>Steps by their own clocks</caption>
+          <tbody>
+            {stepsAt(one, time).map(({ agent, size }, row) => (
+              <tr key={agent}>
+                <th scope="row" class={`m${row % 8}`}>
+                  {agent}
+                </th>
+                <td class="number">{short(size)}</td>
               </tr>
             ))}
           </tbody>
@@ -376,6 +409,7 @@ export function RunPanel(): JSX.Element {
           <div class="banner stale" role="status">
             {runs.value.length > 0 ? "These runs are of the text before: " : ""}
             {(wrong.diagnostics?.[0]?.message ?? wrong.message).split("\n")[0]}
+            {wrong.diagnostics?.[0]?.hint && <span class="quiet"> {wrong.diagnostics[0].hint}</span>}
           </div>
         )}
         <Plots />

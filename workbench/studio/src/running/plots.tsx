@@ -7,7 +7,7 @@ import type { Bound } from "../wire/types";
 import { invariantDrawn } from "./invariant";
 import { Painter, colours, extent, short } from "./painting";
 import type { Box, Curve, Scene, View } from "./painting";
-import { chosenRun, cursor, description, endOf, playing, replayed, run, runs, settings } from "./state";
+import { chosenRun, cursor, description, endOf, playing, replayed, run, runs } from "./state";
 
 export type Arrangement = "stacked" | "overlaid" | "phase";
 
@@ -89,6 +89,9 @@ const TOP = 6;
 const BOTTOM = 22;
 const GAP = 6;
 const LEAST = 56;
+/** How high the row of an agent's clock is, and how many of them are shown. */
+const CLOCK = 12;
+const MOST_CLOCKS = 8;
 
 /** The vertical ranges that were shown last: they grow at once and shrink when the model changes. */
 const ranges = new Map<string, [number, number]>();
@@ -121,6 +124,8 @@ interface Drawn {
 
 /** What the last picture looked like: places of the pointer are read with it. */
 let drawn: Drawn[] = [];
+/** Where the run that is looked at is on a phase plot, at each of its times. */
+let path: readonly (readonly [number, number])[] = [];
 
 function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
   const ratio = window.devicePixelRatio || 1;
@@ -144,11 +149,11 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
     cursor: cursor.value,
     bounds: claims.value,
     invariant: invariantDrawn.value,
-    clocks: settings.value.ownClocks,
   };
   const end = Math.max(...scene.runs.map(endOf), 1e-9);
   const time: [number, number] = window_.value ?? [0, end];
   drawn = [];
+  path = [];
   if (arrangement.value === "phase") {
     const names = axes.value;
     if (names === null) return;
@@ -163,11 +168,14 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
     painter.phase(x, y, scene);
     painter.name(brief(y));
     painter.across(brief(x));
+    path = painter.places(x, y, run.value);
     return;
   }
   const curves: Curve[] = variables.value.map((name) => ({ name, colour: colourOf(name) }));
   const rows: Curve[][] = arrangement.value === "overlaid" ? [curves] : curves.map((curve) => [curve]);
-  const inner = height - TOP - BOTTOM - GAP * (rows.length - 1);
+  const clocks = Object.keys(run.value.clocks ?? {}).slice(0, MOST_CLOCKS);
+  const strip = clocks.length * CLOCK;
+  const inner = height - TOP - BOTTOM - GAP * (rows.length - 1) - (strip > 0 ? strip + GAP : 0);
   for (const [place, row] of rows.entries()) {
     const each = inner / rows.length;
     const box: Box = {
@@ -178,7 +186,7 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
     const single = row.length === 1 ? brief(names[0] ?? "") : "";
     const view: View = { x: time, y: steady(`t ${names.join(" ")}`, names, bounds) };
     const painter = new Painter(g, box, view, colour);
-    painter.axes(place === rows.length - 1);
+    painter.axes(place === rows.length - 1 && strip === 0);
     if (row.length === 1) for (const curve of row) painter.tube(curve, scene);
     // Where several variables share the axes, what is bad for one of them is not for the others.
     painter.bounds(bounds, "y", row.length === 1);
@@ -188,10 +196,21 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number): void {
     painter.now(row, scene);
     drawn.push({ box, view });
   }
+  if (strip > 0) {
+    const box = { left: LEFT, top: height - BOTTOM - strip, width: width - LEFT - RIGHT, height: strip };
+    const painter = new Painter(g, box, { x: time, y: [0, 1] }, colour);
+    painter.clocks(run.value, clocks);
+    painter.now([], scene);
+  }
 }
 
-/** The time under a place of the canvas; null beside the plots. */
-function timeAt(x: number): number | null {
+/** The time under a place of the canvas, on a phase plot that of the nearest point of the run; null
+ *  beside the plots. */
+function timeAt(x: number, y: number): number | null {
+  if (path.length > 0) {
+    const far = path.map(([a, b]) => Math.hypot(a - x, b - y));
+    return run.peek().times[far.indexOf(Math.min(...far.filter((one) => !Number.isNaN(one))))] ?? null;
+  }
   const shown = drawn[0];
   if (shown === undefined) return null;
   const { box, view } = shown;
@@ -206,6 +225,25 @@ function zoom(at: number, factor: number): void {
     Math.max(0, at - (at - from) * factor), Math.min(end, at + (to - at) * factor),
   ];
   window_.value = next[1] - next[0] >= end * 0.999 ? null : next;
+}
+
+/** Look at a later part of time; an earlier one, if it is less than nothing. */
+function shift(by: number): void {
+  const seen = window_.peek();
+  if (seen === null) return;
+  const end = Math.max(...runs.peek().map(endOf));
+  const moved = Math.max(-seen[0], Math.min(end - seen[1], by));
+  window_.value = [seen[0] + moved, seen[1] + moved];
+}
+
+/** Keep the moment that is looked at in sight. */
+export function watchSight(): void {
+  effect(() => {
+    const time = cursor.value;
+    const seen = window_.peek();
+    if (time === null || seen === null || (time >= seen[0] && time <= seen[1])) return;
+    shift(time - (seen[0] + seen[1]) / 2);
+  });
 }
 
 /** The moments of the transitions of the run that is looked at. */
@@ -271,11 +309,11 @@ export function Plots(): JSX.Element {
       void window_.value;
       void invariantDrawn.value;
       void claims.value;
-      void settings.value;
       const [width, height] = size.value;
       cancelAnimationFrame(frame);
       const rows = arrangement.value === "stacked" ? variables.value.length : 1;
-      const tall = Math.max(height, rows * LEAST);
+      const clocks = Math.min(Object.keys(run.value.clocks ?? {}).length, MOST_CLOCKS);
+      const tall = Math.max(height, rows * LEAST + clocks * CLOCK);
       element.style.width = `${width}px`;
       element.style.height = `${tall}px`;
       frame = requestAnimationFrame(() => paint(element, width, tall));
@@ -289,8 +327,8 @@ export function Plots(): JSX.Element {
     };
   }, []);
   const place = (event: PointerEvent): void => {
-    const time = timeAt(event.offsetX);
-    if (time === null || arrangement.value === "phase") return;
+    const time = timeAt(event.offsetX, event.offsetY);
+    if (time === null) return;
     playing.value = false;
     cursor.value = Math.min(time, endOf(run.value));
   };
@@ -317,10 +355,14 @@ export function Plots(): JSX.Element {
         }}
         onDblClick={() => (window_.value = null)}
         onWheel={(event) => {
-          if (!event.ctrlKey) return;
+          const [from, to] = window_.value ?? [0, end];
+          if (event.ctrlKey) {
+            const time = timeAt(event.offsetX, event.offsetY);
+            if (time !== null) zoom(time, event.deltaY > 0 ? 1.25 : 0.8);
+          } else if (event.deltaX !== 0 && window_.value !== null) {
+            shift((event.deltaX / LEAST) * 0.1 * (to - from));
+          } else return;
           event.preventDefault();
-          const time = timeAt(event.offsetX);
-          if (time !== null) zoom(time, event.deltaY > 0 ? 1.25 : 0.8);
         }}
       />
       {runs.value.length === 0 && <p class="hint over">Runs appear here as soon as the model has an agent that can run.</p>}

@@ -5,10 +5,12 @@ import { notify } from "../page/notices";
 import { current, revision } from "../text/documents";
 import { Latest } from "../wire/socket";
 import type {
-  Description, Problem, Replay, ReplayRequest, Run, RunTold, SimulateRequest, Stay, Value,
+  Description, Job, Problem, Replay, ReplayRequest, Run, RunTold, SimulateRequest, Stay, Value,
 } from "../wire/types";
 
 export interface Settings {
+  /** The agent that is run; null: the whole model. */
+  agent: string | null;
   parameters: Record<string, number>;
   initial: Record<string, number | string | boolean>;
   inputs: Record<string, number | string>;
@@ -19,7 +21,7 @@ export interface Settings {
 }
 
 const FRESH: Settings = {
-  parameters: {}, initial: {}, inputs: {}, until: null, runs: 6, seed: 0, ownClocks: false,
+  agent: null, parameters: {}, initial: {}, inputs: {}, until: null, runs: 6, seed: 0, ownClocks: false,
 };
 const TYPING_REST = 300;
 const DEFAULT_UNTIL = 20;
@@ -61,6 +63,8 @@ export interface Replayed {
   title: { claim: string } | { file: string };
   trace: string | null;
   description: Description | null;
+  /** The agent that it is a run of; null: the whole model. */
+  agent: string | null;
   /** The values that were chosen for it; null: nobody knows. */
   parameters: Record<string, Value> | null;
 }
@@ -100,10 +104,16 @@ function begin(recorded: Omit<Replayed, "path">, path: string): void {
 }
 
 export function replayCounterexample(
-  found: Run, claim: string, trace: string | null, parameters: Record<string, Value>,
+  found: Run, claim: string, trace: string | null, { agent, parameters }: Pick<Job, "agent" | "parameters">,
 ): void {
-  begin({ run: found, title: { claim }, trace, description: null, parameters }, current.peek()?.path ?? "");
+  const about = { agent: agent ?? null, parameters };
+  begin({ run: found, title: { claim }, trace, description: null, ...about }, current.peek()?.path ?? "");
 }
+
+/** The agent that the runs on the plots are of; null: the whole model. */
+export const agentRun = computed<string | null>(() =>
+  replayed.value !== null ? replayed.value.agent : settings.value.agent,
+);
 
 export function endReplay(): void {
   replaying.value = null;
@@ -190,8 +200,8 @@ function withRun(before: Shown | undefined, part: RunTold, request: SimulateRequ
 
 const recorded = new Latest<ReplayRequest, Replay>(
   "replay",
-  ({ model, run: made, ...described }, { trace }) => {
-    begin({ run: made, title: { file: trace }, trace, description: described, parameters: null }, model);
+  ({ model, agent, run: made, ...described }, { trace }) => {
+    begin({ run: made, title: { file: trace }, trace, description: described, agent, parameters: null }, model);
     replayedModel.value = { path: model };
   },
   (error, { trace }) => notify(`${trace}: ${(error as Problem).message}`, "error"),
@@ -220,10 +230,11 @@ function request(): SimulateRequest | null {
   if (document === null || !document.path.endsWith(".charon")) return null;
   const text = document.state.doc.toString();
   if (text.trim() === "") return null;
-  const { parameters, initial, inputs, until, runs: count, seed, ownClocks } = settings.peek();
+  const { agent, parameters, initial, inputs, until, runs: count, seed, ownClocks } = settings.peek();
   return {
     model: document.path,
     text,
+    ...(agent === null ? {} : { agent }),
     parameters,
     initial,
     inputs,
@@ -261,7 +272,12 @@ export const chooseOne = (
   choose({ [what]: next });
 };
 
-export const reset = (): void => choose({ ...FRESH, runs: settings.peek().runs });
+export const reset = (): void => choose({ ...FRESH, agent: settings.peek().agent, runs: settings.peek().runs });
+
+/** Run an agent alone, or the whole model; what was chosen for another one means nothing to it. */
+export function chooseAgent(agent: string | null): void {
+  if (agent !== settings.peek().agent) choose({ ...FRESH, agent, runs: settings.peek().runs });
+}
 
 let timer = 0;
 

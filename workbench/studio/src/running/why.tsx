@@ -41,7 +41,11 @@ export function watchWhy(): void {
     const { first: _first, ...request } = shown.request;
     timer = window.setTimeout(() => {
       if (recorded === null) latest.ask({ ...request, run: place, time });
-      else if (recorded.trace !== null) latest.ask({ ...request, trace: recorded.trace, time });
+      else if (recorded.trace !== null) {
+        const { agent: _agent, ...chosen } = request;
+        const of = recorded.agent === null ? {} : { agent: recorded.agent };
+        latest.ask({ ...chosen, ...of, trace: recorded.trace, time });
+      }
     }, REST);
   });
 }

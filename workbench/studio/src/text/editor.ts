@@ -4,7 +4,7 @@ import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirro
 import { defaultKeymap, history, historyKeymap, indentWithTab, redo, undo } from "@codemirror/commands";
 import { bracketMatching, codeFolding, foldGutter, foldKeymap, indentUnit } from "@codemirror/language";
 import { lintGutter, lintKeymap } from "@codemirror/lint";
-import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import type { Extension, Transaction } from "@codemirror/state";
 import {
   EditorView, crosshairCursor, drawSelection, dropCursor, highlightActiveLine,
@@ -111,6 +111,7 @@ export const definition = (): void => void (editor() && goToDefinition(editor() 
 export const references = (): void => void (editor() && findReferences(editor() as EditorView));
 export const rename = (): void => void (editor() && renameHere(editor() as EditorView));
 export const format = (): void => void (editor() && layOut(editor() as EditorView));
+export const find = (): void => void (editor() && openSearchPanel(editor() as EditorView));
 export const quickFix = (): void => void (editor() && fixHere(editor() as EditorView));
 
 /** Undo and redo what was done last to the text, wherever it was done. */

@@ -22,20 +22,24 @@ function typedWord(text: string): string {
   return /[A-Za-z_]\w*$/.exec(text)?.[0] ?? "";
 }
 
+/** Signs that stand between spaces when something stands before them. */
+const SPACED = /^(?:==|!=|<=|>=|<|>|=|\+|-|&&|\|\||\?|:=|\{)$/;
+
 export function insert(suggestion: Expected): void {
   const view = editor();
   if (view === null) return;
   const { from, to, head } = view.state.selection.main;
   const line = view.state.doc.lineAt(head);
-  const word = from === to ? typedWord(line.text.slice(0, head - line.from)) : "";
+  const word = from === to && !suggestion.behind ? typedWord(line.text.slice(0, head - line.from)) : "";
   const start = from - word.length;
   const before = view.state.sliceDoc(Math.max(0, start - 1), start);
   const after = view.state.sliceDoc(to, to + 1);
   const worded = /^\w/.test(suggestion.text);
   const indent = /^\s*/.exec(line.text)?.[0] ?? "";
   const body = suggestion.text.replaceAll("\n", `\n${indent}`);
-  const lead = worded && /\w|[=,)\]]/.test(before) ? " " : "";
-  const trail = suggestion.kind === "keyword" && !/\s/.test(after) ? " " : "";
+  const spaced = SPACED.test(suggestion.text) && /[\w)\]]/.test(before);
+  const lead = spaced || (worded && /\w|[=,)\]]/.test(before)) ? " " : "";
+  const trail = (spaced || suggestion.kind === "keyword") && !/\s/.test(after) ? " " : "";
   const text = lead + body + trail;
   view.dispatch({
     changes: { from: start, to, insert: text },
@@ -75,10 +79,12 @@ export function watchExpected(): void {
 
 const HEADS: Record<string, string> = { keyword: "Words", template: "Templates", sign: "Signs" };
 const ORDER = ["Words", "Names", "Templates", "Signs"];
+const NEW = "new";
 
 export function ExpectedList(): JSX.Element {
   const groups = new Map<string, Expected[]>();
-  for (const suggestion of suggestions.value) {
+  const unsaid = suggestions.value.filter(({ kind }) => kind === NEW).map(({ label }) => label);
+  for (const suggestion of suggestions.value.filter(({ kind }) => kind !== NEW)) {
     const head = HEADS[suggestion.kind] ?? "Names";
     groups.set(head, [...(groups.get(head) ?? []), suggestion]);
   }
@@ -86,7 +92,8 @@ export function ExpectedList(): JSX.Element {
   return (
     <aside class="expected" aria-label="What can come next">
       <h3>What can come next</h3>
-      {shown.length === 0 && <p class="quiet">Nothing is known here.</p>}
+      {unsaid.length > 0 && <p class="quiet unsaid">{unsaid.join(", ")}</p>}
+      {shown.length === 0 && unsaid.length === 0 && <p class="quiet">Nothing is known here.</p>}
       {shown.map((head) => (
         <div class={`expected-group g-${head.toLowerCase()}`} key={head}>
           <h4>{head}</h4>

@@ -1,8 +1,8 @@
 /** What the server says about a whole text (colours, lenses, hints, folds), asked when typing rests. */
 
-import { effect } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { capabilities, onNotice, request } from "../wire/language";
-import type { CodeLens } from "../wire/types";
+import type { CodeLens, Command } from "../wire/types";
 import { current, editor, revision } from "./documents";
 import type { OpenText } from "./documents";
 import { setFolds, setHints, setLenses, setMeanings } from "./marks";
@@ -12,6 +12,9 @@ import { offsetOf, positionOf } from "./positions";
 const REST = 180;
 /** Texts longer than this are coloured where they are seen, and a little around. */
 const COLOURED_WHOLE = 60_000;
+
+/** What can be asked of the text of a path, as it was told last. */
+export const lensesOf = signal<{ path: string; commands: readonly Command[] }>({ path: "", commands: [] });
 
 let timer = 0;
 
@@ -67,7 +70,11 @@ async function annotate(document: OpenText): Promise<void> {
   const view = editor();
   if (view === null || current.peek() !== document || document.version !== version) return;
   const effects = [];
-  if (lenses !== null) effects.push(setLenses(lenses));
+  if (lenses !== null) {
+    effects.push(setLenses(lenses));
+    const commands = lenses.flatMap(({ command }) => (command === undefined ? [] : [command]));
+    lensesOf.value = { path: document.path, commands };
+  }
   if (hints !== null) effects.push(setHints(hints));
   if (folds !== null) effects.push(setFolds(view.state.doc, folds));
   if (effects.length > 0) view.dispatch({ effects });

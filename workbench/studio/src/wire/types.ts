@@ -216,6 +216,8 @@ export interface RunTold extends Partial<Description> {
 
 export interface Replay extends Description {
   model: string;
+  /** The agent that is run, where that is not the whole model. */
+  agent: string | null;
   run: Run;
 }
 
@@ -302,7 +304,10 @@ export interface Markup {
 export interface Expected {
   text: string;
   label: string;
+  /** `new`: its author alone knows it, so there is no text. */
   kind: string;
+  /** Whether it comes behind the word at the cursor instead of continuing it. */
+  behind: boolean;
 }
 
 /* Pictures. */
@@ -372,6 +377,8 @@ export interface Picture {
   stale: boolean;
   path: string[];
   names?: string[] | null;
+  /** The agent that is the whole model. */
+  main?: string | null;
   kind: "file" | "agent" | "mode";
   definition: string;
   uses: number;
