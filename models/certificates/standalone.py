@@ -43,7 +43,7 @@ SCHEMA = "charon-workbench/certificate/2"
 CHECKERS = (polyhedral.CHECKER, quadratic.CHECKER, progress.CHECKER)
 """The kernel's checkers: the word of the last is that a problem never blocks, that of the others
 that it is safe."""
-_SYSTEM_FIELDS = 4
+_SYSTEM_FIELDS = 6
 _LINES = 5
 """Lists of lists of so many levels have a line for each element."""
 

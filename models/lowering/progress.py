@@ -10,7 +10,17 @@ from workbench.models.automaton import TIME
 from workbench.models.lowering import polyhedral
 from workbench.models.lowering.narrow import NarrowView, reaching, system
 from workbench.models.lowering.normal_form import Data, NormalForm, NotLoweredError, dense, number
-from workbench.models.lowering.ways import Falling, Inside, Nowhere, Round, Soon, Take, Wait, Way
+from workbench.models.lowering.ways import (
+    Falling,
+    Inside,
+    Nowhere,
+    Round,
+    Soon,
+    Take,
+    Under,
+    Wait,
+    Way,
+)
 from workbench.models.proof.farkas import Multipliers
 from workbench.models.proof.linear import Form, Row
 from workbench.models.proof.problem import LinearProblem
@@ -56,11 +66,11 @@ class _Ways:
                 [_multipliers(m) for m in way.proofs],
                 str(way.case),
                 str(way.flow),
-                [self.form.affine(form) for form in inputs],
+                [self.form.form(form) for form in inputs],
                 [self._soon(soon) for soon in way.rows],
             ]
         if isinstance(way, Take):
-            after = [self.form.affine(way.after[name]) for name in self.form.states]
+            after = [self.form.form(way.after[name]) for name in self.form.states]
             proofs = [_multipliers(m) for m in way.proofs]
             change: Data = []
             if way.change is not None:
@@ -77,11 +87,14 @@ class _Ways:
             return ["Inside", _multipliers(soon.multipliers)]
         if isinstance(soon, Falling):
             return ["Falling", _multipliers(soon.multipliers), self._soon(soon.slope)]
+        if isinstance(soon, Under):
+            why = _multipliers(soon.multipliers)
+            return ["Under", self.form.affine(soon.top), why, self._soon(soon.reason)]
         return [
             "Kept",
             [self.form.affine(form) for form in soon.family],
             [_multipliers(m) for m in soon.now],
-            [["Inward", number(mu), _multipliers(m), []] for mu, m in soon.ever],
+            [["Inward", number(mu), *map(_multipliers, given)] for mu, *given in soon.ever],
             _multipliers(soon.multipliers),
         ]
 

@@ -180,6 +180,33 @@ GOING_ON |= {
         discrete="private discrete int k;",
     ),
 }
+
+
+def with_input(written: str) -> str:
+    """The same with an input u between -1 and 1 that its modes read."""
+    for mode in ("A", "B", "Top"):
+        written = written.replace(f"mode {mode}() {{", f"mode {mode}() {{ read analog real u; ")
+    return written.replace("agent Model() {", "agent Model() { read analog real u in [-1, 1];")
+
+
+GOING_ON |= {
+    "pressed": with_input(
+        text("x = 0;", "diff { d(x) == u - x; d(c) == 1; } inv { x <= 1 && x >= -1 }")
+    ),
+    "pushed out": with_input(
+        text("x = 0;", "diff { d(x) == 3 + u; d(c) == 1; } inv { x <= 5 }", trans=GO + "x >= 5;")
+    ),
+    "back to an input": with_input(
+        text("x = 0;", UP + " inv { x <= 2 }", trans="trans from a to a when x >= 2 do { x = u; };")
+    ),
+}
+BLOCKING["pushed where no edge is"] = with_input(
+    text(
+        "x = 0;",
+        "diff { d(x) == 3 + u; d(c) == 1; } inv { x <= 5 }",
+        trans=GO + "x >= 5 && u >= 2;",
+    )
+)
 BY_CHECKER = {"urgent, strict"}
 """Where rows do not say that the edge is taken; all others rest on the kernel's word alone."""
 
