@@ -17,9 +17,11 @@ from workbench.models.load import load, load_text
 from workbench.models.proof.certificate import decode, encode
 from workbench.models.proof.checker import Accepted, Rejected, check
 from workbench.models.proof.json_reader import MalformedCertificateError
+from workbench.models.proof.problem import linear_problem
 from workbench.models.source import ModelError
 from workbench.models.trace import Ending
 from workbench.models.verdict import Falsified, Unknown, Verified
+from workbench.reach.going_on import going_on
 from workbench.simulate.recipe import read_recorded, repeat
 
 
@@ -241,6 +243,14 @@ def test_what_goes_on_is_not_mentioned_and_verified(name: str) -> None:
     assert isinstance(verdict, Verified), verdict
     assert verdict.certificate.kind == "progress"
     assert verdict.judgement.basis.kernel is (name not in BY_CHECKER)
+
+
+@pytest.mark.parametrize("name", BLOCKING)
+def test_of_what_blocks_the_kernel_sees_no_way_on(name: str) -> None:
+    """There is evidence for all that goes on and rows can say, within its invariants or not; so
+    if the rows allowed more than the model does, some would be found here."""
+    model = automaton(BLOCKING[name])
+    assert going_on(linear_problem(model, never_blocks(model))) is None
 
 
 @pytest.mark.parametrize("method", ["template", "rectangular", "auto"])
