@@ -30,6 +30,7 @@ from workbench.models.evidence.progress import (
     Round,
     Soon,
     Take,
+    Under,
     Wait,
     Way,
 )
@@ -173,11 +174,14 @@ Missing: TypeAlias = _Where | _Never
 class _States:
     """Rows, and what follows from them."""
 
-    def __init__(self, rows: Rows):
-        self.rows = rows
+    def __init__(self, rows: Rows, bounds: Rows):
+        self.rows, self.bounds = rows, bounds
+        self.inputs = {name for row in bounds for name in row.form.coefficients}
+        self.last = len(rows) + len(bounds)
         self._said = {_direction(row.form): i for i, row in reversed(list(enumerate(rows)))}
         self._known: dict[tuple[object, bool], Multipliers | None] = {}
         self._combinations = Combinations(rows)
+        self._bounded = Combinations((*rows, *bounds)) if bounds else self._combinations
 
     def refuted(self) -> Multipliers | None:
         """Multipliers that show that there are none."""
@@ -192,8 +196,24 @@ class _States:
     def below(self, form: Form) -> Multipliers | None:
         """Multipliers, with one for the opposite at the end, that show that it is below 0."""
         if not form.coefficients:
-            return ((len(self.rows), Fraction(1)),) if form.constant < 0 else None
+            return ((self.last, Fraction(1)),) if form.constant < 0 else None
         return self._looked_up(form, True)
+
+    def top(self, form: Form) -> tuple[Form, Multipliers] | None:
+        """The least form without inputs that is at least the given one within their bounds, with
+        the multipliers of the bounds that show it; None if there is none."""
+        why: dict[int, Fraction] = {}
+        for name, a in form.coefficients.items():
+            if name in self.inputs:
+                for place, row in enumerate(self.bounds):
+                    b = row.form.coefficients.get(name)
+                    if b is not None and (b > 0) == (a > 0):
+                        why[place] = a / b
+        parts = [(-factor, self.bounds[place].form) for place, factor in why.items()]
+        found = combination([(Fraction(1), form), *parts])
+        if not self.inputs.isdisjoint(found.coefficients):
+            return None
+        return found, tuple(sorted(why.items()))
 
     def _looked_up(self, form: Form, strict: bool) -> Multipliers | None:
         key = (tuple(sorted(form.coefficients.items())), form.constant), strict
@@ -210,10 +230,11 @@ class _States:
             if slack < 0 or (slack == 0 and (row.strict or not strict)):
                 if not strict:
                     return ((place, factor),)
-                return ((place, factor), (len(self.rows), Fraction(1)))
+                return ((place, factor), (self.last, Fraction(1)))
         if strict:
-            return Combinations((*self.rows, Row(-form))).refutation()
-        return self._combinations.implication(form)
+            return Combinations((*self.rows, *self.bounds, Row(-form))).refutation()
+        is_free = self.inputs.isdisjoint(form.coefficients)
+        return (self._combinations if is_free else self._bounded).implication(form)
 
 
 def _size(form: Form) -> Fraction:
@@ -234,6 +255,8 @@ class _Search:
         self.types = view.problem.types
         self.whole = set(whole_names(view.problem))
         self.cases = view.waiting(location)
+        self.bounds = view.bounds()
+        self.inputs = {u.name for u in view.problem.automaton.inputs}
         self.flows = [
             (number, dynamics, chosen)
             for number, dynamics in enumerate(view.dynamics(location))
@@ -252,7 +275,7 @@ class _Search:
         self.left -= 1
         if self.left < 0 or self.stop():
             raise _NotFoundError
-        states = _States(rows)
+        states = _States(rows, self.bounds)
         if (nothing := states.refuted()) is not None:
             return Nowhere(nothing)
         missing: _Where | None = None
@@ -325,16 +348,60 @@ class _Search:
             return _NEVER if strict else Held((), (), (), ())
         if (inside := states.below(form)) is not None:
             return Inside(inside)
+        if not self.inputs.isdisjoint(form.coefficients):
+            top = states.top(form)
+            reason = self._soon(states, speed, top[0], strict, depth) if top else _NEVER
+            if top is None or isinstance(reason, _Where | _Never):
+                return reason
+            return Under(*top, reason)
         now = states.at_most(form)
         if now is None:
             return _NEVER if states.below(-form) is not None else _Where(form, strict=False)
-        slope = combination((a, speed.get(n, _ZERO)) for n, a in form.coefficients.items())
+        slope = _along(speed, form)
         further = self._soon(states, speed, slope, strict, depth - 1) if depth else _NEVER
-        if isinstance(further, Inside | Falling | Held):
+        if not isinstance(further, _Where | _Never):
             return Falling(now, further)
         if states.at_most(-form) is None:
             return _Where(form, strict=True)
-        return (None if strict else _held(states, speed, form)) or further
+        return (None if strict else self._held(states, speed, form)) or further
+
+    def _held(self, states: _States, speed: Mapping[str, Form], form: Form) -> Held | None:
+        """A family of forms that flow never leaves: a form and its derivatives, or these and their
+        opposites."""
+        for signs in ((1,), (1, -1)):
+            family: list[Form] = []
+            now: list[Multipliers] = []
+            following = form
+            for _ in range(MOST_DERIVATIVES):
+                for side in (following.scaled(Fraction(sign)) for sign in signs):
+                    if (why := states.at_most(side)) is not None:
+                        family.append(side)
+                        now.append(why)
+                if (ever := self._inward(family, speed)) is not None:
+                    rows = [*map(Row, family), *self.bounds]
+                    shown = Combinations(rows).implication(form)
+                    if shown is not None:
+                        return Held(tuple(family), tuple(now), ever, shown)
+                following = _along(speed, following)
+                if not following.coefficients or not self.inputs.isdisjoint(following.coefficients):
+                    break
+        return None
+
+    def _inward(
+        self, family: Sequence[Form], speed: Mapping[str, Form]
+    ) -> tuple[tuple[Fraction, Multipliers, Multipliers], ...] | None:
+        """By what multiples of a family, and of the bounds, each derivative points inward."""
+        size = len(family)
+        combinations = Combinations([*map(Row, family), *self.bounds])
+        found = []
+        for own, form in enumerate(family):
+            why = combinations.identity(_along(speed, form), own)
+            if why is None:
+                return None
+            mu, given = why
+            others = tuple((i - size, a) for i, a in given if i >= size)
+            found.append((mu, tuple((i, a) for i, a in given if i < size), others))
+        return tuple(found)
 
     # Jumps
 
@@ -362,9 +429,12 @@ class _Search:
             change = form - Form({name: Fraction(1)})
             if not change.coefficients and not change.constant:
                 continue
-            why = Combinations((*states.rows, Row(change), Row(-change))).refutation()
+            same = (*states.rows, *states.bounds, Row(change), Row(-change))
+            why = Combinations(same).refutation()
             if why is not None:
                 return Take(number, case, dict(after), proofs, (name, why))
+            if not self.inputs.isdisjoint(change.coefficients):
+                continue
             if states.at_most(-change) is None:
                 missing = _Where(change, strict=True)
             elif states.at_most(change) is None:
@@ -408,10 +478,14 @@ def _all_hold(states: _States, rows: Sequence[Row]) -> tuple[Multipliers, ...] |
         found = states.below(row.form) if row.strict else states.at_most(row.form)
         if found is not None:
             proofs.append(found)
-        elif (states.at_most(-row.form) if row.strict else states.below(-row.form)) is not None:
+            continue
+        top = states.top(row.form)
+        if top is None:
             return _NEVER
-        else:
-            missing = missing or _Where(row.form, row.strict)
+        form, _ = top
+        if (states.at_most(-form) if row.strict else states.below(-form)) is not None:
+            return _NEVER
+        missing = missing or _Where(form, row.strict)
     return tuple(proofs) if missing is None else missing
 
 
@@ -456,35 +530,6 @@ def _chosen(dynamics: Dynamics) -> Iterator[Mapping[str, Form]]:
         yield dict(zip(names, values, strict=True))
 
 
-def _held(states: _States, speed: Mapping[str, Form], form: Form) -> Held | None:
-    """A family of forms that flow never leaves, from a form and its derivatives."""
-    family: list[Form] = []
-    now: list[Multipliers] = []
-    following = form
-    for _ in range(MOST_DERIVATIVES):
-        for side in (following, -following):
-            if side.coefficients and (why := states.at_most(side)) is not None:
-                family.append(side)
-                now.append(why)
-        following = combination((a, speed.get(n, _ZERO)) for n, a in following.coefficients.items())
-        if (ever := _inward(family, speed)) is not None:
-            why = Combinations([Row(f) for f in family]).implication(form)
-            return None if why is None else Held(tuple(family), tuple(now), ever, why)
-        if not following.coefficients:
-            return None
-    return None
-
-
-def _inward(
-    family: Sequence[Form], speed: Mapping[str, Form]
-) -> tuple[tuple[Fraction, Multipliers], ...] | None:
-    """By what multiples of a family each derivative points inward."""
-    combinations = Combinations([Row(form) for form in family])
-    found = []
-    for own, form in enumerate(family):
-        slope = combination((a, speed.get(n, _ZERO)) for n, a in form.coefficients.items())
-        why = combinations.identity(slope, own)
-        if why is None:
-            return None
-        found.append(why)
-    return tuple(found)
+def _along(speed: Mapping[str, Form], form: Form) -> Form:
+    """The derivative of a form."""
+    return combination((a, speed.get(n, _ZERO)) for n, a in form.coefficients.items())

@@ -8,7 +8,7 @@ from workbench.abstraction.strategies.strategy import FIRST_STATE, Task
 from workbench.models.certificates.certificate import Certificate, Proof
 from workbench.models.checker.progress import FirstState
 from workbench.models.evidence.polyhedral import PolyhedralProof
-from workbench.models.evidence.progress import ProgressProof
+from workbench.models.evidence.progress import GoingOn, ProgressProof
 from workbench.models.interruption import CheckInterruptedError
 from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Effort, Unknown, Verdict, Verified, verified
@@ -25,9 +25,7 @@ def certify(task: Task, method: str, proof: Proof, effort: Effort) -> Verdict:
     automaton, claim = task.automaton, task.claim.name
     start = task.options.get(FIRST_STATE)
     if isinstance(start, FirstState) and not isinstance(proof, ProgressProof):
-        regions = proof.regions if isinstance(proof, PolyhedralProof) else ()
-        problem = linear_problem(automaton, task.claim)
-        proof = ProgressProof(start, proof, going_on(problem, regions, lambda: task.expired))
+        proof = ProgressProof(start, proof, _going_on(task, proof))
     certificate = Certificate(automaton.name, automaton.sha256, claim, proof)
     latest = task.deadline + GRACE
     try:
@@ -42,3 +40,14 @@ def certify(task: Task, method: str, proof: Proof, effort: Effort) -> Verdict:
         return verdict
     why = f"the checker rejected the certificate: {verdict.obligation}: {verdict.why}"
     return Unknown(claim, method, why, "try another --method", effort)
+
+
+def _going_on(task: Task, proof: Proof) -> GoingOn | None:
+    """The kernel's evidence that runs go on. Its work is not limited, nor is the final check's."""
+    regions = proof.regions if isinstance(proof, PolyhedralProof) else ()
+    try:
+        with time_limit(task.deadline):
+            problem = linear_problem(task.automaton, task.claim)
+            return going_on(problem, regions, lambda: task.is_late)
+    except CheckInterruptedError:
+        return None

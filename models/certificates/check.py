@@ -237,7 +237,7 @@ def _difference(places: Sequence[str], ours: Data, certificate: StandaloneCertif
     if not certificate.is_progress:
         return _different_part(places, ours, theirs)
     if ours[:-2] != theirs[:-2]:
-        return "the number of variables, or which are whole,"
+        return "the number of variables, what is whole, or what is given,"
     wide, narrow = zip(ours[-2:], theirs[-2:], strict=True)
     if wide[0] != wide[1]:
         return _different_part(places, *wide)

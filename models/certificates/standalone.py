@@ -49,7 +49,7 @@ SCHEMA = "charon-workbench/certificate/2"
 CHECKERS = (CHECK_POLYHEDRAL, CHECK_QUADRATIC, CHECK_PROGRESS)
 """The kernel's checkers: the word of the last is that a problem never blocks, that of the others
 that it is safe."""
-_SYSTEM_FIELDS = 4
+_SYSTEM_FIELDS = 6
 _LINES = 5
 """Lists of lists of so many levels have a line for each element."""
 

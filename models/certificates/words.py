@@ -25,9 +25,12 @@ def problem_lines(names: Legend, problem: Any) -> Iterator[str]:
     if names.inputs:
         yield f"any values of: {', '.join(names.inputs)}"
     if is_system(problem):
-        *_, wide, narrow = problem
+        *_, given, bounds, wide, narrow = problem
         yield "where runs may come"
         yield from _indented(words.automaton(wide, has_bad=False))
+        if given:
+            yield f"given from outside: {', '.join(names.inputs[int(i)] for i in given)}"
+            yield from _indented(words.rows(bounds))
         yield "what runs can certainly do there: some time passes, or a jump changes something"
         yield from _indented(words.automaton(narrow, has_bad=False))
     else:

@@ -18,6 +18,7 @@ from workbench.models.evidence.progress import (
     Round,
     Soon,
     Take,
+    Under,
     Wait,
     Way,
 )
@@ -70,11 +71,11 @@ class _Ways:
                 [_multipliers(m) for m in way.proofs],
                 str(way.case),
                 str(way.flow),
-                [self.form.affine(form) for form in inputs],
+                [self.form.form(form) for form in inputs],
                 [self._soon(soon) for soon in way.rows],
             ]
         if isinstance(way, Take):
-            after = [self.form.affine(way.after[name]) for name in self.form.states]
+            after = [self.form.form(way.after[name]) for name in self.form.states]
             proofs = [_multipliers(m) for m in way.proofs]
             change: Data = []
             if way.change is not None:
@@ -91,11 +92,14 @@ class _Ways:
             return ["Inside", _multipliers(soon.multipliers)]
         if isinstance(soon, Falling):
             return ["Falling", _multipliers(soon.multipliers), self._soon(soon.slope)]
+        if isinstance(soon, Under):
+            why = _multipliers(soon.multipliers)
+            return ["Under", self.form.affine(soon.top), why, self._soon(soon.reason)]
         return [
             "Kept",
             [self.form.affine(form) for form in soon.family],
             [_multipliers(m) for m in soon.now],
-            [["Inward", number(mu), _multipliers(m), []] for mu, m in soon.ever],
+            [["Inward", number(mu), *map(_multipliers, given)] for mu, *given in soon.ever],
             _multipliers(soon.multipliers),
         ]
 

@@ -5,8 +5,8 @@ which the kernel checks (`kernel_progress` writes them in its form), or, where n
 proof that no reachable state is stuck, by the theorem of `models.checker.progress`.
 Engines find both (`reach.going_on`); nothing here needs trust.
 
-Multipliers of a way are for the rows of the cell, those that flow keeps first, then its exits, and
-then the rows that choices on the way have added.
+Multipliers of a way are for the rows of the cell, those that flow keeps first, then its exits, then
+the rows that choices on the way have added, and last the bounds of inputs.
 """
 
 from __future__ import annotations
@@ -41,15 +41,25 @@ class Falling:
 @dataclass(frozen=True, slots=True)
 class Held:
     """Forms are at most 0 now, and flow never leaves them: each has its multipliers, then mu and
-    the multipliers of the family by which its derivative points inward. Together they show it."""
+    the multipliers of the family and of the bounds by which its derivative points inward. Together,
+    and with the bounds, they show it."""
 
     family: tuple[Form, ...]
     now: tuple[Multipliers, ...]
-    ever: tuple[tuple[Fraction, Multipliers], ...]
+    ever: tuple[tuple[Fraction, Multipliers, Multipliers], ...]
     multipliers: Multipliers
 
 
-Soon: TypeAlias = Inside | Falling | Held
+@dataclass(frozen=True, slots=True)
+class Under:
+    """Within the bounds of inputs it is at most a form without them, of which this is so."""
+
+    top: Form
+    multipliers: Multipliers
+    reason: Soon
+
+
+Soon: TypeAlias = Inside | Falling | Held | Under
 
 # What happens in states where rows hold
 

@@ -54,9 +54,9 @@ function Automaton(locations, starts) {
     return { is: "Automaton", locations, starts };
 }
 
-// system: dimension : nat; whole : list nat; wide : automaton; narrow : automaton
-function System(dimension, whole, wide, narrow) {
-    return { is: "System", dimension, whole, wide, narrow };
+// system: dimension : nat; whole : list nat; given : list nat; bounds : list row; wide : automaton; narrow : automaton
+function System(dimension, whole, given, bounds, wide, narrow) {
+    return { is: "System", dimension, whole, given, bounds, wide, narrow };
 }
 
 // affine: intercept : q; gradient : list q
@@ -199,6 +199,11 @@ function Falling(ms, slope) {
     return { is: "Falling", ms, slope };
 }
 
+// soon: top : affine; ms : multipliers; e : soon
+function Under(top, ms, e) {
+    return { is: "Under", top, ms, e };
+}
+
 // soon: family : list affine; now : list multipliers; ever : list facet; ms : multipliers
 function Kept(family, now, ever, ms) {
     return { is: "Kept", family, now, ever, ms };
@@ -209,12 +214,12 @@ function Nowhere(ms) {
     return { is: "Nowhere", ms };
 }
 
-// way: now : nat; proofs : list multipliers; case_number : nat; flow_number : nat; inputs : list affine; es : list soon
+// way: now : nat; proofs : list multipliers; case_number : nat; flow_number : nat; inputs : list form; es : list soon
 function Wait(now, proofs, case_number, flow_number, inputs, es) {
     return { is: "Wait", now, proofs, case_number, flow_number, inputs, es };
 }
 
-// way: edge_number : nat; case_number : nat; next : list affine; inputs : list affine; proofs : list multipliers; change : option (prod nat multipliers)
+// way: edge_number : nat; case_number : nat; next : list form; inputs : list form; proofs : list multipliers; change : option (prod nat multipliers)
 function Take(edge_number, case_number, next, inputs, proofs, change) {
     return { is: "Take", edge_number, case_number, next, inputs, proofs, change };
 }
@@ -284,6 +289,51 @@ function app(l, m) {
     while (waiting.length) {
         const a = waiting.pop();
         result = [a, result];
+    }
+    return result;
+}
+
+function add(n, m) {
+    // nat -> nat -> nat
+    const waiting = [];
+    let result;
+    while (true) {
+        if (n === 0n) {
+            result = m;
+            break;
+        }
+        const p = n - 1n;
+        waiting.push(true);
+        n = p;
+    }
+    while (waiting.length) {
+        waiting.pop();
+        result = result + 1n;
+    }
+    return result;
+}
+
+function max(n, m) {
+    // nat -> nat -> nat
+    const waiting = [];
+    let result;
+    while (true) {
+        if (n === 0n) {
+            result = m;
+            break;
+        }
+        const n1 = n - 1n;
+        if (m === 0n) {
+            result = n;
+            break;
+        }
+        const m1 = m - 1n;
+        waiting.push(true);
+        [n, m] = [n1, m1];
+    }
+    while (waiting.length) {
+        waiting.pop();
+        result = result + 1n;
     }
     return result;
 }
@@ -420,6 +470,31 @@ function forallb(f, l) {
         }
         l = l0;
     }
+}
+
+function seq(start, len) {
+    // nat -> nat -> list nat
+    const waiting = [];
+    let result;
+    while (true) {
+        if (len === 0n) {
+            result = null;
+            break;
+        }
+        const len0 = len - 1n;
+        waiting.push(start);
+        [start, len] = [start + 1n, len0];
+    }
+    while (waiting.length) {
+        const start = waiting.pop();
+        result = [start, result];
+    }
+    return result;
+}
+
+function list_max(l) {
+    // list nat -> nat
+    return fold_right((x) => (x1) => max(x, x1), 0n, l);
 }
 
 function qeq_bool(x, y) {
@@ -1680,32 +1755,33 @@ function check_quadratic(a, cert) {
     );
 }
 
-function of_state(f) {
-    // form -> affine
-    return Affine(f.constant, f.state_part);
-}
-
 function filled(next, inputs, f) {
-    // list affine -> list affine -> form -> affine
-    return of_state(
-        form_sum(
-            Form(f.constant, f.state_part, null, null),
-            form_sum(
-                along(f.next_part, map(before, next)),
-                along(f.input_part, map(before, inputs)),
-            ),
-        )
+    // list form -> list form -> form -> form
+    return form_sum(
+        Form(f.constant, f.state_part, null, null),
+        form_sum(along(f.next_part, next), along(f.input_part, inputs)),
     );
 }
 
-function slope_along(fs, h) {
-    // list affine -> affine -> affine
-    return of_state(along(h.gradient, map(before, fs)));
+function with_given(given, inputs) {
+    // list nat -> list form -> list form
+    function inner(i) {
+        if (existsb((x) => i === x, given)) {
+            return Form([0n, 1n], null, null, unit(i));
+        }
+        return nth(i, inputs, zero_form);
+    }
+    return map(inner, seq(0n, add(length(inputs), list_max(given) + 1n)));
 }
 
 function not_below(h) {
-    // affine -> row
-    return Row(form_scaled([-1n, 1n], before(h)), false);
+    // form -> row
+    return Row(form_scaled([-1n, 1n], h), false);
+}
+
+function input_free(h) {
+    // form -> bool
+    return forallb((a) => qeq_bool(a, [0n, 1n]), h.input_part);
 }
 
 function from_one(h) {
@@ -1713,9 +1789,9 @@ function from_one(h) {
     return form_sum(Form([1n, 1n], null, null, null), form_scaled([-1n, 1n], before(h)));
 }
 
-function bare(fs) {
-    // list affine -> location
-    return Location([null, null], [Dynamics(map(before, fs), null), null], null, null);
+function bare(fs, bounds) {
+    // list form -> list row -> location
+    return Location([null, null], [Dynamics(fs, bounds), null], null, null);
 }
 
 function one_cell(family) {
@@ -1723,10 +1799,10 @@ function one_cell(family) {
     return Region(null, [Cell(null, family), null], null, [0n, 1n]);
 }
 
-function keeps(fs, family, ever) {
-    // list affine -> list affine -> list facet -> bool
+function keeps(fs, bounds, family, ever) {
+    // list form -> list row -> list affine -> list facet -> bool
     return check_facets(
-        bare(fs),
+        bare(fs, bounds),
         one_cell(family),
         RegionEvidence(
             one_cell(family),
@@ -1738,44 +1814,52 @@ function keeps(fs, family, ever) {
     );
 }
 
-function check_soon(rows, fs, less, h, e) {
-    // list row -> list affine -> bool -> affine -> soon -> bool
+function check_soon(rows, bounds, fs, less, h, e) {
+    // list row -> list row -> list form -> bool -> form -> soon -> bool
     while (true) {
         if (e.is === "Inside") {
             const { ms } = e;
-            return refutes(app(rows, [not_below(h), null]), ms);
+            return refutes(app(rows, app(bounds, [not_below(h), null])), ms);
         }
         else if (e.is === "Falling") {
             const { ms: ms1, slope } = e;
-            if (!implies(rows, before(h), ms1)) {
+            if (!(input_free(h) && implies(app(rows, bounds), h, ms1))) {
                 return false;
             }
-            [h, e] = [slope_along(fs, h), slope];
+            [h, e] = [along(h.state_part, fs), slope];
+            continue;
+        }
+        else if (e.is === "Under") {
+            const { top, ms: ms2, e: e1 } = e;
+            if (!implies(bounds, form_sum(h, form_scaled([-1n, 1n], before(top))), ms2)) {
+                return false;
+            }
+            [h, e] = [before(top), e1];
             continue;
         }
         else {
-            const { family, now, ever, ms: ms2 } = e;
+            const { family, now, ever, ms: ms3 } = e;
             return (
                 negb(less)
                 && all2((k) => (ns) => implies(rows, before(k), ns), family, now)
-                && keeps(fs, family, ever)
-                && implies(rows_before(family), before(h), ms2)
+                && keeps(fs, bounds, family, ever)
+                && implies(app(rows_before(family), bounds), h, ms3)
             );
         }
     }
 }
 
-function check_row(rows, next, inputs, r, ms) {
-    // list row -> list affine -> list affine -> row -> multipliers -> bool
+function check_row(rows, bounds, next, inputs, r, ms) {
+    // list row -> list row -> list form -> list form -> row -> multipliers -> bool
     const h = filled(next, inputs, r.row_form);
     if (r.strict) {
-        return refutes(app(rows, [not_below(h), null]), ms);
+        return refutes(app(rows, app(bounds, [not_below(h), null])), ms);
     }
-    return implies(rows, before(h), ms);
+    return implies(app(rows, bounds), h, ms);
 }
 
-function check_wait(l, rows, now, proofs, case_number, flow_number, inputs, es) {
-    // location -> list row -> nat -> list multipliers -> nat -> nat -> list affine -> list soon -> bool
+function check_wait(s, l, rows, now, proofs, case_number, flow_number, inputs, es) {
+    // system -> location -> list row -> nat -> list multipliers -> nat -> nat -> list form -> list soon -> bool
     const found = nth_error(l.invariant, now);
     if (found !== null) {
         const here = found.value;
@@ -1785,15 +1869,21 @@ function check_wait(l, rows, now, proofs, case_number, flow_number, inputs, es) 
             const found2 = nth_error(l.flows, flow_number);
             if (found2 !== null) {
                 const d = found2.value;
-                const fs = map((x) => filled(null, inputs, x), d.rates);
+                const us = with_given(s.given, inputs);
+                const fs = map((x) => filled(null, us, x), d.rates);
                 return (
-                    all2((x1) => (x2) => check_row(rows, null, inputs, x1, x2), here, proofs)
+                    all2(
+                        (x1) => (x2) => check_row(rows, s.bounds, null, us, x1, x2),
+                        here,
+                        proofs,
+                    )
                     && all2(
                         (r) => (e) => check_soon(
                             rows,
+                            s.bounds,
                             fs,
                             r.strict,
-                            filled(null, inputs, r.row_form),
+                            filled(null, us, r.row_form),
                             e,
                         ),
                         app(case1, d.rate_rows),
@@ -1808,14 +1898,14 @@ function check_wait(l, rows, now, proofs, case_number, flow_number, inputs, es) 
     return false;
 }
 
-function check_change(rows, next, i, ms) {
-    // list row -> list affine -> nat -> multipliers -> bool
+function check_change(rows, bounds, next, i, ms) {
+    // list row -> list row -> list form -> nat -> multipliers -> bool
     const d = form_sum(
-        before(nth(i, next, Affine([0n, 1n], null))),
+        nth(i, next, zero_form),
         form_scaled([-1n, 1n], Form([0n, 1n], unit(i), null, null)),
     );
     return refutes(
-        app(rows, [Row(d, false), [Row(form_scaled([-1n, 1n], d), false), null]]),
+        app(rows, app(bounds, [Row(d, false), [Row(form_scaled([-1n, 1n], d), false), null]])),
         ms,
     );
 }
@@ -1853,20 +1943,29 @@ function whole_function(whole, h) {
 }
 
 function check_whole(whole, next) {
-    // list nat -> list affine -> bool
-    return forallb((i) => whole_function(whole, nth(i, next, Affine([0n, 1n], null))), whole);
+    // list nat -> list form -> bool
+    function inner(i) {
+        const f = nth(i, next, zero_form);
+        return input_free(f) && whole_function(whole, Affine(f.constant, f.state_part));
+    }
+    return forallb(inner, whole);
 }
 
 function check_take(s, l, l0, rows, edge_number, case_number, next, inputs, proofs, change) {
-    // system -> nat -> location -> list row -> nat -> nat -> list affine -> list affine -> list multipliers -> option (prod nat multipliers) -> bool
+    // system -> nat -> location -> list row -> nat -> nat -> list form -> list form -> list multipliers -> option (prod nat multipliers) -> bool
     const found = nth_error(l0.edges, edge_number);
     if (found !== null) {
         const j = found.value;
         const found1 = nth_error(j.relation, case_number);
         if (found1 !== null) {
             const case1 = found1.value;
+            const given = with_given(s.given, inputs);
             if (!(
-                all2((x) => (x1) => check_row(rows, next, inputs, x, x1), case1, proofs)
+                all2(
+                    (x) => (x1) => check_row(rows, s.bounds, next, given, x, x1),
+                    case1,
+                    proofs,
+                )
                 && check_whole(s.whole, next)
             )) {
                 return false;
@@ -1874,7 +1973,7 @@ function check_take(s, l, l0, rows, edge_number, case_number, next, inputs, proo
             if (change !== null) {
                 const p = change.value;
                 const [i, ms] = p;
-                return i < s.dimension && check_change(rows, next, i, ms);
+                return i < s.dimension && check_change(rows, s.bounds, next, i, ms);
             }
             return negb(j.target === l);
         }
@@ -1892,7 +1991,7 @@ function check_way(s, l, l0, rows, w) {
         }
         else if (w.is === "Wait") {
             const { now, proofs, case_number, flow_number, inputs, es } = w;
-            return check_wait(l0, rows, now, proofs, case_number, flow_number, inputs, es);
+            return check_wait(s, l0, rows, now, proofs, case_number, flow_number, inputs, es);
         }
         else if (w.is === "Take") {
             const { edge_number, case_number: case_number1, next, inputs: inputs1, proofs: proofs1, change } = w;
@@ -2244,6 +2343,8 @@ const TYPES = {
             "System",
             ["dimension", "natural"],
             ["whole", ["list", "natural"]],
+            ["given", ["list", "natural"]],
+            ["bounds", ["list", "row"]],
             ["wide", "automaton"],
             ["narrow", "automaton"],
         ],
@@ -2277,15 +2378,15 @@ const TYPES = {
             ["proofs", ["list", ["list", "rational"]]],
             ["case_number", "natural"],
             ["flow_number", "natural"],
-            ["inputs", ["list", "affine"]],
+            ["inputs", ["list", "form"]],
             ["es", ["list", "soon"]],
         ],
         [
             "Take",
             ["edge_number", "natural"],
             ["case_number", "natural"],
-            ["next", ["list", "affine"]],
-            ["inputs", ["list", "affine"]],
+            ["next", ["list", "form"]],
+            ["inputs", ["list", "form"]],
             ["proofs", ["list", ["list", "rational"]]],
             ["change", ["option", ["pair", "natural", ["list", "rational"]]]],
         ],
@@ -2302,6 +2403,7 @@ const TYPES = {
         "one of",
         ["Inside", ["ms", ["list", "rational"]]],
         ["Falling", ["ms", ["list", "rational"]], ["slope", "soon"]],
+        ["Under", ["top", "affine"], ["ms", ["list", "rational"]], ["e", "soon"]],
         [
             "Kept",
             ["family", ["list", "affine"]],
@@ -2348,6 +2450,7 @@ const CONSTRUCTORS = {
     "FirstState": FirstState,
     "Inside": Inside,
     "Falling": Falling,
+    "Under": Under,
     "Kept": Kept,
     "Nowhere": Nowhere,
     "Wait": Wait,

@@ -49,8 +49,8 @@ Location = namedtuple("Location", "invariant flows edges bad")
 Automaton = namedtuple("Automaton", "locations starts")
 
 
-# system: dimension : nat; whole : list nat; wide : automaton; narrow : automaton
-System = namedtuple("System", "dimension whole wide narrow")
+# system: dimension : nat; whole : list nat; given : list nat; bounds : list row; wide : automaton; narrow : automaton
+System = namedtuple("System", "dimension whole given bounds wide narrow")
 
 
 # affine: intercept : q; gradient : list q
@@ -165,6 +165,10 @@ Inside = namedtuple("Inside", "ms")
 Falling = namedtuple("Falling", "ms slope")
 
 
+# soon: top : affine; ms : multipliers; e : soon
+Under = namedtuple("Under", "top ms e")
+
+
 # soon: family : list affine; now : list multipliers; ever : list facet; ms : multipliers
 Kept = namedtuple("Kept", "family now ever ms")
 
@@ -173,11 +177,11 @@ Kept = namedtuple("Kept", "family now ever ms")
 Nowhere = namedtuple("Nowhere", "ms")
 
 
-# way: now : nat; proofs : list multipliers; case_number : nat; flow_number : nat; inputs : list affine; es : list soon
+# way: now : nat; proofs : list multipliers; case_number : nat; flow_number : nat; inputs : list form; es : list soon
 Wait = namedtuple("Wait", "now proofs case_number flow_number inputs es")
 
 
-# way: edge_number : nat; case_number : nat; next : list affine; inputs : list affine; proofs : list multipliers; change : option (prod nat multipliers)
+# way: edge_number : nat; case_number : nat; next : list form; inputs : list form; proofs : list multipliers; change : option (prod nat multipliers)
 Take = namedtuple("Take", "edge_number case_number next inputs proofs change")
 
 
@@ -235,6 +239,42 @@ def app(l, m):
     while waiting:
         a = waiting.pop()
         result = (a, result)
+    return result
+
+
+def add(n, m):
+    """nat -> nat -> nat"""
+    waiting = []
+    while True:
+        if n == 0:
+            result = m
+            break
+        p = n - 1
+        waiting.append(True)
+        n = p
+    while waiting:
+        waiting.pop()
+        result = result + 1
+    return result
+
+
+def max_(n, m):
+    """nat -> nat -> nat"""
+    waiting = []
+    while True:
+        if n == 0:
+            result = m
+            break
+        n1 = n - 1
+        if m == 0:
+            result = n
+            break
+        m1 = m - 1
+        waiting.append(True)
+        n, m = n1, m1
+    while waiting:
+        waiting.pop()
+        result = result + 1
     return result
 
 
@@ -343,6 +383,27 @@ def forallb(f, l):
         if not f(a):
             return False
         l = l0
+
+
+def seq(start, len1):
+    """nat -> nat -> list nat"""
+    waiting = []
+    while True:
+        if len1 == 0:
+            result = None
+            break
+        len0 = len1 - 1
+        waiting.append(start)
+        start, len1 = start + 1, len0
+    while waiting:
+        start = waiting.pop()
+        result = (start, result)
+    return result
+
+
+def list_max(l):
+    """list nat -> nat"""
+    return fold_right(lambda x: lambda x1: max_(x, x1), 0, l)
 
 
 def qeq_bool(x, y):
@@ -1469,32 +1530,31 @@ def check_quadratic(a, cert):
     )
 
 
-def of_state(f):
-    """form -> affine"""
-    return Affine(f.constant, f.state_part)
-
-
 def filled(next1, inputs, f):
-    """list affine -> list affine -> form -> affine"""
-    return of_state(
-        form_sum(
-            Form(f.constant, f.state_part, None, None),
-            form_sum(
-                along(f.next_part, map_(before, next1)),
-                along(f.input_part, map_(before, inputs)),
-            ),
-        )
+    """list form -> list form -> form -> form"""
+    return form_sum(
+        Form(f.constant, f.state_part, None, None),
+        form_sum(along(f.next_part, next1), along(f.input_part, inputs)),
     )
 
 
-def slope_along(fs, h):
-    """list affine -> affine -> affine"""
-    return of_state(along(h.gradient, map_(before, fs)))
+def with_given(given, inputs):
+    """list nat -> list form -> list form"""
+    def inner(i):
+        if existsb(lambda x: i == x, given):
+            return Form((0, 1), None, None, unit(i))
+        return nth(i, inputs, zero_form)
+    return map_(inner, seq(0, add(length(inputs), list_max(given) + 1)))
 
 
 def not_below(h):
-    """affine -> row"""
-    return Row(form_scaled((-1, 1), before(h)), False)
+    """form -> row"""
+    return Row(form_scaled((-1, 1), h), False)
+
+
+def input_free(h):
+    """form -> bool"""
+    return forallb(lambda a: qeq_bool(a, (0, 1)), h.input_part)
 
 
 def from_one(h):
@@ -1502,9 +1562,9 @@ def from_one(h):
     return form_sum(Form((1, 1), None, None, None), form_scaled((-1, 1), before(h)))
 
 
-def bare(fs):
-    """list affine -> location"""
-    return Location((None, None), (Dynamics(map_(before, fs), None), None), None, None)
+def bare(fs, bounds):
+    """list form -> list row -> location"""
+    return Location((None, None), (Dynamics(fs, bounds), None), None, None)
 
 
 def one_cell(family):
@@ -1512,10 +1572,10 @@ def one_cell(family):
     return Region(None, (Cell(None, family), None), None, (0, 1))
 
 
-def keeps(fs, family, ever):
-    """list affine -> list affine -> list facet -> bool"""
+def keeps(fs, bounds, family, ever):
+    """list form -> list row -> list affine -> list facet -> bool"""
     return check_facets(
-        bare(fs),
+        bare(fs, bounds),
         one_cell(family),
         RegionEvidence(
             one_cell(family),
@@ -1527,36 +1587,41 @@ def keeps(fs, family, ever):
     )
 
 
-def check_soon(rows, fs, less, h, e):
-    """list row -> list affine -> bool -> affine -> soon -> bool"""
+def check_soon(rows, bounds, fs, less, h, e):
+    """list row -> list row -> list form -> bool -> form -> soon -> bool"""
     while True:
         match e:
             case Inside(ms):
-                return refutes(app(rows, (not_below(h), None)), ms)
+                return refutes(app(rows, app(bounds, (not_below(h), None))), ms)
             case Falling(ms1, slope):
-                if not implies(rows, before(h), ms1):
+                if not (input_free(h) and implies(app(rows, bounds), h, ms1)):
                     return False
-                h, e = slope_along(fs, h), slope
+                h, e = along(h.state_part, fs), slope
                 continue
-            case Kept(family, now, ever, ms2):
+            case Under(top, ms2, e1):
+                if not implies(bounds, form_sum(h, form_scaled((-1, 1), before(top))), ms2):
+                    return False
+                h, e = before(top), e1
+                continue
+            case Kept(family, now, ever, ms3):
                 return (
                     negb(less)
                     and all2(lambda k: lambda ns: implies(rows, before(k), ns), family, now)
-                    and keeps(fs, family, ever)
-                    and implies(rows_before(family), before(h), ms2)
+                    and keeps(fs, bounds, family, ever)
+                    and implies(app(rows_before(family), bounds), h, ms3)
                 )
 
 
-def check_row(rows, next1, inputs, r, ms):
-    """list row -> list affine -> list affine -> row -> multipliers -> bool"""
+def check_row(rows, bounds, next1, inputs, r, ms):
+    """list row -> list row -> list form -> list form -> row -> multipliers -> bool"""
     h = filled(next1, inputs, r.row_form)
     if r.strict:
-        return refutes(app(rows, (not_below(h), None)), ms)
-    return implies(rows, before(h), ms)
+        return refutes(app(rows, app(bounds, (not_below(h), None))), ms)
+    return implies(app(rows, bounds), h, ms)
 
 
-def check_wait(l, rows, now, proofs, case_number, flow_number, inputs, es):
-    """location -> list row -> nat -> list multipliers -> nat -> nat -> list affine -> list soon -> bool"""
+def check_wait(s, l, rows, now, proofs, case_number, flow_number, inputs, es):
+    """system -> location -> list row -> nat -> list multipliers -> nat -> nat -> list form -> list soon -> bool"""
     found = nth_error(l.invariant, now)
     if found is not None:
         here = found.value
@@ -1566,19 +1631,21 @@ def check_wait(l, rows, now, proofs, case_number, flow_number, inputs, es):
             found2 = nth_error(l.flows, flow_number)
             if found2 is not None:
                 d = found2.value
-                fs = map_(lambda x: filled(None, inputs, x), d.rates)
+                us = with_given(s.given, inputs)
+                fs = map_(lambda x: filled(None, us, x), d.rates)
                 return (
                     all2(
-                        lambda x1: lambda x2: check_row(rows, None, inputs, x1, x2),
+                        lambda x1: lambda x2: check_row(rows, s.bounds, None, us, x1, x2),
                         here,
                         proofs,
                     )
                     and all2(
                         lambda r: lambda e: check_soon(
                             rows,
+                            s.bounds,
                             fs,
                             r.strict,
-                            filled(None, inputs, r.row_form),
+                            filled(None, us, r.row_form),
                             e,
                         ),
                         app(case1, d.rate_rows),
@@ -1590,13 +1657,16 @@ def check_wait(l, rows, now, proofs, case_number, flow_number, inputs, es):
     return False
 
 
-def check_change(rows, next1, i, ms):
-    """list row -> list affine -> nat -> multipliers -> bool"""
+def check_change(rows, bounds, next1, i, ms):
+    """list row -> list row -> list form -> nat -> multipliers -> bool"""
     d = form_sum(
-        before(nth(i, next1, Affine((0, 1), None))),
+        nth(i, next1, zero_form),
         form_scaled((-1, 1), Form((0, 1), unit(i), None, None)),
     )
-    return refutes(app(rows, (Row(d, False), (Row(form_scaled((-1, 1), d), False), None))), ms)
+    return refutes(
+        app(rows, app(bounds, (Row(d, False), (Row(form_scaled((-1, 1), d), False), None)))),
+        ms,
+    )
 
 
 def is_whole(q0):
@@ -1625,27 +1695,35 @@ def whole_function(whole, h):
 
 
 def check_whole(whole, next1):
-    """list nat -> list affine -> bool"""
-    return forallb(lambda i: whole_function(whole, nth(i, next1, Affine((0, 1), None))), whole)
+    """list nat -> list form -> bool"""
+    def inner(i):
+        f = nth(i, next1, zero_form)
+        return input_free(f) and whole_function(whole, Affine(f.constant, f.state_part))
+    return forallb(inner, whole)
 
 
 def check_take(s, l, l0, rows, edge_number, case_number, next1, inputs, proofs, change):
-    """system -> nat -> location -> list row -> nat -> nat -> list affine -> list affine -> list multipliers -> option (prod nat multipliers) -> bool"""
+    """system -> nat -> location -> list row -> nat -> nat -> list form -> list form -> list multipliers -> option (prod nat multipliers) -> bool"""
     found = nth_error(l0.edges, edge_number)
     if found is not None:
         j = found.value
         found1 = nth_error(j.relation, case_number)
         if found1 is not None:
             case1 = found1.value
+            given = with_given(s.given, inputs)
             if not (
-                all2(lambda x: lambda x1: check_row(rows, next1, inputs, x, x1), case1, proofs)
+                all2(
+                    lambda x: lambda x1: check_row(rows, s.bounds, next1, given, x, x1),
+                    case1,
+                    proofs,
+                )
                 and check_whole(s.whole, next1)
             ):
                 return False
             if change is not None:
                 p = change.value
                 i, ms = p
-                return i < s.dimension and check_change(rows, next1, i, ms)
+                return i < s.dimension and check_change(rows, s.bounds, next1, i, ms)
             return negb(j.target == l)
         return False
     return False
@@ -1658,7 +1736,17 @@ def check_way(s, l, l0, rows, w):
             case Nowhere(ms):
                 return refutes(rows, ms)
             case Wait(now, proofs, case_number, flow_number, inputs, es):
-                return check_wait(l0, rows, now, proofs, case_number, flow_number, inputs, es)
+                return check_wait(
+                    s,
+                    l0,
+                    rows,
+                    now,
+                    proofs,
+                    case_number,
+                    flow_number,
+                    inputs,
+                    es,
+                )
             case Take(edge_number, case_number1, next1, inputs1, proofs1, change):
                 return check_take(
                     s,
@@ -1997,6 +2085,8 @@ TYPES = {
             "System",
             ["dimension", "natural"],
             ["whole", ["list", "natural"]],
+            ["given", ["list", "natural"]],
+            ["bounds", ["list", "row"]],
             ["wide", "automaton"],
             ["narrow", "automaton"],
         ],
@@ -2030,15 +2120,15 @@ TYPES = {
             ["proofs", ["list", ["list", "rational"]]],
             ["case_number", "natural"],
             ["flow_number", "natural"],
-            ["inputs", ["list", "affine"]],
+            ["inputs", ["list", "form"]],
             ["es", ["list", "soon"]],
         ],
         [
             "Take",
             ["edge_number", "natural"],
             ["case_number", "natural"],
-            ["next", ["list", "affine"]],
-            ["inputs", ["list", "affine"]],
+            ["next", ["list", "form"]],
+            ["inputs", ["list", "form"]],
             ["proofs", ["list", ["list", "rational"]]],
             ["change", ["option", ["pair", "natural", ["list", "rational"]]]],
         ],
@@ -2055,6 +2145,7 @@ TYPES = {
         "one of",
         ["Inside", ["ms", ["list", "rational"]]],
         ["Falling", ["ms", ["list", "rational"]], ["slope", "soon"]],
+        ["Under", ["top", "affine"], ["ms", ["list", "rational"]], ["e", "soon"]],
         [
             "Kept",
             ["family", ["list", "affine"]],
@@ -2102,6 +2193,7 @@ CONSTRUCTORS = {
     "FirstState": FirstState,
     "Inside": Inside,
     "Falling": Falling,
+    "Under": Under,
     "Kept": Kept,
     "Nowhere": Nowhere,
     "Wait": Wait,

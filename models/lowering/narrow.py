@@ -11,12 +11,13 @@ Proof. A run of the model comes only to states that the wide automaton reaches, 
 numbers are whole in them. There the narrow automaton goes on, and by the lemma so does the model. A
 start of the narrow automaton is one of the model.
 
-Lemma. Let x be a state of the model in which the narrow automaton goes on. Then time can pass in
-the model, or an edge leads to another state, whatever the inputs do from then on.
-Proof. No row mentions an input, and no flow that reads one is taken in. A condition is replaced by
-one that holds in fewer states: taken apart into cases, every comparison of which is affine and of
-variables and parameters, or of truth values or symbols, and stands for itself; any other counts as
-false, be it affirmed or denied (`_certain`). Affine expressions have values everywhere.
+Lemma. Let x be a state of the model in which the narrow automaton goes on, whatever is given. Then
+time can pass in the model, or an edge leads to another state, whatever the inputs do from then on.
+Proof. What is given are the inputs: they are piecewise continuous, so for a while they are what
+continuous functions within their bounds are (an input is meant with its limit from the right). A
+condition is replaced by one that holds in fewer states: taken apart into cases, every comparison of
+which is affine, or of truth values or symbols, and stands for itself; any other counts as false, be
+it affirmed or denied (`_certain`). Affine expressions have values everywhere.
 Time. The rows of the invariant are cases of the location's invariant, of what is assumed of
 variables, and of that no urgent edge can be taken; they hold now and while the time passes. The
 dynamics are the ranges of the flow where all bounds are affine, on each branch of what is piecewise
@@ -122,7 +123,12 @@ class NarrowView:
     @cached_property
     def _read(self) -> Set[str]:
         """The names that rows may mention."""
-        return self.problem.names | {primed(name) for name in self.problem.names}
+        names = self.problem.names
+        return names | set(map(primed, names)) | {u.name for u in self.problem.automaton.inputs}
+
+    def bounds(self) -> Rows:
+        """The bounds of inputs."""
+        return tuple(row for u in self.problem.automaton.inputs for row in _bounds(u))
 
     @cached_property
     def _assumed(self) -> Expression:
@@ -206,7 +212,7 @@ class NarrowView:
         return unknown, tuple(rows)
 
     def _affine(self, value: Expression) -> Form | None:
-        """A value as a form over variables and parameters."""
+        """A value as a form over variables, parameters and inputs."""
         form = affine(value)
         return form if form is not None and form.coefficients.keys() <= self._read else None
 
@@ -306,9 +312,12 @@ def system(form: NormalForm) -> Data:
         places.append([_cases(form, view.waiting(name)), flows, edges, []])
     places += [[[], [], [], []]] * (len(form.locations) - form.taken)
     starts = [[numbers[name], _cases(form, cases)] for name, cases in view.starts()]
+    bounds = _rows(form, view.bounds())
+    signals = [form.form(of_variable(u.name)) for u in form.problem.automaton.inputs]
+    given = [str(len(inputs) - 1) for *_, inputs in signals]
     form.settle()
     whole = [str(form.states.index(name)) for name in whole_names(form.problem)]
-    return [str(len(form.states)), whole, form.data, [places, starts]]
+    return [str(len(form.states)), whole, given, bounds, form.data, [places, starts]]
 
 
 def _cases(form: NormalForm, cases: Alternatives) -> Data:

@@ -18,9 +18,11 @@ from workbench.models.certificates.check import check
 from workbench.models.certificates.json_reader import MalformedCertificateError
 from workbench.models.certificates.judgement import Accepted, Rejected
 from workbench.models.load import load, load_text
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.source import ModelError
 from workbench.models.trace import Ending
 from workbench.models.verdict import Falsified, Unknown, Verified
+from workbench.reach.going_on import going_on
 from workbench.simulate.recipe import read_recorded, repeat
 
 
@@ -181,6 +183,33 @@ GOING_ON |= {
         discrete="private discrete int k;",
     ),
 }
+
+
+def with_input(written: str) -> str:
+    """The same with an input u between -1 and 1 that its modes read."""
+    for mode in ("A", "B", "Top"):
+        written = written.replace(f"mode {mode}() {{", f"mode {mode}() {{ read analog real u; ")
+    return written.replace("agent Model() {", "agent Model() { read analog real u in [-1, 1];")
+
+
+GOING_ON |= {
+    "pressed": with_input(
+        text("x = 0;", "diff { d(x) == u - x; d(c) == 1; } inv { x <= 1 && x >= -1 }")
+    ),
+    "pushed out": with_input(
+        text("x = 0;", "diff { d(x) == 3 + u; d(c) == 1; } inv { x <= 5 }", trans=GO + "x >= 5;")
+    ),
+    "back to an input": with_input(
+        text("x = 0;", UP + " inv { x <= 2 }", trans="trans from a to a when x >= 2 do { x = u; };")
+    ),
+}
+BLOCKING["pushed where no edge is"] = with_input(
+    text(
+        "x = 0;",
+        "diff { d(x) == 3 + u; d(c) == 1; } inv { x <= 5 }",
+        trans=GO + "x >= 5 && u >= 2;",
+    )
+)
 BY_CHECKER = {"urgent, strict"}
 """Where rows do not say that the edge is taken; all others rest on the kernel's word alone."""
 
@@ -215,6 +244,14 @@ def test_what_goes_on_is_not_mentioned_and_verified(name: str) -> None:
     assert isinstance(verdict, Verified), verdict
     assert verdict.certificate.kind == "progress"
     assert (verdict.judgement.basis.name == "kernel") is (name not in BY_CHECKER)
+
+
+@pytest.mark.parametrize("name", BLOCKING)
+def test_of_what_blocks_the_kernel_sees_no_way_on(name: str) -> None:
+    """There is evidence for all that goes on and rows can say, within its invariants or not; so
+    if the rows allowed more than the model does, some would be found here."""
+    model = automaton(BLOCKING[name])
+    assert going_on(linear_problem(model, never_blocks(model))) is None
 
 
 @pytest.mark.parametrize("method", ["template", "rectangular", "auto"])

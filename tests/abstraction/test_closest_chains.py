@@ -19,7 +19,7 @@ from workbench.abstraction.templates.room import with_room
 from workbench.abstraction.templates.system import Array, template_system
 from workbench.abstraction.verification import strategy
 from workbench.models.load import load, load_text
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Verified
 
 LAGGING = """

@@ -299,12 +299,14 @@ def test_progress_is_decided_by_the_kernel_alone(monkeypatch: pytest.MonkeyPatch
 
 SYSTEM: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "fewer variables": (lambda p: p.__setitem__(0, "0"), "number of variables"),
-    "another whole number": (lambda p: p[1].append("0"), "which are whole"),
-    "runs come elsewhere": (lambda p: p[2][0][0][0][0].pop(), "^invariant of fill"),
-    "runs start elsewhere": (lambda p: p[2][1][0][1][0].pop(), "^starts"),
-    "runs can do more": (lambda p: p[3][0][1][0][0].pop(), "runs can do: invariant of drain"),
-    "jumps are free": (lambda p: p[3][0][0][2][0][1][0].pop(), "runs can do: jumps of fill"),
-    "starts are free": (lambda p: p[3][1][0][1][0].pop(), "runs can do: starts"),
+    "another whole number": (lambda p: p[1].append("0"), "what is whole"),
+    "something is not given": (lambda p: p[2].append("0"), "what is given"),
+    "something is bounded": (lambda p: p[3].append([["0", [], [], ["1"]], False]), "is given"),
+    "runs come elsewhere": (lambda p: p[4][0][0][0][0].pop(), "^invariant of fill"),
+    "runs start elsewhere": (lambda p: p[4][1][0][1][0].pop(), "^starts"),
+    "runs can do more": (lambda p: p[5][0][1][0][0].pop(), "runs can do: invariant of drain"),
+    "jumps are free": (lambda p: p[5][0][0][2][0][1][0].pop(), "runs can do: jumps of fill"),
+    "starts are free": (lambda p: p[5][1][0][1][0].pop(), "runs can do: starts"),
 }
 
 

@@ -83,13 +83,13 @@ Example starts_outside : check_quadratic (oscillator (1 # 10)) (oscillator_proof
 Proof. reflexivity. Qed.
 
 (* What is said in rows alone allows just that. *)
-Definition alone (n : nat) (a : automaton) : system := System n [] a a.
+Definition alone (n : nat) (a : automaton) : system := System n [] [] [] a a.
 
 (* The tank can always wait, with x' = 0; a tank whose flow must be 1 is stuck at 10. *)
 Definition tank_waits (m : Q) : progress_certificate :=
   let constant := Inside [0; 0; 1] in
   ProgressCertificate (tank_proof 1) (FirstState 0 0 [] [5] [])
-    [[[Wait 0 [[0; 1]; [1]] 0 0 [Affine 0 []]
+    [[[Wait 0 [[0; 1]; [1]] 0 0 [zero_form]
          [Kept [Affine 0 [-1]] [[0; m]] [Inward 0 [] []] [1]; Falling [1] (Kept [] [] [] []);
           constant; constant]]]].
 
@@ -102,18 +102,44 @@ Example no_first_state :
   check_progress (alone 1 (tank 1))
     (ProgressCertificate (tank_proof 1) (FirstState 0 0 [] [6] []) (ways (tank_waits 1))) = false.
 Proof. reflexivity. Qed.
-Example narrower_tank : check_progress (System 1 [] (tank 1) (tank (1 # 2))) (tank_waits 1) = true.
+Example narrower_tank : check_progress (System 1 [] [] [] (tank 1) (tank (1 # 2))) (tank_waits 1) = true.
 Proof. reflexivity. Qed.
 Example nothing_allowed :
-  check_progress (System 1 [] (tank 1) (Automaton [Location [] [] [] []] (starts (tank 1))))
+  check_progress (System 1 [] [] [] (tank 1) (Automaton [Location [] [] [] []] (starts (tank 1))))
     (tank_waits 1) = false.
 Proof. reflexivity. Qed.
 Example no_whole_first_state :
   let first := FirstState 0 0 [1 # 2] [5] [] in
   let cert := ProgressCertificate (tank_proof 1) first (ways (tank_waits 1)) in
   check_progress (alone 1 (tank 1)) cert = true /\
-  check_progress (System 1 [0%nat] (tank 1) (tank 1)) cert = false.
+  check_progress (System 1 [0%nat] [] [] (tank 1) (tank 1)) cert = false.
 Proof. split; reflexivity. Qed.
+
+(* x' = u - x, where u is given within [-1, 1], between -1 and 1; if u may be 2, it is stuck at 1. *)
+Definition pressed : automaton :=
+  let inside := [Row (Form (-1) [1] [] []) false; Row (Form (-1) [-1] [] []) false] in
+  Automaton [Location [inside] [Dynamics [Form 0 [-1] [] [1]] []] [] []]
+    [(0%nat, [[Row (Form 0 [] [1] []) false; Row (Form 0 [] [-1] []) false]])].
+
+Definition given_to (top : Q) : list row :=
+  [Row (Form (- top) [] [] [1]) false; Row (Form (-1) [] [] [-1]) false].
+
+Definition pressed_proof : progress_certificate :=
+  let G := Region [] [Cell [] [Affine (-1) [1]; Affine (-1) [-1]]] [] 0 in
+  let stays := [[[[Implied [1]]]; [[Implied [0; 1]]]]] in
+  let kept h n m := Kept [h] [n] [Inward (-1) [] m] [1] in
+  ProgressCertificate
+    (PolyhedralCertificate [[InCell 0 0 [[1]; [0; 1]]]] [[RegionEvidence G stays [[]] [[]] [[]]]])
+    (FirstState 0 0 [] [0] [])
+    [[[Wait 0 [[1]; [0; 1]] 0 0 []
+         [kept (Affine (-1) [1]) [1] [1]; kept (Affine (-1) [-1]) [0; 1] [0; 1]]]]].
+
+Theorem pressed_goes_on : never_blocks (System 1 [] [0%nat] (given_to 1) pressed pressed).
+Proof. apply (progress_sound _ pressed_proof). vm_compute. reflexivity. Qed.
+
+Example pressed_harder :
+  check_progress (System 1 [] [0%nat] (given_to 2) pressed pressed) pressed_proof = false.
+Proof. reflexivity. Qed.
 
 (* Between 0 and 1 there is no whole number but these: x rests at both, and nowhere else. *)
 Definition rests : automaton :=
@@ -133,8 +159,8 @@ Definition rests_proof : progress_certificate :=
     (FirstState 0 0 [] [1] []) [[[Round (Affine 0 [1]) first last]]].
 
 Example whole_numbers :
-  check_progress (System 1 [0%nat] rests rests) rests_proof = true /\
-  check_progress (System 1 [] rests rests) rests_proof = false.
+  check_progress (System 1 [0%nat] [] [] rests rests) rests_proof = true /\
+  check_progress (System 1 [] [] [] rests rests) rests_proof = false.
 Proof. split; reflexivity. Qed.
 
 (* x' = 1 up to 2, x' = - x down to 1, in turn; without the edge from cooling runs block. *)
@@ -159,7 +185,7 @@ Definition thermostat_proof (jumps : list (list cover)) : polyhedral_certificate
 
 Definition thermostat_ways (jumps : list (list cover)) : progress_certificate :=
   let wait := Wait 0 [[0; 0; 1]] 0 0 [] [Inside [0; 0; 1; 1]] in
-  let jump := Take 0 0 [Affine 0 [1]] [] [[0; 0; 1]; []; []] None in
+  let jump := Take 0 0 [Form 0 [1] [] []] [] [[0; 0; 1]; []; []] None in
   ProgressCertificate (thermostat_proof jumps) (FirstState 0 0 [] [1] [])
     [[[Choose (Affine (-2) [1]) true wait jump]]; [[Choose (Affine 1 [-1]) true wait jump]]].
 

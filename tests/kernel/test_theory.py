@@ -17,7 +17,7 @@ FILES = [line for line in PROJECT if line.endswith(".v")]
 THEOREMS = {
     "AbsoluteContinuity": ["rise"],
     "Motion": ["trajectory_motion"],
-    "Existence": ["solution_exists", "solution_trajectory"],
+    "Existence": ["solution_exists", "solution_driven"],
     "PolyhedralSound": ["polyhedral_sound"],
     "ProgressSound": ["progress_sound"],
     "QuadraticSound": ["quadratic_sound"],
@@ -125,5 +125,5 @@ def test_small_certificates(compiled: Path) -> None:
     """The checkers, run by Coq, accept small certificates and refuse them spoiled."""
     shutil.copy(Path(__file__).with_name("small_certificates.v"), compiled)
     coqc(compiled, "small_certificates.v")
-    for theorem in ("tank_safe", "oscillator_safe", "tank_goes_on", "thermostat_goes_on"):
+    for theorem in ("tank_safe", "oscillator_safe", "tank_goes_on", "pressed_goes_on"):
         assert assumptions(compiled, "small_certificates", theorem) <= OF_THE_REALS

@@ -228,9 +228,9 @@ def _tank() -> dict[str, Any]:
     low = ["Kept", [["0", ["-1"]]], [["0", "1"]], [["Inward", "0", [], []]], ["1"]]
     high = ["Falling", ["1"], ["Kept", [], [], [], []]]
     soon = [low, high, constant, constant]
-    wait = ["Wait", "0", [["0", "1"], ["1"]], "0", "0", [["0", []]], soon]
+    wait = ["Wait", "0", [["0", "1"], ["1"]], "0", "0", [_form(0)], soon]
     evidence = [reachable, ["0", "0", [], ["5"], []], [[[wait]]]]
-    return as_document("check_progress", ["1", [], model, model], evidence)
+    return as_document("check_progress", ["1", [], [], [], model, model], evidence)
 
 
 def _thermostat() -> dict[str, Any]:
@@ -258,14 +258,14 @@ def _thermostat() -> dict[str, Any]:
     ]
     now = [["0", "0", "1"]]
     wait = ["Wait", "0", now, "0", "0", [], [["Inside", ["0", "0", "1", "1"]]]]
-    take = ["Take", "0", "0", [["0", ["1"]]], [], [["0", "0", "1"], [], []], []]
+    take = ["Take", "0", "0", [_form(0, ["1"])], [], [["0", "0", "1"], [], []], []]
     ways = [
         [[["Choose", ["-2", ["1"]], True, wait, take]]],
         [[["Choose", ["1", ["-1"]], True, wait, take]]],
     ]
     first = ["0", "0", [], ["1"], []]
     model = [[heating, cooling], [start]]
-    return as_document("check_progress", ["1", [], model, model], [reachable, first, ways])
+    return as_document("check_progress", ["1", [], [], [], model, model], [reachable, first, ways])
 
 
 def counting() -> HybridAutomaton:
@@ -287,9 +287,21 @@ def counting() -> HybridAutomaton:
     return replace(model, variables=(*model.variables, Variable("k", INT, Kind.DISCRETE)))
 
 
-def _counting() -> dict[str, Any]:
-    """That it never blocks, as it is found."""
-    model = counting()
+def pressed() -> HybridAutomaton:
+    """x' = u - x with u in [-1, 1] between -1 and 1; y' = u + 1 between 0 and 3, where it goes on
+    from u + 1."""
+    inside = conjunction(X <= 1, X >= -1, Y >= 0, Y <= 3)
+    return automaton(
+        (Location("run", (exactly("x", U - X), exactly("y", U + 1)), invariant=inside),),
+        X <= 1,
+        conjunction(equal(X, 0), equal(Y, 0)),
+        (Edge("run", "run", Y >= 3, (exactly("y", U + 1),), name="again"),),
+        (Input("u", low=Fraction(-1), high=Fraction(1)),),
+    )
+
+
+def _never_blocks(model: HybridAutomaton) -> dict[str, Any]:
+    """That a model never blocks, as it is found."""
     claim = never_blocks(model)
     verdict = verify(Task(model, claim, options={}), "template")
     assert isinstance(verdict, Verified), verdict
@@ -299,7 +311,8 @@ def _counting() -> dict[str, Any]:
 _WRITTEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     "waiting": _tank,
     "waiting and jumping": _thermostat,
-    "going on": _counting,
+    "whole numbers": lambda: _never_blocks(counting()),
+    "given inputs": lambda: _never_blocks(pressed()),
 }
 DOCUMENTS = (*PROOFS, *_WRITTEN)
 

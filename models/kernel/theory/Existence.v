@@ -108,152 +108,184 @@ Proof.
   rewrite H. f_equal. apply IH. intros i. apply H.
 Qed.
 
-(** * The series of the solution *)
+(** * Values along curves *)
+
+Lemma value_continuous f (y w : R -> point) t :
+  (forall i, continuity_pt (fun s => y s i) t) -> (forall i, continuity_pt (fun s => w s i) t) ->
+  continuity_pt (fun s => value f (y s) origin (w s)) t.
+Proof.
+  intros Hy Hw. unfold value.
+  apply (continuity_pt_plus
+    (fun s => Q2R (constant f) + dot (state_part f) (y s) + dot (next_part f) origin)
+    (fun s => dot (input_part f) (w s))); [|now apply dot_continuous].
+  apply (continuity_pt_plus (fun s => Q2R (constant f) + dot (state_part f) (y s))
+    (fun _ => dot (next_part f) origin)); [|apply constant_continuous].
+  apply (continuity_pt_plus (fun _ => Q2R (constant f)) (fun s => dot (state_part f) (y s)));
+    [apply constant_continuous|now apply dot_continuous].
+Qed.
+
+Lemma value_difference f x y u :
+  value f x origin u - value f y origin u = dot (state_part f) (fun i => x i + - (1) * y i).
+Proof. unfold value. rewrite dot_linear. ring. Qed.
+
+Lemma nothing_value x y u : value zero_form x y u = 0.
+Proof. unfold value, zero_form; simpl. rewrite Q2R_0. ring. Qed.
+
+Lemma mean_value_le (f g : R -> R) B t :
+  (forall s, Rabs s <= Rabs t -> derivable_pt_lim f s (g s)) ->
+  (forall s, Rabs s <= Rabs t -> Rabs (g s) <= B) -> Rabs (f t - f 0) <= B * Rabs t.
+Proof.
+  intros Hf Hg. destruct (Rtotal_order t 0) as [Ht|[->|Ht]].
+  - destruct (MVT_cor2 f g t 0 Ht) as [c [Hc Hct]].
+    + intros c Hc. apply Hf. rewrite !Rabs_left1 by lra. lra.
+    + rewrite Rabs_minus_sym, Hc, Rabs_mult. replace (0 - t) with (- t) by ring.
+      rewrite Rabs_Ropp. apply Rmult_le_compat_r; [apply Rabs_pos|]. apply Hg.
+      rewrite !Rabs_left1 by lra. lra.
+  - rewrite Rminus_diag_eq, Rabs_R0 by reflexivity. lra.
+  - destruct (MVT_cor2 f g 0 t Ht) as [c [Hc Hct]].
+    + intros c Hc. apply Hf. rewrite !Rabs_right by lra. lra.
+    + rewrite Hc, Rabs_mult, Rminus_0_r. apply Rmult_le_compat_r; [apply Rabs_pos|]. apply Hg.
+      rewrite !Rabs_right by lra. lra.
+Qed.
+
+(** * Picard's iteration *)
 
 Section Equation.
-  (* x_i' = level (nth i fs 0) x *)
-  Variables (fs : list affine) (x0 : point).
+  (* x_i' = value (nth i fs 0), with w for the inputs *)
+  Variables (fs : list form) (w : R -> point) (x0 : point) (r : R).
+  Hypothesis Hw : forall i t, continuity_pt (fun s => w s i) t.
+  Hypothesis Hr : 0 < r.
 
-  Definition speed (i : nat) : affine := nth i fs (Affine 0 []).
+  Definition speed (i : nat) : form := nth i fs zero_form.
+  Definition rate_at (i : nat) (x : point) (t : R) : R := value (speed i) x origin (w t).
 
-  Fixpoint coefficient (k : nat) : point :=
-    match k with
-    | O => x0
-    | S k' => fun i =>
-        (dot (gradient (speed i)) (coefficient k') +
-         match k' with O => Q2R (intercept (speed i)) | _ => 0 end) / INR (S k')
-    end.
+  Definition curve :=
+    {y : R -> point | forall i t, - r <= t <= r -> continuity_pt (fun s => y s i) t}.
 
-  Definition partial (n : nat) (t : R) : point :=
-    fun i => sum_f_R0 (fun k => coefficient k i * t ^ k) n.
-
-  (* Each partial sum is what Picard's iteration makes of the one before. *)
-  Lemma partial_derivable n i t :
-    derivable_pt_lim (fun t => partial (S n) t i) t (level (speed i) (partial n t)).
+  Lemma rate_continuous (y : curve) i t :
+    - r <= t <= r -> continuity_pt (fun s => rate_at i (proj1_sig y s) s) t.
   Proof.
-    assert (Hterm : forall k a, derivable_pt_lim (fun t => a * t ^ k) t (a * (INR k * t ^ pred k))).
-    { intros k a. apply (derivable_pt_lim_scal (fun t => t ^ k)). apply derivable_pt_lim_pow. }
-    induction n as [|n IH].
-    - unfold partial. cbn [sum_f_R0].
-      replace (level (speed i) (fun i => coefficient 0 i * t ^ 0))
-        with (0 + coefficient 1 i * (INR 1 * t ^ pred 1)).
-      2: { unfold level. rewrite (dot_same _ (fun i => coefficient 0 i * t ^ 0) x0).
-           - simpl. field.
-           - intros j. simpl. ring. }
-      apply (derivable_pt_lim_plus (fun t => coefficient 0 i * t ^ 0)
-               (fun t => coefficient 1 i * t ^ 1)); [|apply Hterm].
-      replace 0 with (coefficient 0 i * (INR 0 * t ^ pred 0)) by (simpl; ring). apply Hterm.
-    - replace (level (speed i) (partial (S n) t))
-        with (level (speed i) (partial n t) +
-              coefficient (S (S n)) i * (INR (S (S n)) * t ^ pred (S (S n)))).
-      2: { unfold level.
-           rewrite (dot_same _ (partial (S n) t)
-             (fun j => partial n t j + t ^ S n * coefficient (S n) j)).
-           - rewrite dot_linear. cbn [pred].
-             assert (Hc : coefficient (S (S n)) i * INR (S (S n)) =
-                          dot (gradient (speed i)) (coefficient (S n))).
-             { change (coefficient (S (S n)) i) with
-                 ((dot (gradient (speed i)) (coefficient (S n)) + 0) / INR (S (S n))).
-               field. apply not_0_INR. lia. }
-             rewrite <- Hc. ring.
-           - intros j. unfold partial. cbn [sum_f_R0]. ring. }
-      change (fun t => partial (S (S n)) t i) with
-        (fun t => partial (S n) t i + coefficient (S (S n)) i * t ^ S (S n)).
-      apply (derivable_pt_lim_plus (fun t => partial (S n) t i)); [exact IH|apply Hterm].
+    intros Ht. destruct y as [y Hy]. simpl. apply value_continuous; [|intros j; apply Hw].
+    intros j. now apply Hy.
   Qed.
 
-  (* Only finitely many variables matter. *)
-  Lemma sizes : exists M m C, 0 < M /\ 1 <= C /\
-    (forall i, size (gradient (speed i)) + Rabs (Q2R (intercept (speed i))) <= M /\
-               (length (gradient (speed i)) <= m)%nat) /\
-    (forall i, (i < m)%nat -> Rabs (x0 i) <= C).
+  Lemma around : - r <= r.
+  Proof. lra. Qed.
+
+  Definition integral (y : curve) (i : nat) : R -> R :=
+    primitive around (FTC_P1 around (rate_continuous y i)).
+
+  Lemma integral_derivable y i t :
+    - r <= t <= r -> derivable_pt_lim (integral y i) t (rate_at i (proj1_sig y t) t).
+  Proof. intros Ht. apply (RiemannInt_P28 around (rate_continuous y i) Ht). Qed.
+
+  Lemma step_derivable y i t :
+    - r <= t <= r ->
+    derivable_pt_lim (fun t => x0 i + (integral y i t - integral y i 0)) t
+      (rate_at i (proj1_sig y t) t).
   Proof.
-    assert (HM : exists M m, 0 < M /\ forall i,
-      size (gradient (speed i)) + Rabs (Q2R (intercept (speed i))) <= M /\
-      (length (gradient (speed i)) <= m)%nat).
-    { unfold speed. induction fs as [|f l [M [m [HM H]]]].
-      - exists 1, 0%nat. split; [lra|]. intros i. destruct i; simpl;
-          (split; [unfold size; simpl; rewrite Q2R_0, Rabs_R0; lra|lia]).
-      - set (B := size (gradient f) + Rabs (Q2R (intercept f))).
-        exists (Rmax M B), (Nat.max m (length (gradient f))).
-        assert (M <= Rmax M B) by apply Rmax_l. assert (B <= Rmax M B) by apply Rmax_r.
-        split; [lra|]. intros [|i]; simpl.
-        + split; [unfold B in *; lra|lia].
-        + destruct (H i). split; [lra|lia]. }
-    destruct HM as [M [m [HM H]]].
-    assert (HC : exists C, 1 <= C /\ forall i, (i < m)%nat -> Rabs (x0 i) <= C).
-    { clear H. induction m as [|m [C [HC H]]].
-      - exists 1. split; [lra|]. intros i Hi. lia.
-      - exists (Rmax C (Rabs (x0 m))). assert (C <= Rmax C (Rabs (x0 m))) by apply Rmax_l.
-        assert (Rabs (x0 m) <= Rmax C (Rabs (x0 m))) by apply Rmax_r. split; [lra|].
-        intros i Hi. destruct (Nat.eq_dec i m) as [->|]; [assumption|].
-        specialize (H i ltac:(lia)). lra. }
-    destruct HC as [C [HC H']]. exists M, m, C. auto.
+    intros Ht. replace (rate_at i (proj1_sig y t) t)
+      with (0 + (rate_at i (proj1_sig y t) t - 0)) by ring.
+    apply (derivable_pt_lim_plus (fun _ => x0 i) (fun t => integral y i t - integral y i 0)).
+    - apply derivable_pt_lim_const.
+    - apply (derivable_pt_lim_minus (integral y i) (fun _ => integral y i 0)).
+      + now apply integral_derivable.
+      + apply derivable_pt_lim_const.
+  Qed.
+
+  Lemma step_continuous y i t :
+    - r <= t <= r -> continuity_pt (fun t => x0 i + (integral y i t - integral y i 0)) t.
+  Proof.
+    intros Ht. apply derivable_continuous_pt. eexists. now apply step_derivable.
+  Qed.
+
+  Fixpoint approach (n : nat) : curve :=
+    match n with
+    | O => exist (fun y : R -> point => forall i t, - r <= t <= r -> continuity_pt (fun s => y s i) t)
+             (fun _ => x0) (fun i t _ => constant_continuous (x0 i) t)
+    | S n' => exist (fun y : R -> point => forall i t, - r <= t <= r -> continuity_pt (fun s => y s i) t)
+                (fun t i => x0 i + (integral (approach n') i t - integral (approach n') i 0))
+                (step_continuous (approach n'))
+    end.
+
+  Definition partial (n : nat) (t : R) : point := proj1_sig (approach n) t.
+
+  Lemma partial_derivable n i t :
+    - r <= t <= r ->
+    derivable_pt_lim (fun t => partial (S n) t i) t (rate_at i (partial n t) t).
+  Proof. intros Ht. exact (step_derivable (approach n) i t Ht). Qed.
+
+  Lemma partial_starts n i : partial n 0 i = x0 i.
+  Proof. destruct n; unfold partial; simpl; ring. Qed.
+
+  (* Only finitely many variables matter. *)
+  Lemma rates_bounded : exists K, 0 <= K /\ forall i t, Rabs t <= r -> Rabs (rate_at i x0 t) <= K.
+  Proof.
+    unfold rate_at, speed. induction fs as [|f l [K [HK H]]].
+    - exists 0. split; [lra|]. intros [|i] t _; simpl; rewrite nothing_value, Rabs_R0; lra.
+    - assert (Hc : forall t, - r <= t <= r ->
+        continuity_pt (fun s => Rabs (value f x0 origin (w s))) t).
+      { intros t _. apply (continuity_pt_comp (fun s => value f x0 origin (w s)) Rabs).
+        - apply (value_continuous f (fun _ => x0) w); [|intros i; apply Hw].
+          intros i. apply constant_continuous.
+        - apply Rcontinuity_abs. }
+      destruct (continuity_ab_maj _ (- r) r around Hc) as [p [Hp _]].
+      exists (Rmax K (Rabs (value f x0 origin (w p)))).
+      assert (H1 := Rmax_l K (Rabs (value f x0 origin (w p)))).
+      assert (H2 := Rmax_r K (Rabs (value f x0 origin (w p)))).
+      split; [lra|]. intros [|i] t Ht; simpl.
+      + eapply Rle_trans; [|exact H2]. apply Hp. revert Ht. unfold Rabs. destruct (Rcase_abs t); lra.
+      + eapply Rle_trans; [|exact H1]. now apply H.
   Qed.
 
   Section Bounded.
-    Variables (M C : R) (m : nat).
+    Variables (M K : R).
     Hypothesis HM : 0 < M.
-    Hypothesis HC : 1 <= C.
-    Hypothesis Hsize : forall i,
-      size (gradient (speed i)) + Rabs (Q2R (intercept (speed i))) <= M /\
-      (length (gradient (speed i)) <= m)%nat.
-    Hypothesis Hx0 : forall i, (i < m)%nat -> Rabs (x0 i) <= C.
+    Hypothesis HMr : r = / (2 * M).
+    Hypothesis HK : 0 <= K.
+    Hypothesis Hsize : forall i, size (state_part (speed i)) <= M.
+    Hypothesis Hrate : forall i t, Rabs t <= r -> Rabs (rate_at i x0 t) <= K.
 
-    Lemma coefficient_step k :
-      (forall i, (i < m)%nat -> Rabs (coefficient k i) <= C * M ^ k) ->
-      forall i, Rabs (coefficient (S k) i) <= C * M ^ S k.
-    Proof.
-      intros IH i. destruct (Hsize i) as [H1 H2].
-      assert (Hp : 0 < M ^ k) by now apply pow_lt.
-      assert (HCM : 0 <= C * M ^ k) by (apply Rmult_le_pos; lra).
-      assert (Hd : Rabs (dot (gradient (speed i)) (coefficient k)) <=
-                   size (gradient (speed i)) * (C * M ^ k)).
-      { apply dot_le; [exact HCM|]. intros j Hj. apply IH. lia. }
-      set (b := Rabs (Q2R (intercept (speed i)))) in *.
-      assert (Hb0 : 0 <= b) by apply Rabs_pos.
-      assert (Hi : Rabs (match k with O => Q2R (intercept (speed i)) | _ => 0 end) <=
-                   b * (C * M ^ k)).
-      { destruct k; simpl.
-        - fold b. rewrite Rmult_1_r. rewrite <- (Rmult_1_r b) at 1.
-          apply Rmult_le_compat_l; lra.
-        - rewrite Rabs_R0. now apply Rmult_le_pos. }
-      assert (Hn : 1 <= INR (S k)).
-      { rewrite S_INR. assert (H := pos_INR k). lra. }
-      cbn [coefficient]. unfold Rdiv. rewrite Rabs_mult.
-      rewrite (Rabs_right (/ INR (S k))) by (left; apply Rinv_0_lt_compat; lra).
-      apply Rle_trans with ((size (gradient (speed i)) + b) * (C * M ^ k) * 1).
-      - apply Rmult_le_compat.
-        + apply Rabs_pos.
-        + left. apply Rinv_0_lt_compat. lra.
-        + eapply Rle_trans; [apply Rabs_triang|]. lra.
-        + rewrite <- Rinv_1. apply Rinv_le_contravar; lra.
-      - rewrite Rmult_1_r. simpl. replace (C * (M * M ^ k)) with (M * (C * M ^ k)) by ring.
-        apply Rmult_le_compat_r; lra.
-    Qed.
+    Let C := 2 * K * r.
 
-    Lemma coefficient_le k : forall i, (i < m)%nat -> Rabs (coefficient k i) <= C * M ^ k.
-    Proof.
-      induction k as [|k IH]; intros i Hi; [simpl; rewrite Rmult_1_r; now apply Hx0|].
-      now apply coefficient_step.
-    Qed.
+    Lemma C_pos : 0 <= C.
+    Proof. unfold C. apply Rmult_le_pos; lra. Qed.
 
-    Let r := / (2 * M).
-
-    Lemma r_positive : 0 < r.
-    Proof. unfold r. apply Rinv_0_lt_compat. lra. Qed.
+    Lemma inside t : Rabs t <= r -> - r <= t <= r.
+    Proof. unfold Rabs. destruct (Rcase_abs t); lra. Qed.
 
     Lemma partial_step n t i :
       Rabs t <= r -> Rabs (partial (S n) t i - partial n t i) <= C * (/ 2) ^ S n.
     Proof.
-      intros Ht. unfold partial. cbn [sum_f_R0].
-      match goal with |- Rabs (?a + ?b - ?a) <= _ => replace (a + b - a) with b by ring end.
-      rewrite Rabs_mult, <- RPow_abs.
-      apply Rle_trans with (C * M ^ S n * r ^ S n).
-      - apply Rmult_le_compat; [apply Rabs_pos|apply pow_le, Rabs_pos| |].
-        + apply coefficient_step. apply coefficient_le.
-        + apply pow_incr. split; [apply Rabs_pos|exact Ht].
-      - right. rewrite Rmult_assoc, <- Rpow_mult_distr. do 2 f_equal. unfold r. field. lra.
+      revert t i. induction n as [|n IH]; intros t i Ht.
+      - replace (partial 0 t i) with (partial 1 0 i) by (rewrite partial_starts; reflexivity).
+        eapply Rle_trans.
+        + apply (mean_value_le (fun t => partial 1 t i) (fun t => rate_at i (partial 0 t) t) K t).
+          * intros s Hs. apply partial_derivable, inside. lra.
+          * intros s Hs. apply Hrate. lra.
+        + unfold C. simpl. rewrite Rmult_1_r.
+          replace (2 * K * r * / 2) with (K * r) by field. now apply Rmult_le_compat_l.
+      - set (f := fun t => partial (S (S n)) t i - partial (S n) t i).
+        change (Rabs (f t) <= C * (/ 2) ^ S (S n)).
+        replace (f t) with (f t - f 0).
+        2: { unfold f. rewrite !partial_starts. ring. }
+        assert (HC := C_pos). assert (Hp : 0 < (/ 2) ^ S n) by (apply pow_lt; lra).
+        assert (HB : 0 <= C * (/ 2) ^ S n) by (apply Rmult_le_pos; lra).
+        eapply Rle_trans.
+        + apply (mean_value_le f
+            (fun t => rate_at i (partial (S n) t) t - rate_at i (partial n t) t)
+            (M * (C * (/ 2) ^ S n)) t).
+          * intros s Hs.
+            apply (derivable_pt_lim_minus (fun t => partial (S (S n)) t i)
+                     (fun t => partial (S n) t i)); apply partial_derivable, inside; lra.
+          * intros s Hs. unfold rate_at. rewrite value_difference.
+            eapply Rle_trans; [apply (dot_le _ _ (C * (/ 2) ^ S n) HB)|].
+            -- intros j _. replace (partial (S n) s j + - (1) * partial n s j)
+                 with (partial (S n) s j - partial n s j) by ring. apply IH. lra.
+            -- apply Rmult_le_compat_r; [exact HB|apply Hsize].
+        + apply Rle_trans with (M * (C * (/ 2) ^ S n) * r).
+          * apply Rmult_le_compat_l; [|exact Ht]. apply Rmult_le_pos; lra.
+          * right. rewrite HMr. change ((/ 2) ^ S (S n)) with (/ 2 * (/ 2) ^ S n). field. lra.
     Qed.
 
     (* The nearest number between - r and r. *)
@@ -261,16 +293,11 @@ Section Equation.
 
     Lemma limited_le t : Rabs (limited t) <= r.
     Proof.
-      assert (H := r_positive). unfold limited. apply Rabs_le. split; [apply Rmax_l|].
-      apply Rmax_lub; [lra|apply Rmin_l].
+      unfold limited. apply Rabs_le. split; [apply Rmax_l|]. apply Rmax_lub; [lra|apply Rmin_l].
     Qed.
 
     Lemma limited_inside t : Rabs t <= r -> limited t = t.
-    Proof.
-      intros H. unfold limited. assert (Ht : - r <= t <= r).
-      { revert H. unfold Rabs. destruct (Rcase_abs t); lra. }
-      rewrite Rmin_right, Rmax_right; lra.
-    Qed.
+    Proof. intros H. apply inside in H. unfold limited. rewrite Rmin_right, Rmax_right; lra. Qed.
 
     Definition solution (t : R) : point := fun i =>
       proj1_sig (R_complete _ (halved_cauchy (fun n => partial n (limited t) i) C
@@ -285,101 +312,107 @@ Section Equation.
       intros k. apply partial_step, limited_le.
     Qed.
 
-    Lemma solution_level_near n t h :
+    Lemma solution_rate_near n t i :
       Rabs t <= r ->
-      Rabs (level h (solution t) - level h (partial n t)) <= size (gradient h) * C * (/ 2) ^ n.
+      Rabs (rate_at i (solution t) t - rate_at i (partial n t) t) <= M * C * (/ 2) ^ n.
     Proof.
-      intros Ht. unfold level.
-      replace (Q2R (intercept h) + dot (gradient h) (solution t) -
-               (Q2R (intercept h) + dot (gradient h) (partial n t)))
-        with (dot (gradient h) (fun i => solution t i + - (1) * partial n t i)).
-      2: { rewrite dot_linear. ring. }
-      rewrite Rmult_assoc. apply dot_le.
-      - apply Rmult_le_pos; [lra|]. left. apply pow_lt. lra.
-      - intros i _. replace (solution t i + - (1) * partial n t i)
-          with (solution t i - partial n t i) by ring. now apply solution_near.
+      intros Ht. unfold rate_at. rewrite value_difference. rewrite Rmult_assoc.
+      assert (HC := C_pos). assert (Hp : 0 < (/ 2) ^ n) by (apply pow_lt; lra).
+      assert (HB : 0 <= C * (/ 2) ^ n) by (apply Rmult_le_pos; lra).
+      eapply Rle_trans; [apply (dot_le _ _ (C * (/ 2) ^ n) HB)|].
+      - intros j _. replace (solution t j + - (1) * partial n t j)
+          with (solution t j - partial n t j) by ring. now apply solution_near.
+      - apply Rmult_le_compat_r; [exact HB|apply Hsize].
     Qed.
 
     Lemma solution_derivable t i :
-      Rabs t < r -> derivable_pt_lim (fun t => solution t i) t (level (speed i) (solution t)).
+      Rabs t < r -> derivable_pt_lim (fun t => solution t i) t (rate_at i (solution t) t).
     Proof.
-      intros Ht. set (rho := mkposreal r r_positive).
+      intros Ht. set (rho := mkposreal r Hr).
       assert (Hin : forall s, Boule 0 rho s -> Rabs s < r).
       { intros s Hs. unfold Boule in Hs. rewrite Rminus_0_r in Hs. exact Hs. }
-      apply (CVU_derivable (fun n t => partial (S n) t i) (fun n t => level (speed i) (partial n t))
-               (fun t => solution t i) (fun t => level (speed i) (solution t)) 0 rho).
-      - intros eps He.
-        destruct (half_small (size (gradient (speed i)) * C) eps) as [N HN]; [|exact He|].
-        { apply Rmult_le_pos; [apply size_pos|lra]. }
+      apply (CVU_derivable (fun n t => partial (S n) t i) (fun n t => rate_at i (partial n t) t)
+               (fun t => solution t i) (fun t => rate_at i (solution t) t) 0 rho).
+      - intros eps He. assert (HC := C_pos).
+        destruct (half_small (M * C) eps) as [N HN]; [|exact He|].
+        { apply Rmult_le_pos; lra. }
         exists N. intros n s Hn Hs. eapply Rle_lt_trans; [|apply (HN n Hn)].
-        apply solution_level_near. left. now apply Hin.
-      - intros s Hs eps He. destruct (half_small C eps) as [N HN]; [lra|exact He|].
+        apply solution_rate_near. left. now apply Hin.
+      - intros s Hs eps He. destruct (half_small C eps C_pos He) as [N HN].
         exists N. intros n Hn. unfold R_dist. rewrite Rabs_minus_sym.
         eapply Rle_lt_trans; [|apply (HN (S n)); lia]. apply solution_near. left. now apply Hin.
-      - intros n s _. apply partial_derivable.
+      - intros n s Hs. apply partial_derivable, inside. left. now apply Hin.
       - unfold Boule. now rewrite Rminus_0_r.
     Qed.
 
     Lemma solution_starts i : solution 0 i = x0 i.
     Proof.
-      assert (H0 : Rabs 0 <= r) by (rewrite Rabs_R0; left; apply r_positive).
-      assert (Hall : forall n, partial n 0 i = x0 i).
-      { unfold partial. induction n as [|n IH]; cbn [sum_f_R0]; [simpl; ring|].
-        rewrite IH. simpl. ring. }
+      assert (H0 : Rabs 0 <= r) by (rewrite Rabs_R0; lra).
       apply Rminus_diag_uniq.
       destruct (Req_dec (solution 0 i - x0 i) 0) as [E|Hne]; [exact E|exfalso].
-      destruct (half_small C (Rabs (solution 0 i - x0 i))) as [N HN]; [lra|now apply Rabs_pos_lt|].
+      destruct (half_small C (Rabs (solution 0 i - x0 i)) C_pos) as [N HN]; [now apply Rabs_pos_lt|].
       specialize (HN N (Nat.le_refl N)). assert (H := solution_near N 0 i H0).
-      rewrite Hall in H. lra.
+      rewrite partial_starts in H. lra.
     Qed.
   End Bounded.
 End Equation.
 
+Lemma sizes_bounded (fs : list form) :
+  exists M, 0 < M /\ forall i, size (state_part (nth i fs zero_form)) <= M.
+Proof.
+  induction fs as [|f l [M [HM H]]].
+  - exists 1. split; [lra|]. intros [|i]; unfold size; simpl; lra.
+  - exists (Rmax M (size (state_part f))). assert (H1 := Rmax_l M (size (state_part f))).
+    assert (H2 := Rmax_r M (size (state_part f))). split; [lra|].
+    intros [|i]; simpl; [exact H2|]. specialize (H i). lra.
+Qed.
+
 (** * Solutions of affine equations *)
 
 (* y solves the equation from x0, a bit longer than up to T. *)
-Definition solves (fs : list affine) (x0 : point) (T : R) (y : R -> point) : Prop :=
+Definition solves (fs : list form) (w : R -> point) (x0 : point) (T : R) (y : R -> point) : Prop :=
   (forall i, y 0 i = x0 i) /\
   forall i t, 0 <= t <= T ->
-    derivable_pt_lim (fun s => y s i) t (level (nth i fs (Affine 0 [])) (y t)).
+    derivable_pt_lim (fun s => y s i) t (value (nth i fs zero_form) (y t) origin (w t)).
 
-Theorem solution_exists fs x0 : exists T y, 0 < T /\ solves fs x0 T y.
+Theorem solution_exists fs w x0 :
+  (forall i t, continuity_pt (fun s => w s i) t) -> exists T y, 0 < T /\ solves fs w x0 T y.
 Proof.
-  destruct (sizes fs x0) as [M [m [C [HM [HC [Hsize Hx0]]]]]].
-  exists (/ (2 * M) / 2), (solution fs x0 M C m HM HC Hsize Hx0).
-  assert (Hr := r_positive M HM). split; [lra|]. split.
+  intros Hw. destruct (sizes_bounded fs) as [M [HM Hsize]].
+  set (r := / (2 * M)). assert (Hr : 0 < r) by (apply Rinv_0_lt_compat; lra).
+  destruct (rates_bounded fs w x0 r Hw Hr) as [K [HK Hrate]].
+  exists (r / 2), (solution fs w x0 r Hw Hr M K HM eq_refl HK Hsize Hrate). split; [lra|]. split.
   - intros i. apply solution_starts.
   - intros i t Ht. apply solution_derivable. rewrite Rabs_right; lra.
 Qed.
 
 Section Solution.
-  Variables (fs : list affine) (x0 : point) (T : R) (y : R -> point).
+  Variables (fs : list form) (w : R -> point) (x0 : point) (T : R) (y : R -> point).
+  Hypothesis Hw : forall i t, continuity_pt (fun s => w s i) t.
   Hypothesis HT : 0 < T.
-  Hypothesis Hy : solves fs x0 T y.
+  Hypothesis Hy : solves fs w x0 T y.
 
-  Lemma solution_level_derivable h t :
-    0 <= t <= T ->
-    derivable_pt_lim (fun s => level h (y s)) t
-      (dot (gradient h) (fun i => level (nth i fs (Affine 0 [])) (y t))).
-  Proof. intros Ht. apply level_derivable. intros i. now apply Hy. Qed.
+  Lemma solution_continuous i t : 0 <= t <= T -> continuity_pt (fun s => y s i) t.
+  Proof. intros Ht. apply derivable_continuous_pt. eexists. now apply Hy. Qed.
 
-  Lemma solution_level_continuous h t : 0 <= t <= T -> continuity_pt (fun s => level h (y s)) t.
+  Lemma solution_value_continuous f t :
+    0 <= t <= T -> continuity_pt (fun s => value f (y s) origin (w s)) t.
   Proof.
-    intros Ht. apply derivable_continuous_pt. eexists. now apply solution_level_derivable.
+    intros Ht. apply value_continuous; intros i; [now apply solution_continuous|apply Hw].
   Qed.
 
   Lemma solution_absolutely_continuous i : absolutely_continuous T (fun t => y t i).
   Proof.
-    set (h := nth i fs (Affine 0 [])).
-    assert (Hc : forall t, 0 <= t <= T -> continuity_pt (fun s => level h (y s)) t)
-      by (intros t Ht; now apply solution_level_continuous).
+    set (h := fun t => value (nth i fs zero_form) (y t) origin (w t)).
+    assert (Hc : forall t, 0 <= t <= T -> continuity_pt h t)
+      by (intros t Ht; now apply solution_value_continuous).
     destruct (continuity_ab_maj _ 0 T ltac:(lra) Hc) as [p [Hp Hpi]].
     destruct (continuity_ab_min _ 0 T ltac:(lra) Hc) as [q [Hq Hqi]].
-    set (k := Rabs (level h (y p)) + Rabs (level h (y q)) + 1).
-    assert (H1 := Rabs_pos (level h (y p))). assert (H2 := Rabs_pos (level h (y q))).
-    assert (Hk : forall t, 0 <= t <= T -> Rabs (level h (y t)) <= k).
-    { intros t Ht. specialize (Hp t Ht). specialize (Hq t Ht). simpl in Hp, Hq.
-      assert (H3 := Rle_abs (level h (y p))). assert (H4 := Rle_abs (- level h (y q))).
+    set (k := Rabs (h p) + Rabs (h q) + 1).
+    assert (H1 := Rabs_pos (h p)). assert (H2 := Rabs_pos (h q)).
+    assert (Hk : forall t, 0 <= t <= T -> Rabs (h t) <= k).
+    { intros t Ht. specialize (Hp t Ht). specialize (Hq t Ht).
+      assert (H3 := Rle_abs (h p)). assert (H4 := Rle_abs (- h q)).
       rewrite Rabs_Ropp in H4. apply Rabs_le. unfold k. lra. }
     apply (absolutely_continuous_by T (fun t => 0 + t * 1) (fun t => 0 + t * 1) _ k);
       try apply line_absolutely_continuous; [unfold k; lra|].
@@ -387,7 +420,7 @@ Section Solution.
     assert (Hst : Rabs (y t i - y s i) <= k * (t - s)).
     { destruct (Req_dec s t) as [->|Hne].
       - rewrite !Rminus_diag_eq, Rabs_R0 by reflexivity. lra.
-      - destruct (MVT_cor2 (fun t => y t i) (fun t => level h (y t)) s t) as [c [Hcv Hci]]; [lra| |].
+      - destruct (MVT_cor2 (fun t => y t i) h s t) as [c [Hcv Hci]]; [lra| |].
         + intros c Hci. apply Hy. lra.
         + simpl in Hcv. rewrite Hcv, Rabs_mult, (Rabs_right (t - s)) by lra.
           apply Rmult_le_compat_r; [lra|]. apply Hk. lra. }
@@ -396,16 +429,24 @@ Section Solution.
   Qed.
 
   (* A solution is a trajectory where its derivative is a velocity. *)
-  Theorem solution_trajectory L S :
+  Theorem solution_driven s L S :
     0 <= S <= T ->
-    (forall t, 0 < t < S ->
-       velocity L (y t) (fun i => level (nth i fs (Affine 0 [])) (y t))) ->
-    trajectory L S y.
+    (forall t, 0 < t < S -> exists u, agrees s (w t) u /\
+       velocity_for L (y t) u (fun i => value (nth i fs zero_form) (y t) origin (w t))) ->
+    driven s w L S y.
   Proof.
     intros HS Hv. split; [lra|]. split.
     - intros i eps Heps. destruct (solution_absolutely_continuous i eps Heps) as [d [Hd H]].
       exists d. split; [exact Hd|]. intros l Hl. apply H. now apply (intervals_to 0 S T); [|lra].
-    - exists (fun _ => False). split; [apply nothing_negligible|]. intros t Ht _. eexists.
-      split; [apply mean_one; now apply Hv|]. intros i. apply Hy. lra.
+    - exists (fun _ => False). split; [apply nothing_negligible|]. intros t Ht _.
+      destruct (Hv t Ht) as [u [Hu Hvel]]. exists u. eexists. split; [exact Hu|].
+      split; [exact Hvel|]. intros i. apply Hy. lra.
   Qed.
 End Solution.
+
+Lemma driven_trajectory s w L T y : driven s w L T y -> trajectory L T y.
+Proof.
+  intros [HT [Hac [N [HN Hv]]]]. split; [exact HT|]. split; [exact Hac|].
+  exists N. split; [exact HN|]. intros t Ht Hn. destruct (Hv t Ht Hn) as [u [v [_ [Hvel Hd]]]].
+  exists v. split; [|exact Hd]. apply mean_one. now exists u.
+Qed.

@@ -23,12 +23,14 @@ Record first_state := FirstState
   { start_number : nat; start_case : nat;
     value_before_start : list Q; value_at_start : list Q; value_of_inputs : list Q }.
 
-(* Why an affine function h is at most 0 for a while from now on (not counting now), or less. *)
+(* Why a form h over x and u is at most 0 for a while from now on (not counting now), or less. *)
 Inductive soon :=
   (* h < 0 now *)
 | Inside (ms : multipliers)
-  (* h <= 0 now, and its derivative is at most 0, or less, for a while *)
+  (* h, of x alone, is at most 0 now, and its derivative is at most 0, or less, for a while *)
 | Falling (ms : multipliers) (slope : soon)
+  (* h is at most a function of x alone, within the bounds, of which this is so *)
+| Under (top : affine) (ms : multipliers) (e : soon)
   (* functions of a family are at most 0 now and ever after, since flow does not leave a cell of
      which they are the rows; and together they imply h <= 0 *)
 | Kept (family : list affine) (now : list multipliers) (ever : list facet) (ms : multipliers).
@@ -38,14 +40,14 @@ Inductive way :=
   (* there are no such states *)
 | Nowhere (ms : multipliers)
   (* time passes: a case of the invariant holds now; and with one of the dynamics, with inputs that
-     are affine functions of the state, its rows and those of a case of the invariant hold for a
+     are forms over x and what is given, its rows and those of a case of the invariant hold for a
      while *)
 | Wait (now : nat) (proofs : list multipliers) (case_number flow_number : nat)
-    (inputs : list affine) (es : list soon)
-  (* an edge is taken, in a case of its relation, to a state that is an affine function of this one:
+    (inputs : list form) (es : list soon)
+  (* an edge is taken, in a case of its relation, to a state that is a form over x and what is given:
      the rows hold; the change is a variable that is not the same after the jump, and why, needed
      if the edge leads to its own location *)
-| Take (edge_number case_number : nat) (next inputs : list affine) (proofs : list multipliers)
+| Take (edge_number case_number : nat) (next inputs : list form) (proofs : list multipliers)
     (change : option (nat * multipliers))
   (* cases h <= 0 and h > 0; with strict_below h < 0 and h >= 0 *)
 | Choose (h : affine) (strict_below : bool) (below above : way)
@@ -56,23 +58,23 @@ Inductive way :=
 Record progress_certificate := ProgressCertificate
   { reachable : polyhedral_certificate; first_of : first_state; ways : list (list (list way)) }.
 
-(** * Affine functions in place of variables *)
+(** * Forms in place of variables *)
 
-(* A form as a function of the state, where next state and inputs are 0. *)
-Definition of_state (f : form) : affine := Affine (constant f) (state_part f).
+(* A form with forms over x and u in place of y and u. *)
+Definition filled (next inputs : list form) (f : form) : form :=
+  form_sum (Form (constant f) (state_part f) [] [])
+    (form_sum (along (next_part f) next) (along (input_part f) inputs)).
 
-(* A form where the next state and the inputs are affine functions of the state. *)
-Definition filled (next inputs : list affine) (f : form) : affine :=
-  of_state
-    (form_sum (Form (constant f) (state_part f) [] [])
-      (form_sum (along (next_part f) (map before next)) (along (input_part f) (map before inputs)))).
-
-(* The derivative of h where fs are those of the state. *)
-Definition slope_along (fs : list affine) (h : affine) : affine :=
-  of_state (along (gradient h) (map before fs)).
+(* The inputs: what is given stays as it is. *)
+Definition with_given (given : list nat) (inputs : list form) : list form :=
+  map (fun i => if existsb (Nat.eqb i) given then Form 0 [] [] (unit i) else nth i inputs zero_form)
+    (seq 0 (length inputs + S (list_max given))).
 
 (* not (h < 0) *)
-Definition not_below (h : affine) : row := Row (form_scaled (-1) (before h)) false.
+Definition not_below (h : form) : row := Row (form_scaled (-1) h) false.
+
+(* A form over x alone. *)
+Definition input_free (h : form) : bool := forallb (fun a => Qeq_bool a 0) (input_part h).
 
 (* 1 - h *)
 Definition from_one (h : affine) : form :=
@@ -81,41 +83,49 @@ Definition from_one (h : affine) : form :=
 (** * Time *)
 
 (* The location in which nothing happens but that flow, and the region that is to be kept. *)
-Definition bare (fs : list affine) : location :=
-  Location [[]] [Dynamics (map before fs) []] [] [].
+Definition bare (fs : list form) (bounds : list row) : location :=
+  Location [[]] [Dynamics fs bounds] [] [].
 
 Definition one_cell (family : list affine) : region := Region [] [Cell [] family] [] 0.
 
-Definition keeps (fs family : list affine) (ever : list facet) : bool :=
-  check_facets (bare fs) (one_cell family)
+Definition keeps (fs : list form) (bounds : list row) (family : list affine) (ever : list facet)
+    : bool :=
+  check_facets (bare fs bounds) (one_cell family)
     (RegionEvidence (one_cell family) [map (fun e => [[e]]) ever] [] [] []).
 
-Fixpoint check_soon (rows : list row) (fs : list affine) (less : bool) (h : affine) (e : soon)
+(* The derivatives of the variables are fs, over x and u within bounds. *)
+Fixpoint check_soon (rows bounds : list row) (fs : list form) (less : bool) (h : form) (e : soon)
     : bool :=
   match e with
-  | Inside ms => refutes (rows ++ [not_below h]) ms
+  | Inside ms => refutes (rows ++ bounds ++ [not_below h]) ms
   | Falling ms slope =>
-      implies rows (before h) ms && check_soon rows fs less (slope_along fs h) slope
+      input_free h && implies (rows ++ bounds) h ms &&
+      check_soon rows bounds fs less (along (state_part h) fs) slope
+  | Under top ms e' =>
+      implies bounds (form_sum h (form_scaled (-1) (before top))) ms &&
+      check_soon rows bounds fs less (before top) e'
   | Kept family now ever ms =>
       negb less && all2 (fun k ns => implies rows (before k) ns) family now &&
-      keeps fs family ever && implies (rows_before family) (before h) ms
+      keeps fs bounds family ever && implies (rows_before family ++ bounds) h ms
   end.
 
-(* A row holds now, with functions in place of the next state and the inputs. *)
-Definition check_row (rows : list row) (next inputs : list affine) (r : row) (ms : multipliers)
-    : bool :=
+(* A row holds now, with forms in place of the next state and the inputs. *)
+Definition check_row (rows bounds : list row) (next inputs : list form) (r : row)
+    (ms : multipliers) : bool :=
   let h := filled next inputs (row_form r) in
-  if strict r then refutes (rows ++ [not_below h]) ms else implies rows (before h) ms.
+  if strict r then refutes (rows ++ bounds ++ [not_below h]) ms else implies (rows ++ bounds) h ms.
 
-Definition check_wait (L : location) (rows : list row) (now : nat) (proofs : list multipliers)
-    (case_number flow_number : nat) (inputs : list affine) (es : list soon) : bool :=
+Definition check_wait (s : system) (L : location) (rows : list row) (now : nat)
+    (proofs : list multipliers) (case_number flow_number : nat) (inputs : list form)
+    (es : list soon) : bool :=
   match nth_error (invariant L) now, nth_error (invariant L) case_number,
     nth_error (flows L) flow_number
   with
   | Some here, Some case, Some d =>
-      let fs := map (filled [] inputs) (rates d) in
-      all2 (check_row rows [] inputs) here proofs &&
-      all2 (fun r e => check_soon rows fs (strict r) (filled [] inputs (row_form r)) e)
+      let us := with_given (given s) inputs in
+      let fs := map (filled [] us) (rates d) in
+      all2 (check_row rows (bounds s) [] us) here proofs &&
+      all2 (fun r e => check_soon rows (bounds s) fs (strict r) (filled [] us (row_form r)) e)
         (case ++ rate_rows d) es
   | _, _, _ => false
   end.
@@ -123,9 +133,10 @@ Definition check_wait (L : location) (rows : list row) (now : nat) (proofs : lis
 (** * Jumps *)
 
 (* Variable i changes. *)
-Definition check_change (rows : list row) (next : list affine) (i : nat) (ms : multipliers) : bool :=
-  let d := form_sum (before (nth i next (Affine 0 []))) (form_scaled (-1) (Form 0 (unit i) [] [])) in
-  refutes (rows ++ [Row d false; Row (form_scaled (-1) d) false]) ms.
+Definition check_change (rows bounds : list row) (next : list form) (i : nat) (ms : multipliers)
+    : bool :=
+  let d := form_sum (nth i next zero_form) (form_scaled (-1) (Form 0 (unit i) [] [])) in
+  refutes (rows ++ bounds ++ [Row d false; Row (form_scaled (-1) d) false]) ms.
 
 Definition is_whole (q : Q) : bool := (Qden (Qred q) =? 1)%positive.
 
@@ -141,20 +152,23 @@ Definition whole_function (whole : list nat) (h : affine) : bool :=
   is_whole (intercept h) && whole_sum whole 0 (gradient h).
 
 (* Values that are to be whole are so after the jump. *)
-Definition check_whole (whole : list nat) (next : list affine) : bool :=
-  forallb (fun i => whole_function whole (nth i next (Affine 0 []))) whole.
+Definition check_whole (whole : list nat) (next : list form) : bool :=
+  forallb (fun i =>
+    let f := nth i next zero_form in
+    input_free f && whole_function whole (Affine (constant f) (state_part f))) whole.
 
 Definition check_take (s : system) (l : nat) (L : location) (rows : list row)
-    (edge_number case_number : nat) (next inputs : list affine) (proofs : list multipliers)
+    (edge_number case_number : nat) (next inputs : list form) (proofs : list multipliers)
     (change : option (nat * multipliers)) : bool :=
   match nth_error (edges L) edge_number with
   | Some j =>
       match nth_error (relation j) case_number with
       | Some case =>
-          all2 (check_row rows next inputs) case proofs && check_whole (whole s) next &&
+          all2 (check_row rows (bounds s) next (with_given (given s) inputs)) case proofs &&
+          check_whole (whole s) next &&
           match change with
           | None => negb (target j =? l)%nat
-          | Some (i, ms) => (i <? dimension s)%nat && check_change rows next i ms
+          | Some (i, ms) => (i <? dimension s)%nat && check_change rows (bounds s) next i ms
           end
       | None => false
       end
@@ -167,7 +181,7 @@ Fixpoint check_way (s : system) (l : nat) (L : location) (rows : list row) (w : 
   match w with
   | Nowhere ms => refutes rows ms
   | Wait now proofs case_number flow_number inputs es =>
-      check_wait L rows now proofs case_number flow_number inputs es
+      check_wait s L rows now proofs case_number flow_number inputs es
   | Take edge_number case_number next inputs proofs change =>
       check_take s l L rows edge_number case_number next inputs proofs change
   | Choose h strict_below below above =>

@@ -65,12 +65,14 @@ Record automaton := Automaton
 
 (** * Runs *)
 
-(* The vector v is a possible derivative at x. *)
-Definition velocity (L : location) (x v : point) : Prop :=
-  exists u rows d,
+(* The vector v is a possible derivative at x, for u. *)
+Definition velocity_for (L : location) (x u v : point) : Prop :=
+  exists rows d,
     In rows (invariant L) /\ rows_hold rows x origin u /\
     In d (flows L) /\ rows_hold (rate_rows d) x origin u /\
     forall i, v i = value (nth i (rates d) zero_form) x origin u.
+
+Definition velocity (L : location) (x v : point) : Prop := exists u, velocity_for L x u v.
 
 (* A mean of vectors of a set: the point of the set's convex hull. *)
 Inductive mean (S : point -> Prop) : point -> Prop :=
@@ -130,24 +132,44 @@ Definition safe (a : automaton) : Prop :=
 (* What runs that never block are asked of. The wide automaton allows at least what a model does: it
    says where runs may come. The narrow one allows at most that: it says what they can certainly do
    there. The locations and the variables of both are the same; so many variables there are. Whole
-   numbers are the values of some. Of a model that is written in rows alone, both are the same. *)
+   numbers are the values of some. Of a model that is written in rows alone, both are the same.
+
+   Some of what u stands for is given from outside, continuous for a while from now on, and within
+   bounds, which are rows over u: of piecewise continuous inputs, what they do next. *)
 Record system := System
-  { dimension : nat; whole : list nat; wide : automaton; narrow : automaton }.
+  { dimension : nat; whole : list nat; given : list nat; bounds : list row;
+    wide : automaton; narrow : automaton }.
 
 Definition values_whole (s : system) (x : point) : Prop :=
   forall i, In i (whole s) -> exists k, x i = IZR k.
 
+Definition signal (s : system) (w : R -> point) : Prop :=
+  (forall i t, continuity_pt (fun r => w r i) t) /\
+  forall t x, rows_hold (bounds s) x origin (w t).
+
+Definition agrees (s : system) (w u : point) : Prop := forall i, In i (given s) -> u i = w i.
+
+(* As trajectories, but with what is given. *)
+Definition driven (s : system) (w : R -> point) (L : location) (T : R) (x : R -> point) : Prop :=
+  0 <= T /\
+  (forall i, absolutely_continuous T (fun t => x t i)) /\
+  exists N, negligible N /\
+    forall t, 0 < t < T -> ~ N t ->
+      exists u v, agrees s (w t) u /\ velocity_for L (x t) u v /\
+        forall i, derivable_pt_lim (fun r => x r i) t (v i).
+
 (* Something can happen at x: the invariant holds and time can pass, or a jump leads to another
    state. *)
-Definition goes_on (s : system) (l : nat) (x : point) : Prop :=
+Definition goes_on (s : system) (w : R -> point) (l : nat) (x : point) : Prop :=
   exists L, nth_error (locations (narrow s)) l = Some L /\
-    ((exists T y u, 0 < T /\ trajectory L T y /\ (forall i, y 0 i = x i) /\
-        holds (invariant L) x origin u) \/
-     (exists e y u, In e (edges L) /\ holds (relation e) x y u /\ values_whole s y /\
+    ((exists T y u, 0 < T /\ driven s w L T y /\ (forall i, y 0 i = x i) /\
+        agrees s (w 0) u /\ holds (invariant L) x origin u) \/
+     (exists e y u, In e (edges L) /\ agrees s (w 0) u /\ holds (relation e) x y u /\
+        values_whole s y /\
         (target e <> l \/ exists i, (i < dimension s)%nat /\ y i <> x i))).
 
-(* There are runs, and each can go on from each of its states. *)
+(* There are runs, and each can go on from each of its states, whatever is given. *)
 Definition never_blocks (s : system) : Prop :=
   (exists l cs x y u, In (l, cs) (starts (narrow s)) /\ holds cs x y u /\
      values_whole s x /\ values_whole s y) /\
-  forall l x, reach (wide s) l x -> values_whole s x -> goes_on s l x.
+  forall l x w, reach (wide s) l x -> values_whole s x -> signal s w -> goes_on s w l x.
