@@ -10,7 +10,8 @@ from workbench.models.automaton import EventKind
 from workbench.models.trace import EventType
 from workbench.simulate.landing import Boundary
 from workbench.simulate.loop.ending import blocked
-from workbench.simulate.loop.instant import Instant, StayNotes, Touch
+from workbench.simulate.loop.instant import Departure, Instant, StayNotes, Touch
+from workbench.simulate.loop.past import newest_first
 from workbench.simulate.place import Hold, Place, Prepared
 from workbench.simulate.stepping.calculator import Calculator
 from workbench.simulate.stepping.methods import RESIDUAL, shortest_step
@@ -121,7 +122,7 @@ def starts_on(now: Instant, place: Place, part: int) -> bool:
 def slack_granted(now: Instant, place: Place, part: int) -> Mapping[str, float] | None:
     """What a state that has only just landed on a part of the invariant lies beyond it, as values
     of the place in which that part is loosened; None if it has not."""
-    if not now.here.departures or part in place.landed:
+    if now.here.departures is None or part in place.landed:
         return None
     boundary = _boundary(now.prepared, place, part)
     slacks = boundary.slacks(now.values, _tolerances(now))
@@ -141,7 +142,7 @@ def _tolerances(now: Instant) -> dict[str, float]:
     """How exactly each variable is known after an event: what passes while the clock does not
     tell, and the distance that is kept from a guard."""
     rates, (rtol, atol) = _rates(now), now.scenario.tolerances
-    crossed = any(d.kind is EventKind.CROSSING for d in now.here.departures)
+    crossed = any(d.kind is EventKind.CROSSING for d in newest_first(now.here.departures))
     part, least = (1.0 if crossed else RESIDUAL), shortest_step(now.time, now.scenario.until)
     found = {}
     for name in now.prepared.names:
@@ -153,10 +154,11 @@ def _tolerances(now: Instant) -> dict[str, float]:
 
 def _rates(now: Instant) -> dict[str, float]:
     """How fast the values after the jumps of this instant change with its time."""
-    first = now.here.departures[0]
+    departures: list[Departure] = list(newest_first(now.here.departures))[::-1]
+    first = departures[0]
     names, speeds = _speeds(now.prepared, first.place)
     rates = {n: abs(v) for n, v in zip(names, speeds(first.values), strict=True) if v == v}
-    for departure in now.here.departures:
+    for departure in departures:
         if departure.jump is not None:
             rates |= departure.jump.carried(departure.values, rates)
     return {n: v for n, v in rates.items() if v < math.inf}

@@ -7,7 +7,7 @@ them (see `urgent_at_once`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from workbench.models.expressions.printing import to_text
 from workbench.models.trace import Ending, EventType
@@ -19,7 +19,7 @@ from workbench.simulate.loop.boundary import (
     starts_on,
 )
 from workbench.simulate.loop.ending import outside_assumption
-from workbench.simulate.loop.instant import Instant, StayNotes, without
+from workbench.simulate.loop.instant import Instant, StayNotes
 from workbench.simulate.loop.jump import at_chance, stay_inside, take
 from workbench.simulate.loop.sliding import branch_changed, leave_surface
 from workbench.simulate.place import Place, Role
@@ -86,10 +86,8 @@ def react(now: Instant, place: Place, result: Stretch) -> Instant:
                 urgent.append(j)
                 must = must or side != "grazing"
         elif role is Role.FALL:
-            stay = now.stay._replace(
-                enabled=without(now.stay.enabled, (j,)), chance=(j, at_chance(now))
-            )
-            now = now._replace(stay=stay)
+            still = {i: deadline for i, deadline in now.stay.enabled.items() if i != j}
+            now = now.with_stay(now.stay._replace(enabled=still, chance=(j, at_chance(now))))
             now = now.logged(EventType.DISABLED, place.edge_names[j], "", residual, side)
         elif role is Role.EXIT:
             slacks = slack_granted(now, place, j)
@@ -102,7 +100,7 @@ def react(now: Instant, place: Place, result: Stretch) -> Instant:
             now = now.logged(kind, place.exit_names[j], "", residual, side, together)
             (touched if passing else forced).append(j)
         elif role is Role.RELEASE:
-            return release(now, place, j)
+            return release(_waiting(now, risen), place, j)
         elif role is Role.SWITCH:
             now, slides = branch_changed(now, place, j)
             if slides:
@@ -113,18 +111,27 @@ def react(now: Instant, place: Place, result: Stretch) -> Instant:
     if landed:
         place = now.prepared.place(place.name, place.holds, (*place.landed, *landed))
         now = now._replace(place=place)
-    enabled = {**now.stay.enabled, **risen}
-    due = urgent or [j for j, deadline in enabled.items() if deadline <= now.time]
+    due = urgent
+    if not urgent:
+        enabled = {**now.stay.enabled, **risen} if risen else now.stay.enabled
+        due = [j for j, deadline in enabled.items() if deadline <= now.time]
     if due:
         now, taken = take(now, place, due, must)
         if taken:
             return now
-    if risen:
-        since, _, ignored, refused, chance, touch = now.stay
-        now = now.with_stay(StayNotes(since, enabled, ignored, refused, chance, touch))
+    now = _waiting(now, risen)
     if touched or missed:
         now = look_away(now, touched, missed)
     return stay_inside(now, place, due, forced, must)
+
+
+def _waiting(now: Instant, risen: Mapping[int, float]) -> Instant:
+    """Edges that may be taken wait, each until a time."""
+    if not risen:
+        return now
+    since, enabled, ignored, refused, chance, touch = now.stay
+    enabled = {**enabled, **risen}
+    return now.with_stay(StayNotes(since, enabled, ignored, refused, chance, touch))
 
 
 def _violated(

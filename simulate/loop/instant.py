@@ -14,7 +14,7 @@ changed; the reactions of this folder are functions from one to the next. An ins
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from random import Random
@@ -26,7 +26,7 @@ from workbench.models.trace import Ending, Event, EventType, Outcome
 from workbench.simulate.inputs.feed import Changes, Feed
 from workbench.simulate.inputs.signals import Signal
 from workbench.simulate.jump import Jump
-from workbench.simulate.loop.past import Past, Recorder, Stood, Values, made
+from workbench.simulate.loop.past import Chain, Past, Recorder, Stood, Values, made
 from workbench.simulate.place import Place, Prepared
 from workbench.simulate.policy import Decisions, Numbers, Policy
 from workbench.simulate.stepping.methods import Method
@@ -110,7 +110,8 @@ class InstantNotes(NamedTuple):
     the next."""
     entered: frozenset[Surface] = frozenset()
     """The surfaces on which sliding began."""
-    departures: tuple[Departure, ...] = ()
+    departures: Chain = None
+    """The jumps."""
     inexact: frozenset[str] | None = None
     """What is known up to the tolerance only, where other values were given at this instant; None
     if none were."""
@@ -181,18 +182,17 @@ class Instant(NamedTuple):
 
     def was_in(self, location: str, values: Values) -> bool:
         """Whether the run is or was in this state at this instant."""
-        prepared, here = self.scenario.prepared, self.here
-        if location == self.place.name:
-            if state_of(prepared, location, values) == self.state:
-                return True
-        elif not here.departures:
-            return False
+        here, prepared = self.here, self.scenario.prepared
+        if here.departures is None and location != self.place.name:
+            return False  # the usual case
         state = state_of(prepared, location, values)
-        if here.departures:
-            last = here.departures[-1]
-            if state == state_of(prepared, last.place.name, last.values):
-                return True
-        return any(state in some for some in here.visited)
+        if state == self.state:
+            return True
+        if here.departures is None:
+            return False
+        last: Departure = here.departures[0]
+        left = state_of(prepared, last.place.name, last.values)
+        return state == left or any(state in some for some in here.visited)
 
     def logged(
         self,
@@ -237,7 +237,7 @@ class Instant(NamedTuple):
     def in_place(self, place: Place, values: Values) -> Instant:
         """A new stay, at the same time."""
         here = self.here._replace(former={})
-        if here.departures:  # no jump leads away from the present state, but it was one
+        if here.departures is not None:  # no jump leads away from the present state
             here = here._replace(visited=here.visited_with(self.state))
         stay = StayNotes(self.past.length)
         return self._replace(place=place, values=values, stay=stay, here=here)
@@ -287,9 +287,3 @@ class RunEnded(Exception):  # noqa: N818 - the regular end of a run, not an erro
 def state_of(prepared: Prepared, location: str, values: Values) -> Hashable:
     """A location and the values of the variables, to recognise them when they come back."""
     return (location, *map(values.get, prepared.names))
-
-
-def without(known: Mapping[int, float], keys: Iterable[int]) -> dict[int, float]:
-    """A mapping without some of its keys."""
-    gone = set(keys)
-    return {k: v for k, v in known.items() if k not in gone}

@@ -115,14 +115,14 @@ def arrive(
     past = now.noted().past.with_event(Event(time, EventType.JUMP, name, place.name, target.name))
     fresh = not now.was_in(target.name, values)
     visited = here.visited
-    if here.departures:
-        last = here.departures[-1]
+    if here.departures is not None:
+        last: Departure = here.departures[0]
         visited = here.visited_with(state_of(scenario.prepared, last.place.name, last.values))
     uncertain = departure.place.program.flowing if here.inexact is None else here.inexact
     notes = InstantNotes(
         visited,
         here.entered,
-        (*here.departures, departure),
+        (departure, here.departures),
         frozenset(uncertain).difference(assigned),
         {},
         0 if fresh else here.repeats,  # a chain of new states may come to an end
