@@ -7,11 +7,11 @@ How it is built, from the bottom up (each file's docstring is its specification)
 - `core/*.c` runs a program: `tape.c` (values, Taylor series, sensitivities), `roots.c` (where
   a polynomial is non-negative), `interval.c` (enclosures), `plan.c` (looking ahead), `adams.c`,
   `advance.c` and `memory.c` (steps).
-  `reference*.py` is the same algorithm in Python, bit for bit, and the fallback. `engine` is
-  the only door to either; `methods` holds their options.
+  `reference` is the same algorithm in Python, bit for bit: the oracle of the tests, and the
+  fallback where no compiler was. `engine` is the only door to either; `methods` holds options.
 - `place`, `locking`, `calculator`: locations of an automaton made ready, on demand, with
   their watches; `initial`, `signals`, `policy`: where a run starts and what steers it.
-- `execution`, `reaction`, `accumulation`, `piling`: the hybrid semantics of one run; `run` is the
+- `loop`: the hybrid semantics of one run, from one instant to the next; `run` is the
   interface: `simulate(automaton, until=...) -> Trace`, `prepare` for many runs.
 
 The method. At each step the state is extrapolated by a polynomial made from data at or before

@@ -44,8 +44,8 @@ def spend_on_guard() -> None:
 def spend_on_stretch(program: Program, work: tuple[int, ...]) -> None:
     """Count a stretch; `work` are the numbers of `Counts`."""
     steps, rejected, evaluations, guards, *_ = work
-    instructions = evaluations * len(program.flow) + guards * len(program.guard)
-    instructions += (steps + rejected) * len(program.flowing)
+    flow, guard, variables = program.sizes
+    instructions = evaluations * flow + guards * guard + (steps + rejected) * variables
     spend(STRETCH + INSTRUCTION * instructions)
 
 

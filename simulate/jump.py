@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
 from workbench.models.automaton import Edge, Range, primed
 from workbench.models.expressions.expression import (
@@ -120,18 +119,6 @@ def _whole_numbers(given: Range) -> Range:
 def _chosen(shares: Sequence[float]) -> dict[str, float]:
     """The shares under the names that the compiled resets have for them."""
     return {f"choice {i}": share for i, share in enumerate(shares)}
-
-
-class LastChance(NamedTuple):
-    """Where an edge that stopped being enabled could be taken for the last time."""
-
-    mark: object
-    """Where the record of the run ended then."""
-
-    time: float
-    values: dict[str, float]
-    edge: int
-    signal_change: float
 
 
 def edge_name(edge: Edge) -> str:

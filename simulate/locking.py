@@ -85,12 +85,15 @@ class HeldBranches:
     def __init__(self, locked: Locked, symbols: Mapping[str, int], externals: Externals):
         self._pieces = Calculator(locked.pieces, symbols, externals)
         self._conditions = Calculator(locked.conditions, symbols, externals)
+        self._piece_names = tuple(map(piece_name, range(len(locked.pieces))))
+        self._branch_names = tuple(map(branch_name, range(len(locked.conditions))))
 
     def __call__(self, values: Mapping[str, float]) -> dict[str, float]:
         """The held values by their names."""
-        found = {piece_name(k): number for k, number in enumerate(self._pieces(values))}
-        truths = self._conditions({**values, **found})
-        return found | {branch_name(k): truth for k, truth in enumerate(truths)}
+        found = dict(zip(self._piece_names, self._pieces(values), strict=True))
+        truths = self._conditions({**values, **found} if found else values)
+        found.update(zip(self._branch_names, truths, strict=True))
+        return found
 
 
 def held_branches(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from itertools import islice
 from random import Random
@@ -10,10 +9,10 @@ from random import Random
 from workbench.models.automaton import Kind
 from workbench.models.expressions.expression import ZERO, Expression, conjunction
 from workbench.models.trace import Trace
-from workbench.simulate.execution import Execution, Given
-from workbench.simulate.place import Prepared
-from workbench.simulate.policy import Decisions
+from workbench.simulate.loop.instant import Scenario
+from workbench.simulate.place import Place, Prepared
 from workbench.simulate.recipe import Recipe
+from workbench.simulate.run import run_from
 from workbench.simulate.start.box import box_of
 
 NUDGE = 1e-13
@@ -24,26 +23,6 @@ GOLDEN = 0.6180339887498949
 
 MAX_STARTS = 64
 """So many initial sets are looked at to find those of a location."""
-
-
-class NudgedRun(Execution):
-    """A run that takes the same decisions, from a start moved by a share of its size."""
-
-    share = 0.0
-
-    def start(
-        self, initial: Mapping[str, Given], location: str | None, parameters: Mapping[str, float]
-    ) -> None:
-        """Start as the run does, a little aside; each variable by another part of the share, for
-        what is moved alike may stay on a line that matters. Values that are written in the model
-        and nothing else have no error, and stay: they may be kept by equations."""
-        super().start(initial, location, parameters)
-        exact = written_values(self.prepared, self.place.name)
-        for k, v in enumerate(self.prepared.view.variables):
-            if v.kind is Kind.ANALOG and v.type.name == "real" and v.name in self.env:
-                value, part = self.env[v.name], 0.5 + GOLDEN * k % 1.0
-                if exact.get(v.name) != value:
-                    self.env[v.name] = value + self.share * part * max(1.0, abs(value))
 
 
 def written_values(prepared: Prepared, location: str) -> dict[str, Fraction]:
@@ -75,12 +54,30 @@ def _is_exact(value: Expression) -> bool:
 
 
 def nudged_run(prepared: Prepared, recipe: Recipe, share: float, max_jumps: int) -> Trace:
-    """The run of a recipe with all its flowing numbers moved at the start; it does not end at a
-    violation."""
-    decisions = Decisions(recipe.policy, Random(recipe.seed))
-    run = NudgedRun(
-        prepared, recipe.until, recipe.method, decisions, recipe.inputs, False, max_jumps, True,
-        recipe.sliding,
-    )  # fmt: skip
-    run.share = share
-    return run.make(recipe.initial, recipe.location, recipe.parameters)
+    """The run that takes the same decisions as that of a recipe, with all its flowing numbers moved
+    at the start by a share of their size; it does not end at a violation."""
+    scenario = Scenario.of(
+        prepared,
+        recipe.until,
+        recipe.method,
+        recipe.policy,
+        recipe.inputs,
+        Random(recipe.seed),
+        stop_on_violation=False,
+        max_jumps=max_jumps,
+        sliding=recipe.sliding,
+    )
+
+    def aside(place: Place, values: dict[str, float]) -> dict[str, float]:
+        """Each variable is moved by another part of the share, for what is moved alike may stay on
+        a line that matters. Values that are written in the model and nothing else have no error,
+        and stay: they may be kept by equations."""
+        exact = written_values(prepared, place.name)
+        for k, v in enumerate(prepared.view.variables):
+            if v.kind is Kind.ANALOG and v.type.name == "real" and v.name in values:
+                value, part = values[v.name], 0.5 + GOLDEN * k % 1.0
+                if exact.get(v.name) != value:
+                    values[v.name] = value + share * part * max(1.0, abs(value))
+        return values
+
+    return run_from(scenario, recipe.initial, recipe.location, recipe.parameters, aside)

@@ -49,14 +49,14 @@ from workbench.simulate.inputs.signals import Formula, Lines, Signal
 from workbench.simulate.jump import Jump
 from workbench.simulate.jump import edge_name as edge_name
 from workbench.simulate.landing import Boundary, loosened
-from workbench.simulate.locking import HeldBranches, held_branches, lock
+from workbench.simulate.locking import HeldBranches, branch_name, held_branches, lock
 from workbench.simulate.stepping.calculator import Calculator, Externals, TolerantCondition
 from workbench.simulate.stepping.externs import known
 from workbench.simulate.stepping.program import FROZEN, Program, Watched, compile_program
 
 if TYPE_CHECKING:
-    from workbench.simulate.at_once import Candidates
-    from workbench.simulate.sliding import Slides, Surface
+    from workbench.simulate.loop.event import Candidates
+    from workbench.simulate.surfaces import Slides, Surface
 
 
 @plain_members
@@ -145,6 +145,20 @@ class Place:
         """The exits that are parts of the invariant: states must satisfy them, also where no
         time passes."""
         return self.exits[: len(self.exits) - len(self.ranged)]
+
+    @cached_property
+    def numbers(self) -> Mapping[tuple[Role, int], int]:
+        """The number of each watch."""
+        return {what: i for i, what in enumerate(self.roles)}
+
+    @cached_property
+    def switches(self) -> tuple[tuple[str, tuple[int, int]], ...]:
+        """Each branch of the flow, with its watches while it is false and while it is true."""
+        number = self.numbers
+        return tuple(
+            (branch_name(k), (number[Role.SWITCH, 2 * k], number[Role.SWITCH, 2 * k + 1]))
+            for k in range(len(self.conditions))
+        )
 
     @cached_property
     def ordinary(self) -> array[int]:
@@ -421,7 +435,7 @@ class Prepared:
     @cached_property
     def slides(self) -> Slides:
         """The surfaces along which runs may slide."""
-        from workbench.simulate.sliding import Slides
+        from workbench.simulate.surfaces import Slides
 
         return Slides(self)
 

@@ -1,14 +1,14 @@
 """Choices that a model leaves open, and how a run resolves them.
 
-All of them are drawn as numbers in [0, 1) from one stream (`Decisions`) and recorded, so a
-run is repeated exactly by replaying its decisions, and a search can vary them.
+All of them are numbers in [0, 1) from one sequence (`Numbers`), which a trace records, so a run is
+repeated exactly by replaying its decisions, and a search can vary them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
@@ -64,20 +64,37 @@ class Policy:
         return cls(Switching.RANDOM, Level.RANDOM)
 
 
+class Numbers:
+    """The numbers in [0, 1) by which one run decides: those of a script, then drawn ones.
+
+    Each is drawn when it is first asked for, and kept: whoever comes back to an earlier instant of
+    the run decides as the run did.
+    """
+
+    def __init__(self, script: Sequence[float], generator: Random):
+        self.script, self.generator = script, generator
+        self.known: list[float] = []
+
+    def __getitem__(self, index: int) -> float:
+        known = self.known
+        while len(known) <= index:
+            is_written = len(known) < len(self.script)
+            known.append(self.script[len(known)] if is_written else self.generator.random())
+        return known[index]
+
+
 @dataclass(slots=True)
 class Decisions:
-    """The stream of decisions of one run, scripted first, then drawn; all are recorded."""
+    """The decisions of a run from one on: so many are `taken` already."""
 
     policy: Policy
-    generator: Random
-    taken: list[float] = field(default_factory=list)
+    numbers: Numbers
+    taken: int = 0
 
     def draw(self) -> float:
         """The next number in [0, 1), or 1 from a script: the very end of a range."""
-        i = len(self.taken)
-        value = self.policy.script[i] if i < len(self.policy.script) else self.generator.random()
-        self.taken.append(value)
-        return value
+        self.taken += 1
+        return self.numbers[self.taken - 1]
 
     def share(self) -> float:
         """Where in a range a value is taken, from 0 (low) to 1 (high)."""

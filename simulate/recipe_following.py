@@ -15,14 +15,16 @@ from random import Random
 
 from workbench.models.automaton import TIME, Automaton
 from workbench.models.expressions.evaluation import EvaluationError, evaluate_number
+from workbench.models.record import record
 from workbench.models.trace import Event, Scalar, Segment, Trace
-from workbench.simulate.execution import Execution, Given
 from workbench.simulate.inputs.signals import Signal, Steps
 from workbench.simulate.jump import Jump
-from workbench.simulate.place import Prepared, inclusion_share
+from workbench.simulate.loop.begin import Given, number
+from workbench.simulate.loop.instant import Instant, Scenario
+from workbench.simulate.place import Place, Prepared, inclusion_share
 from workbench.simulate.policy import Decisions, Level, Policy, Switching
 from workbench.simulate.recipe import Recipe
-from workbench.simulate.run import prepare
+from workbench.simulate.run import prepare, run_from
 from workbench.simulate.stepping.methods import Adams
 
 METHOD = Adams(rtol=1e-9, atol=1e-12)
@@ -52,13 +54,28 @@ def recipe_following(automaton: Automaton, trace: Trace, claim: str) -> Recipe:
 
 
 def _guided(prepared: Prepared, recipe: Recipe, trace: Trace) -> Trace:
-    decisions = _Guide(recipe.policy, Random(recipe.seed), steps=list(_steps(trace)))
-    run = _GuidedRun(
-        prepared, recipe.until, recipe.method, decisions, recipe.inputs, True, 100_000, True,
-        recipe.sliding,
-    )  # fmt: skip
-    decisions.run, run.first = run, trace.segments[0].valuation(trace.start)
-    return run.make(recipe.initial, recipe.location, recipe.parameters)
+    scenario = _GuidedScenario.of(
+        prepared,
+        recipe.until,
+        recipe.method,
+        recipe.policy,
+        recipe.inputs,
+        Random(recipe.seed),
+        sliding=recipe.sliding,
+        steps=tuple(_steps(trace)),
+    )
+    first = trace.segments[0].valuation(trace.start)
+
+    def entering(_: Place, values: dict[str, float]) -> dict[str, float]:
+        """The values that entering the first location gives, as in the trace."""
+        entry = prepared.finders[max(prepared.finders)].entry  # the last that was tried
+        if entry.choices:
+            shares = _landing(prepared, entry, values, first)
+            scenario.numbers.known[-entry.choices :] = shares
+            values = {**values, **entry(values, shares)}
+        return values
+
+    return run_from(scenario, recipe.initial, recipe.location, recipe.parameters, entering)
 
 
 def _initial(prepared: Prepared, location: str, first: Mapping[str, Scalar]) -> dict[str, Given]:
@@ -110,79 +127,87 @@ def _steps(trace: Trace) -> Iterator[_Step]:
         yield from (_Step(event, after.valuation(after.start)) for event in events)
 
 
-@dataclass(slots=True)
-class _Guide(Decisions):
-    """Decisions that lead along a trace, recorded as those that a random run would draw."""
+@record
+class _GuidedScenario(Scenario):
+    """A scenario whose decisions lead along the steps of a trace."""
 
-    steps: list[_Step] = field(default_factory=list)
+    steps: tuple[_Step, ...] = ()
+
+    def first_decisions(self) -> Decisions:
+        """Those before the first instant."""
+        return _Noted(self.policy, self.numbers)
+
+    def decisions(self, now: Instant) -> Decisions:
+        """Those that lead on from an instant."""
+        return _Guide(self.policy, self.numbers, now.decided, steps=self.steps, now=now)
+
+
+@dataclass(slots=True)
+class _Noted(Decisions):
+    """Decisions that are not drawn, but noted as those that a random run would draw."""
+
     shares: list[float] = field(default_factory=list)
-    run: _GuidedRun = field(init=False)
+
+    def decide(self, number: float) -> float:
+        """Record a decision."""
+        self.numbers.known.append(number)
+        self.taken += 1
+        return number
+
+    def share(self) -> float:
+        """Where in its range a reset lands."""
+        return self.decide(self.shares.pop(0) if self.shares else 0.5)
+
+
+@dataclass(slots=True)
+class _Guide(_Noted):
+    """Decisions that lead along a trace from an instant on."""
+
+    now: Instant = field(kw_only=True)
+    steps: tuple[_Step, ...] = field(kw_only=True)
 
     def wait(self, span: float, edge: int) -> float:
         """Until the trace takes the edge."""
         step, mean = self._next, self.policy.wait or span
         is_next = step is not None and self._leads(edge, step)
-        wait = max(step.event.time - self.run.t, 0.0) if step is not None and is_next else math.inf
-        self.taken.append(-math.expm1(-wait / mean))
-        return -mean * math.log(1.0 - self.taken[-1]) if self.taken[-1] < 1.0 else math.inf
+        late = step.event.time - self.now.time if step is not None and is_next else math.inf
+        share = self.decide(-math.expm1(-max(late, 0.0) / mean))
+        return -mean * math.log(1.0 - share) if share < 1.0 else math.inf
 
     def choose(self, options: Sequence[int]) -> int:
         """The edge that the trace takes, if it is among them."""
-        step = self._next
+        step, now = self._next, self.now
         leading = [j for j in options if step is not None and self._leads(j, step)]
         chosen = leading[0] if leading else options[0]
         if len(options) > 1:
-            self.taken.append((list(options).index(chosen) + 0.5) / len(options))
-        place = self.run.place
-        jump = self.run.prepared.jump(place.name, chosen)
+            self.decide((list(options).index(chosen) + 0.5) / len(options))
+        jump = now.prepared.jump(now.place.name, chosen)
         goal = step.after if leading and step is not None else {}
-        self.shares = _landing(jump, self.run.env, goal, self.run)
+        self.shares = _landing(now.prepared, jump, now.values, goal)
         return chosen
-
-    def share(self) -> float:
-        """Where in its range a reset lands."""
-        self.taken.append(self.shares.pop(0) if self.shares else 0.5)
-        return self.taken[-1]
 
     @property
     def _next(self) -> _Step | None:
-        done = self.run.jumps
+        done = self.now.jumps.number
         return self.steps[done] if done < len(self.steps) else None
 
     def _leads(self, edge: int, step: _Step) -> bool:
-        place = self.run.place
+        place = self.now.place
         named = (place.edge_names[edge], place.edges[edge].target)
         return named == (step.event.name, step.event.target)
 
 
-class _GuidedRun(Execution):
-    """A run that enters its first location as a trace does."""
-
-    first: Mapping[str, Scalar]
-
-    def start(
-        self, initial: Mapping[str, Given], location: str | None, parameters: Mapping[str, float]
-    ) -> None:
-        """Start, with the values that entering gives as in the trace."""
-        super().start(initial, location, parameters)
-        entry = self.prepared.finders[max(self.prepared.finders)].entry  # the last that was tried
-        if entry.choices:
-            shares = _landing(entry, self.env, self.first, self)
-            self.decisions.taken[-entry.choices :] = shares
-            self.env.update(entry(self.env, shares))
-
-
 def _landing(
-    jump: Jump, env: Mapping[str, float], goal: Mapping[str, Scalar], run: Execution
+    prepared: Prepared, jump: Jump, values: Mapping[str, float], goal: Mapping[str, Scalar]
 ) -> list[float]:
     """The shares by which resets give the values of a goal, one after the other: each is found
     from what its ends do to the new values."""
     shares = [0.5] * jump.choices
     for k in range(jump.choices):
-        low, high = (jump(env, [*shares[:k], end, *shares[k + 1 :]]) for end in (0.0, 1.0))
+        low, high = (jump(values, [*shares[:k], end, *shares[k + 1 :]]) for end in (0.0, 1.0))
         for name in jump.names:
             if name in goal and high[name] != low[name]:
-                wanted = run.number(goal[name])
+                wanted = number(prepared, goal[name])
                 share = (wanted - low[name]) / (high[name] - low[name])
                 shares[k] = min(max(share, 0.0), 1.0)
                 break

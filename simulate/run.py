@@ -22,13 +22,17 @@ from random import Random
 
 from workbench.models.automaton import Automaton
 from workbench.models.source import Diagnostic, ModelError
-from workbench.models.trace import Trace
-from workbench.simulate.execution import Execution
-from workbench.simulate.execution import Given as Given
+from workbench.models.trace import Ending, Outcome, Trace
+from workbench.simulate.effort import spend_on_start
 from workbench.simulate.inputs.signals import Signal, constant_signal, form_of
+from workbench.simulate.loop.advance import follow
+from workbench.simulate.loop.begin import Adjust, begin, check_names, parameters_of
+from workbench.simulate.loop.begin import Given as Given
+from workbench.simulate.loop.instant import RunEnded, Scenario
 from workbench.simulate.place import Prepared
-from workbench.simulate.policy import Decisions, Policy
+from workbench.simulate.policy import Policy
 from workbench.simulate.stepping.methods import Adams, Method, check_method
+from workbench.simulate.stepping.program import ExternalError
 from workbench.simulate.stepping.program import Lipschitz as Lipschitz
 
 DEFAULT_METHOD = Adams()
@@ -88,7 +92,7 @@ def simulate(
     than the last state of the run, beside its events.
 
     Where the flows on both sides of a switching surface lead onto it, the run slides along it
-    (`simulate.sliding`): by default on edges that ask for it, with `sliding` everywhere (also
+    (`simulate.surfaces`): by default on edges that ask for it, with `sliding` everywhere (also
     where a condition inside a flow changes), without nowhere.
 
     Guards that call `externs` are looked at a thousand times in a run, and where one changes
@@ -104,11 +108,60 @@ def simulate(
     prepared = (
         automaton if isinstance(automaton, Prepared) else Prepared(automaton, signals, externs)
     )
-    decisions = Decisions(policy, generator or Random(seed))
-    run = Execution(
-        prepared, until, method, decisions, signals, stop_on_violation, max_jumps, dense, sliding
+    scenario = Scenario.of(
+        prepared,
+        until,
+        method,
+        policy,
+        signals,
+        generator or Random(seed),
+        whole=dense,
+        stop_on_violation=stop_on_violation,
+        max_jumps=max_jumps,
+        sliding=sliding,
     )
-    return run.make(initial or {}, location, parameters or {})
+    return run_from(scenario, initial or {}, location, parameters or {})
+
+
+def run_from(
+    scenario: Scenario,
+    initial: Mapping[str, Given],
+    location: str | None,
+    parameters: Mapping[str, float],
+    adjust: Adjust | None = None,
+) -> Trace:
+    """The run of a scenario from a start that is found, and adjusted if that is asked for."""
+    spend_on_start()
+    check_names(scenario, initial, parameters)
+    decisions = scenario.first_decisions()
+    chosen = parameters_of(scenario, parameters, decisions)
+    try:
+        now = begin(scenario, initial, location, chosen, decisions, adjust)
+    except RunEnded as ended:
+        return no_run(scenario, chosen, ended.outcome)
+    except ExternalError as failure:
+        return no_run(scenario, chosen, failed_at_start(failure))
+    return follow(now)
+
+
+def failed_at_start(failure: ExternalError) -> Outcome:
+    """How a run ends that did not begin since an external function failed."""
+    return Outcome(Ending.EXTERNAL_FAILED, 0.0, f"At t = 0 {failure}.", failure.name)
+
+
+def no_run(scenario: Scenario, parameters: Mapping[str, float], outcome: Outcome) -> Trace:
+    """The trace of a run that did not begin."""
+    base = scenario.prepared.base
+    return Trace(
+        base.name,
+        tuple(v.name for v in base.variables),
+        (),
+        (),
+        outcome,
+        decisions=tuple(scenario.numbers.known),
+        parameters=dict(parameters),
+        method=repr(scenario.method),
+    )
 
 
 def _signals(inputs: Mapping[str, Signal | float] | None) -> dict[str, Signal]:

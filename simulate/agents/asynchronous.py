@@ -21,21 +21,20 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
-from workbench.models.automaton import TIME, Automaton, EventKind
+from workbench.models.automaton import TIME, Automaton
 from workbench.models.source import Diagnostic, ModelError
 from workbench.models.trace import Ending, EventType, Outcome
 from workbench.simulate.agents.fleet import Fleet, Meeting, canonical_names
 from workbench.simulate.agents.group import AgentGroup
 from workbench.simulate.agents.pairs import PreparedAgents
 from workbench.simulate.agents.traces import AgentEvent, AgentTraces, StepRecord
-from workbench.simulate.execution import INSTANT_LIMIT, Given, RunEnded
 from workbench.simulate.inputs.feed import within_bounds
 from workbench.simulate.inputs.signals import Signal, constant_signal
 from workbench.simulate.jump import Jump
-from workbench.simulate.landing import Departure
-from workbench.simulate.limits import external_failed, without_series
-from workbench.simulate.policy import Decisions, Policy, Switching
-from workbench.simulate.reaction import arrive
+from workbench.simulate.loop.begin import Given
+from workbench.simulate.loop.flow import without_series
+from workbench.simulate.loop.instant import INSTANT_LIMIT, RunEnded, Scenario
+from workbench.simulate.policy import Decisions, Numbers, Policy, Switching
 from workbench.simulate.run import DEFAULT_METHOD, DEFAULT_POLICY
 from workbench.simulate.stepping.methods import Method, check_method
 from workbench.simulate.stepping.program import ExternalError
@@ -131,22 +130,20 @@ class _AgentRun:
         self.until, self.method, self.policy, self.seed = until, method, policy, seed
         self.stop_on_violation = stop_on_violation
         self.groups: list[AgentGroup] = []
-        for name, group, known in zip(self.names, prepared.groups, prepared.signals, strict=True):
-            mine = {n: s for n, s in signals.items() if n in known}
-            decisions = Decisions(policy, Random(f"{seed} {name}"))
-            self.groups.append(
-                AgentGroup(
-                    group,
-                    until,
-                    method,
-                    decisions,
-                    mine,
-                    stop_on_violation,
-                    max_jumps,
-                    True,
-                    sliding,
-                )
+        given = zip(self.names, prepared.groups, prepared.signals, strict=True)
+        for position, (name, group, known) in enumerate(given):
+            scenario = Scenario.of(
+                group,
+                until,
+                method,
+                policy,
+                {n: s for n, s in signals.items() if n in known},
+                Random(f"{seed} {name}"),
+                stop_on_violation=stop_on_violation,
+                max_jumps=max_jumps,
+                sliding=sliding,
             )
+            self.groups.append(AgentGroup(scenario, position))
         self.events: list[AgentEvent] = []
         self.fleet: Fleet | None = None
         self.noted: set[tuple[int, int, str]] = set()
@@ -178,7 +175,7 @@ class _AgentRun:
         except ExternalError as failed:
             if len(self.groups) > 1:
                 raise
-            outcome = external_failed(self.groups[0], failed).outcome
+            outcome = self.groups[0].failed(failed)
         fleet = self.fleet
         return AgentTraces(
             self.product.name,
@@ -201,12 +198,12 @@ class _AgentRun:
         """Everything on one clock."""
         try:
             while True:
-                before = len(run.events)
+                before = run.now.past.logged
                 try:
-                    run.stretch()
+                    run.alone()
                 finally:
                     self.log_own(0, run, before)
-                self.t = run.t
+                self.t = run.now.time
         except RunEnded as ended:
             if ended.outcome.ending is not Ending.HORIZON:
                 raise
@@ -229,11 +226,10 @@ class _AgentRun:
         """Parameters and first states of all groups."""
         values = self.parameters(parameters)
         self.check_names(initial)
-        for i, run in enumerate(self.groups):
+        for run in self.groups:
             known = run.prepared.known
             mine = {n: v for n, v in initial.items() if n in known}
-            run.start(mine, None, values)
-            run.open(i)
+            run.start(mine, values)
         pairs = self.prepared.pairs(self.method, values)
         self.claims, self.fleet = pairs.claims, pairs.fleet
         self.read = frozenset(n for _, read, _ in self.claims for n in read)
@@ -242,7 +238,8 @@ class _AgentRun:
 
     def parameters(self, given: Mapping[str, float]) -> dict[str, float]:
         """Uncertain constants, the same for all groups."""
-        share = Decisions(self.policy, Random(f"{self.seed} parameters")).share
+        drawn = Numbers((), Random(f"{self.seed} parameters"))
+        share = Decisions(self.policy, drawn).share
         values: dict[str, float] = {}
         for p in self.product.parameters:
             if p.name in given:
@@ -267,28 +264,27 @@ class _AgentRun:
     def own_event(self, fleet: Fleet, i: int) -> None:
         """The stretch of a group is over, and no other is behind it."""
         run = self.groups[i]
-        before, jumps = len(run.events), run.jumps
+        before, jumps = run.now.past.logged, run.now.jumps.number
         try:
             run.conclude(fleet)
         except RunEnded as ended:
-            self.t = run.t
+            self.t = run.now.time
             self.log_own(i, run, before)
             run.finished = True
             if ended.outcome.ending is not Ending.HORIZON:
                 raise
             fleet.retire(i)
             return
-        self.t = run.t
-        if len(run.events) > before:
-            self.log_own(i, run, before)
+        self.t = run.now.time
+        self.log_own(i, run, before)
         run.depart(fleet)
-        if run.jumps > jumps:
+        if run.now.jumps.number > jumps:
             self.look_at_jump((i,))
 
     def log_own(self, i: int, run: AgentGroup, before: int) -> None:
         """Add the group's new jumps, touches and violations to the common log."""
         name = (self.names[i],)
-        for event in run.events[before:]:
+        for event in run.now.past.events_since(before):
             if event.type in (EventType.JUMP, EventType.VIOLATION, EventType.GRAZING):
                 self.events.append(AgentEvent(event.time, event.name, name, event.type))
 
@@ -345,7 +341,7 @@ class _AgentRun:
         for who, run in zip(self.sides, both, strict=True):
             run.cut(fleet, self.t)
             values.update(zip(who, run.values(), strict=False))
-        shares = [both[0].decisions.share() for _ in range(jump.choices)]
+        shares = both[0].shares(jump.choices)
         if not jump.has_values(values, shares, self.method.rtol, self.method.atol):
             sentence = (
                 f"The run blocks at t = {self.t:.10g}: a reset of `{event}`"
@@ -368,24 +364,25 @@ class _AgentRun:
         if not all(map(math.isfinite, new.values())):
             sentence = f"At t = {self.t:.10g} `{name}` gives `{where}` a value that is not finite."
             raise RunEnded(Outcome(Ending.NOT_FINITE, self.t, sentence, name))
-        values = {**run.env, **new}
-        allowed = run.prepared.invariant(run.place.name)
+        values = {**run.now.values, **new}
+        allowed = run.prepared.invariant(run.now.place.name)
         if not allowed.names.isdisjoint(new) and not allowed(
             values, self.method.rtol, self.method.atol
         ):
             sentence = (
                 f"The run blocks at t = {self.t:.10g}: `{name}` would take `{where}` out of"
-                f" the invariant of `{run.place.name}`."
+                f" the invariant of `{run.now.place.name}`."
             )
             raise RunEnded(Outcome(Ending.BLOCKED, self.t, sentence, name))
-        departure = Departure(run.place, run.env, None, EventKind.UNILATERAL)
-        arrive(run, name, run.prepared.place(run.place.name), values, new.keys(), departure)
+        run.interact(name, values, new.keys())
 
     def look_at_jump(self, changed: Iterable[int]) -> None:
         """Bad states over discrete variables of several groups."""
         if not self.claims:
             return
-        new = {n: self.groups[i].env[n] for i in changed for n in self.groups[i].prepared.names}
+        new = {
+            n: self.groups[i].now.values[n] for i in changed for n in self.groups[i].prepared.names
+        }
         new = {n: v for n, v in new.items() if n in self.read}
         self.shared.update(new)
         self.shared[TIME] = self.t
@@ -396,5 +393,5 @@ class _AgentRun:
     def stop_all(self, t: float) -> None:
         """Bring every group to the time at which the run ended; no clock is behind it."""
         for run in self.groups:
-            if self.fleet is not None and not run.finished and run.t < t:
+            if self.fleet is not None and not run.finished and run.now.time < t:
                 run.cut(self.fleet, t)

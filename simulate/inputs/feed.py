@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import NamedTuple
 
 from workbench.models.automaton import INT, Input, Parameter
 from workbench.simulate.holding import inclusion_share
@@ -15,40 +16,55 @@ from workbench.simulate.policy import Decisions
 from workbench.simulate.stepping.tape import number
 
 
+class Changes(NamedTuple):
+    """When levels are drawn anew, and when a signal changes."""
+
+    levels: float = math.inf
+    signals: float = math.inf
+
+    @property
+    def next(self) -> float:
+        """The earlier of both."""
+        return min(self.levels, self.signals)
+
+
 class Feed:
-    """The inputs of one run."""
+    """What is fed into the inputs of a run."""
 
-    level_change = signal_change = next_change = math.inf
-    """When levels are drawn anew, when a signal changes, and the earlier of both."""
-
-    def __init__(
-        self,
-        prepared: Prepared,
-        signals: Mapping[str, Signal],
-        decisions: Decisions,
-        until: float,
-    ):
-        self._signals, self._kinked = signals, prepared.kinked
-        self._decisions, self._until = decisions, until
+    def __init__(self, prepared: Prepared, signals: Mapping[str, Signal], until: float):
+        self.given, self._kinked, self._until = signals, prepared.kinked, until
         self._drawn = [i for i in prepared.inputs if i.name not in signals]
         self._shares = [n for n in map(inclusion_share, prepared.loose) if n not in signals]
         self._is_open = bool(prepared.loose or self._drawn)
 
-    def levels(self, t: float) -> dict[str, float]:
-        """Levels of inputs without signals, and places in inclusions, drawn for some time."""
-        share = self._decisions.share
-        drawn = {given.name: within_bounds(given, share) for given in self._drawn}
-        for name in self._shares:
-            drawn[name] = share()
-        if self._is_open:
-            self.level_change = t + self._decisions.dwell(self._until)
-        return drawn
+    def at_first(self, decisions: Decisions) -> tuple[dict[str, float], Changes]:
+        """What is fed from the start on, and until when."""
+        drawn, levels = self._levels(0.0, decisions)
+        fed, signals = self._signals(0.0)
+        return {**drawn, **fed}, Changes(levels, signals)
 
-    def signals(self, t: float) -> dict[str, float]:
-        """The present level (and slope) of every signal."""
+    def at_change(
+        self, t: float, changes: Changes, decisions: Decisions
+    ) -> tuple[dict[str, float], Changes]:
+        """What is fed from now on, at the time of a change, and until when."""
+        levels, drawn = changes.levels, dict[str, float]()
+        if t >= levels:
+            drawn, levels = self._levels(t, decisions)
+        fed, signals = self._signals(t)
+        return {**drawn, **fed}, Changes(levels, signals)
+
+    def _levels(self, t: float, decisions: Decisions) -> tuple[dict[str, float], float]:
+        """Levels of inputs without signals, and places in inclusions, drawn for some time."""
+        drawn = {given.name: within_bounds(given, decisions.share) for given in self._drawn}
+        for name in self._shares:
+            drawn[name] = decisions.share()
+        return drawn, t + decisions.dwell(self._until) if self._is_open else math.inf
+
+    def _signals(self, t: float) -> tuple[dict[str, float], float]:
+        """The present level (and slope) of every signal, and when one changes."""
         fed: dict[str, float] = {}
         changes = [math.inf]
-        for name, signal in self._signals.items():
+        for name, signal in self.given.items():
             if not isinstance(signal, Formula):
                 fed[name], slope = line_at(signal, t)
                 if not isinstance(signal, Steps):
@@ -57,18 +73,7 @@ class Feed:
             elif name in self._kinked:
                 fed.update(self._kinked[name].held(t))
                 changes.append(self._kinked[name].next_change(t, self._until))
-        self.expect(min(changes))
-        return fed
-
-    def expect(self, signal_change: float) -> None:
-        """The next change of a signal is known."""
-        self.signal_change = signal_change
-        self.next_change = min(self.level_change, signal_change)
-
-    def changes(self, t: float) -> dict[str, float]:
-        """What is fed from now on, at the time of a change."""
-        drawn = self.levels(t) if t >= self.level_change else {}
-        return {**drawn, **self.signals(t)}
+        return fed, min(changes)
 
 
 def within_bounds(given: Input | Parameter, share: Callable[[], float]) -> float:

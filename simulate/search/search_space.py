@@ -25,7 +25,7 @@ from workbench.simulate.stepping.methods import Adams
 
 JUMPS = (400, 8_000, 100_000)
 """So many jumps of a run are followed: few at first, for most runs end before; more where that
-cuts runs off. (What jumps without end is ended by the simulator, `simulate.piling`.)"""
+cuts runs off. (What jumps without end is ended by the simulator, `simulate.loop.accumulation`.)"""
 
 MAX_STEPS, STEPS_PER_JUMP = 50_000, 10
 """So many steps of a run are followed, or so many for each jump if that is more."""

@@ -90,7 +90,7 @@ def advance(
 def stretch(
     program: Program,
     method: Method,
-    values: dict[str, float],
+    values: Mapping[str, float],
     until: float,
     active: array[int],
     dense: bool,

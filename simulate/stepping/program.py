@@ -88,6 +88,11 @@ class Program:
         return (TIME, *self.flowing, *self.held)
 
     @cached_property
+    def sizes(self) -> tuple[int, int, int]:
+        """How many instructions the flow and the guards have, and how many variables flow."""
+        return len(self.flow), len(self.guard), len(self.flowing)
+
+    @cached_property
     def compiled(self) -> Any:
         """The program in the extension's own memory, made once."""
         from workbench.simulate.stepping.engine import load_program

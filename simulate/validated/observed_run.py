@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from random import Random
 
@@ -16,11 +16,11 @@ from workbench.models.automaton import Automaton
 from workbench.models.expressions.expression import Expression
 from workbench.models.record import record
 from workbench.models.trace import Segment, Trace
-from workbench.simulate.execution import Execution
+from workbench.simulate.loop.instant import Scenario
+from workbench.simulate.loop.past import Recorder
 from workbench.simulate.place import Place, Prepared
-from workbench.simulate.policy import Decisions
 from workbench.simulate.recipe import Recipe
-from workbench.simulate.recorder import WholeRun
+from workbench.simulate.run import run_from
 from workbench.simulate.stepping.methods import Method
 
 
@@ -54,18 +54,23 @@ class ObservedRun:
 
 def observe(automaton: Automaton, recipe: Recipe, method: Method) -> ObservedRun:
     """Make the run of a recipe; its segments may be none."""
-    decisions = Decisions(recipe.policy, Random(recipe.seed))
     prepared = Prepared(automaton, recipe.inputs, None)
-    run = Execution(
-        prepared, recipe.until, method, decisions, recipe.inputs, True, 100_000, True,
-        recipe.sliding,
-    )  # fmt: skip
-    run.recorder = noted = _WithChoices(prepared, recipe.inputs)
-    trace = run.make(recipe.initial, recipe.location, recipe.parameters)
+    scenario = Scenario.of(
+        prepared,
+        recipe.until,
+        method,
+        recipe.policy,
+        recipe.inputs,
+        Random(recipe.seed),
+        sliding=recipe.sliding,
+    )
+    noted = _WithChoices(prepared, recipe.inputs, True)
+    scenario = replace(scenario, recorder=noted)
+    trace = run_from(scenario, recipe.initial, recipe.location, recipe.parameters)
     return ObservedRun(trace, noted.choices)
 
 
-class _WithChoices(WholeRun):
+class _WithChoices(Recorder):
     """Notes what the run decided, too."""
 
     @cached_property

@@ -2,16 +2,17 @@
 
 Random automata with poles, roots of negative numbers, contradictory invariants, instant loops
 and nonsensical resets: no exception, no hang, no invariant violated beyond the tolerance,
-and the same run again from the same decisions.
+and the same run again from the same decisions, or from any of its instants.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
+from random import Random
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from workbench.models.automaton import (
@@ -42,6 +43,9 @@ from workbench.models.expressions.expression import (
 )
 from workbench.models.expressions.operators import Op
 from workbench.models.trace import Ending, Trace
+from workbench.simulate.loop.advance import follow, instants
+from workbench.simulate.loop.begin import begin
+from workbench.simulate.loop.instant import RunEnded, Scenario
 from workbench.simulate.place import Prepared
 from workbench.simulate.policy import Level, Policy, Switching
 from workbench.simulate.run import simulate
@@ -186,3 +190,26 @@ def test_a_run_ends_with_an_outcome(
     check(model, trace, method)
     repeated = run(Policy(policy.switching, policy.level, script=trace.decisions))
     assert repeated.events == trace.events and repeated.outcome == trace.outcome
+
+
+@settings(max_examples=max(30, settings.default.max_examples // 4))
+@given(
+    automata(),
+    st.sampled_from(METHODS),
+    st.sampled_from(POLICIES),
+    st.integers(0, 5),
+    st.sampled_from([None, True]),
+)
+def test_a_run_goes_on_from_any_instant_as_it_did(
+    model: HybridAutomaton, method: Method, policy: Policy, seed: int, sliding: bool | None
+) -> None:
+    scenario = Scenario.of(
+        Prepared(model), 3.0, method, policy, {}, Random(seed), max_jumps=300, sliding=sliding
+    )
+    try:
+        first = begin(scenario, {}, None, {}, scenario.first_decisions())
+    except RunEnded:
+        assume(False)
+    saved = list(islice(instants(first), 40))
+    ahead = [repr(follow(now)) for now in reversed(Random(seed).sample(saved, min(3, len(saved))))]
+    assert ahead == [repr(follow(first))] * len(ahead)

@@ -726,7 +726,7 @@ def test_a_stiff_model_ends_soon_with_a_hint() -> None:
 
 def test_what_is_kept_of_a_run_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole run ends where memory does; a run of which only the end is kept goes on."""
-    monkeypatch.setattr("workbench.simulate.limits.MAX_KEPT", 20_000)
+    monkeypatch.setattr("workbench.simulate.loop.flow.MAX_KEPT", 20_000)
     turning = (flow("x", function(Op.COS, 300 * variable(TIME)) * 100),)
     wheel = clock(places=(Location("a", turning),))
     whole = simulate(wheel, until=20.0)
