@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from workbench.abstraction.blocking import look
+from workbench.abstraction.blocking import Blocking, look
 from workbench.abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
 from workbench.abstraction.predicates.predicates import NotAPredicateError
 from workbench.abstraction.predicates.refinement_history import RefinementRound
@@ -105,8 +105,8 @@ class Findings:
     """What predicate abstraction saw and learned, by property."""
     given: dict[str, networkx.MultiDiGraph] = field(default_factory=dict)
     """The abstract states of the author's predicates alone, by property, where there are some."""
-    blocking: str = ""
-    """What keeps runs from going on, in words; empty where nothing was seen."""
+    blocking: Blocking = field(default_factory=lambda: Blocking(0))
+    """How runs end."""
     left_out: tuple[str, ...] = ()
     """What there was no time for, in words."""
 
@@ -175,8 +175,8 @@ def analyse(
     reached = coverage(automaton, [run.trace for run in runs])
     blocking = parts.attempt(
         "whether runs go on",
-        lambda: look(automaton, until, parts.latest).sentence,
-        "",
+        lambda: look(automaton, until, parts.latest),
+        Blocking(0),
     )
     clock.lap("do runs go on?")
     given = {

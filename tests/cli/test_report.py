@@ -53,6 +53,16 @@ def test_one_model_gives_one_file(workbench: Run, rooms: tuple[Path, Path], tmp_
     assert [p.name for p in page.parent.iterdir()] == ["page.html"]
 
 
+def test_what_keeps_runs_from_going_on_is_said_with_each_verdict(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    rooms[0].write_text(rooms[0].read_text().replace("when t >= 22", "when t >= 23"))
+    result = workbench("report", rooms[0], "-o", tmp_path / "page.html", *QUICK)
+    head = result.out.splitlines()[0]
+    assert "VERIFIED for all time" in head
+    assert "; but every simulated run ends blocked" in head and "`on` is stuck where t = 22" in head
+
+
 def test_several_models_give_a_folder(
     workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -166,10 +166,10 @@ class _Batch:
         write_whole(path, found.html)
         words.forget()
         if not console.as_json:
-            for claim in found.data["properties"]:
-                console.result(
-                    f"{label}: {claim['name']!r}: {_in_words(claim, one.options['details'])}"
-                )
+            for claim, verdict in zip(found.data["properties"], found.verdicts, strict=True):
+                but = f"; but {verdict.missing}" if verdict.missing else ""
+                head, *below = _in_words(claim, one.options["details"]).split("\n")
+                console.result("\n".join([f"{label}: {claim['name']!r}: {head}{but}", *below]))
         return found
 
     def attempt(self, one: Entry, make: Callable[[], T]) -> T | Report:
