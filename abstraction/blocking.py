@@ -301,7 +301,7 @@ def _until_stuck(automaton: Automaton, trace: Trace) -> Trace | None:
     if (passed := _through_a_border(automaton, trace)) is not None:
         return passed
     ending = trace.outcome.ending
-    is_end = ending is Ending.LIVELOCK or (ending is Ending.BLOCKED and not _piles_up(trace))
+    is_end = ending.may_be_stuck and not (ending is Ending.BLOCKED and _piles_up(trace))
     return trace if is_end and _ends_stuck(automaton, trace) else None
 
 
@@ -498,7 +498,7 @@ def _falsified(task: Task, recipe: Recipe, trace: Trace, effort: Effort) -> Fals
     when = whole.outcome.time
     for run in (whole, again):
         apart = abs(run.outcome.time - when) > NEAR * max(1.0, when)
-        if run.outcome.ending not in (Ending.BLOCKED, Ending.LIVELOCK) or apart:
+        if not run.outcome.ending.may_be_stuck or apart:
             return None
         if run.segments[-1].location != whole.segments[-1].location:
             return None

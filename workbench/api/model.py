@@ -597,7 +597,7 @@ class Model:
         deciding = self._settings(
             method, time_limit, horizon, step, predicates, slices, refine, seed, jobs
         )
-        claims = properties_named(self.automaton, properties)
+        claims = claims_named(self.automaton, properties)
         if path is not None:
             check_writable(path_of("path", path))
         if count("runs", runs) > MOST_RUNS:

@@ -147,13 +147,13 @@ class _Batch:
     def report(self, one: Entry, path: Path, model: Model) -> Report:
         """The report of a model, written."""
         console, label, wanted = self.console, one.label, Wanted.of(one.options)
-        begun, claims = self._begun(), model.claims(*wanted.names)
+        begun, claims = self._begun(), wanted.claims(model)
         words = _LastWords(console, label, path, begun, wanted.time_limit * max(1, len(claims)))
         console.warnings(model.warnings, model.sources)
         with Progress(console.quiet or console.as_json) as progress:
             found = model.report(
                 None,
-                *wanted.names,
+                *claims,
                 **wanted.settings,
                 runs=self.runs,
                 until=self.until,
