@@ -22,7 +22,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from workbench.abstraction.going_on import inner_first, may_go_on, may_wait
-from workbench.abstraction.strategies.strategy import FIRST_STATE, Task
+from workbench.abstraction.strategies.strategy import ENDS_OF_RUNS, FIRST_STATE, Task
 from workbench.models.automaton import (
     BOOL,
     INT,
@@ -54,7 +54,7 @@ from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISON
 from workbench.models.expressions.printing import to_text
 from workbench.models.expressions.ranges import bounds, value_in
 from workbench.models.expressions.traversal import free_variables, substitute
-from workbench.models.interruption import CheckInterruptedError, interruptible
+from workbench.models.interruption import CheckInterruptedError, go_on, interruptible
 from workbench.models.linear import affine
 from workbench.models.lowering.alternatives import Types
 from workbench.models.lowering.problem import proved_view
@@ -96,6 +96,7 @@ _CORNERS = tuple(
     for switching in (Switching.EARLIEST, Switching.LATEST)
     for level in (Level.MID, Level.LOW, Level.HIGH)
 )
+_WITHOUT_BORDER = frozenset({Op.LESS, Op.GREATER, Op.NOT_EQUAL, Op.NOT})
 _PILED = (Ending.ZENO, Ending.LIVELOCK)
 
 
@@ -112,6 +113,8 @@ class Blocking:
     failed: tuple[Trace, ...] = ()
     without_start: str = ""
     where: str = ""
+    cut: bool = False
+    """Whether the clock cut the runs: then there may be more to say."""
 
     @property
     def sentence(self) -> str:
@@ -120,10 +123,25 @@ class Blocking:
             return self.without_start
         found = []
         if self.blocked:
-            latest = max(trace.outcome.time for _, trace in self.blocked)
+            latest = max(trace.end for _, trace in self.blocked)
             at_most = f" at t <= {latest:.6g}" if len(self.blocked) == self.runs else ""
             who = self._who(self.blocked, "ends", "end")
             found.append(f"{who} blocked{at_most}: {self.where}")
+        found += [self.without_time] if self.without_time else []
+        if self.failed:
+            how = self.failed[0].outcome.sentence.removesuffix(".")
+            found.append(
+                f"{self._who(self.failed, 'breaks', 'break')} off: {how[:1].lower()}{how[1:]}"
+            )
+        if self.cut and not found:
+            return "the time limit cut the look at whether runs go on"
+        return "; ".join(found)
+
+    @property
+    def without_time(self) -> str:
+        """What keeps time from going on although runs do, in words: of this a proof that runs
+        never block says nothing."""
+        found = []
         if self.piled:
             first = self.piled[0]
             jumps = [event.time for event in first.events if event.type is EventType.ACCUMULATION]
@@ -135,12 +153,12 @@ class Blocking:
             latest = max(trace.outcome.time for trace in self.standing)
             who = self._who(self.standing, "comes", "come")
             found.append(f"{who} to a standstill by t = {latest:.6g}: jumps are left, but no time")
-        if self.failed:
-            how = self.failed[0].outcome.sentence.removesuffix(".")
-            found.append(
-                f"{self._who(self.failed, 'breaks', 'break')} off: {how[:1].lower()}{how[1:]}"
-            )
         return "; ".join(found)
+
+    def beside(self, claim: Property) -> str:
+        """What is to be said beside a verdict on a claim: that runs block is no news beside one
+        on just that."""
+        return self.without_time if is_progress(claim) else self.sentence
 
     def _who(self, some: Sized, one: str, many: str) -> str:
         """How many runs do something, with the verb for one run and for many."""
@@ -155,9 +173,12 @@ def look(
     """How runs of a model end. Only runs that the deadline cuts make a difference between
     machines."""
     horizon = until if until is not None else float(automaton.horizon or DEFAULT_UNTIL)
+    made: list[tuple[Recipe, Trace]] = []
+    cut = False
     try:
-        prepared = prepare(automaton)
-        made = list(_runs(prepared, automaton, horizon, deadline))
+        made.extend(_runs(prepare(automaton), automaton, horizon, deadline))
+    except CheckInterruptedError:
+        cut = True
     except ModelError:
         return Blocking(0)
     starts = [(r, t) for r, t in made if t.outcome.ending is not Ending.EMPTY_INITIAL]
@@ -167,16 +188,17 @@ def look(
     piled: list[Trace] = []
     standing: list[Trace] = []
     for recipe, trace in starts:
-        if _piles_up(trace):
+        if (until_stuck := _until_stuck(automaton, trace)) is not None:
+            stuck.append((recipe, until_stuck))
+        elif _piles_up(trace):
             piled.append(trace)
-        elif trace.outcome.ending is Ending.BLOCKED:
-            if _ends_stuck(automaton, trace):
-                stuck.append((recipe, trace))
-            elif _ends_without(may_wait, automaton, trace):
-                standing.append(trace)
+        elif trace.outcome.ending is Ending.BLOCKED and _ends_without(may_wait, automaton, trace):
+            standing.append(trace)
     where = _stuck_places(automaton, [trace for _, trace in stuck])
     failed = tuple(t for _, t in starts if t.outcome.ending is Ending.EXTERNAL_FAILED)
-    return Blocking(len(starts), tuple(stuck), tuple(piled), tuple(standing), failed, where=where)
+    return Blocking(
+        len(starts), tuple(stuck), tuple(piled), tuple(standing), failed, where=where, cut=cut
+    )
 
 
 def decide(task: Task, method: str) -> Verdict:
@@ -186,7 +208,8 @@ def decide(task: Task, method: str) -> Verdict:
     begun = time.monotonic()
     horizon = None if task.horizon is None else float(task.horizon)
     task.progress("do runs block?")
-    seen = look(task.automaton, horizon, task.deadline)
+    given = task.options.get(ENDS_OF_RUNS)
+    seen = given if isinstance(given, Blocking) else look(task.automaton, horizon, task.deadline)
     effort = Effort({"search": time.monotonic() - begun}, {"simulations": seen.runs})
     for recipe, trace in seen.blocked:
         found = _falsified(task, recipe, trace, effort)
@@ -196,8 +219,12 @@ def decide(task: Task, method: str) -> Verdict:
     if seen.without_start:
         reason, advice = seen.without_start, "correct the `init` block or the invariant"
     elif seen.blocked:
-        reason = f"{seen.sentence}, but a second computation does not confirm it"
-        advice = "look at such a run: `workbench simulate`"
+        if any(trace.end < trace.outcome.time for _, trace in seen.blocked):
+            reason = f"{seen.sentence}, but simulations jump on there"
+            advice = "give the guard its border (`>=` for `>`), if it is meant to be met there"
+        else:
+            reason = f"{seen.sentence}, but a second computation does not confirm it"
+            advice = "look at such a run: `workbench simulate`"
     elif seen.failed:
         reason, advice = seen.sentence, "mend the function"
     elif method == "simulation":
@@ -228,23 +255,24 @@ def is_progress(claim: Property) -> bool:
 def _runs(
     prepared: Prepared, automaton: Automaton, until: float, deadline: float
 ) -> Iterator[tuple[Recipe, Trace]]:
-    """Runs, the corners first, as long as they differ and there is work left."""
+    """Runs, the corners first, as long as they differ and there is work left; with the states
+    before jumps only where there are guards to be looked at (`_through_a_border`)."""
+    edges = (edge for part in automaton.components for edge in part.edges)
+    dense = any(_leaves_out_a_border(edge.guard) for edge in edges)
     weight = max(1.0, len(automaton.variables) / 10)
     left = STEPS / weight
     ends: Counter[object] = Counter()
     repeated, most = 0, spent() + WORK
     for number in range(RUNS):
-        if left < 1 or spent() >= most or repeated == REPEATED or time.monotonic() > deadline:
+        if left < 1 or spent() >= most or repeated == REPEATED:
             return
         corner = number < len(_CORNERS)
         policy = _CORNERS[number] if corner else Policy.random()
         method = Adams(RTOL, ATOL, max_steps=max(1, int(left)))
         recipe = Recipe(until, policy=policy, seed=number, method=method, stop_on_violation=False)
-        try:
-            with interruptible(lambda: time.monotonic() > deadline):
-                trace = repeat(prepared, recipe, dense=False, max_jumps=MOST_JUMPS)
-        except CheckInterruptedError:
-            return
+        with interruptible(lambda: time.monotonic() > deadline):
+            go_on()
+            trace = repeat(prepared, recipe, dense=dense, max_jumps=MOST_JUMPS)
         left -= trace.counts.steps + 1
         end = (trace.outcome.time, tuple(trace.final().items()) if trace.segments else ())
         ends[end] += 1
@@ -267,6 +295,37 @@ def _piles_up(trace: Trace) -> bool:
     shortly = SHORTLY * max(1.0, trace.outcome.time)
     faster = all(later < earlier for earlier, later in pairwise(gaps))
     return len(gaps) == MANY and faster and gaps[-1] <= shortly
+
+
+def _until_stuck(automaton: Automaton, trace: Trace) -> Trace | None:
+    """The trace until its run is stuck, if it is."""
+    if (passed := _through_a_border(automaton, trace)) is not None:
+        return passed
+    ending = trace.outcome.ending
+    is_end = ending.may_be_stuck and not (ending is Ending.BLOCKED and _piles_up(trace))
+    return trace if is_end and _ends_stuck(automaton, trace) else None
+
+
+def _through_a_border(automaton: Automaton, trace: Trace) -> Trace | None:
+    """The trace up to a jump that is none: simulations, whose numbers are a little off, take
+    `x > 2` for met at x = 2, also where no run gets beyond. The first jump out of each location
+    is looked at."""
+    known: set[str] = set()
+    jumps = {event.time for event in trace.jumps}
+    for number, stay in enumerate(trace.segments[:-1], 1):
+        if stay.location in known or stay.end not in jumps:
+            continue
+        known.add(stay.location)
+        edges = automaton.edges_from(stay.location)
+        if any(_leaves_out_a_border(edge.guard) for edge in edges):
+            part = replace(trace, segments=trace.segments[:number])
+            if _ends_stuck(automaton, part, surely=True):
+                return part
+    return None
+
+
+def _leaves_out_a_border(condition: Expression) -> bool:
+    return any(n.op in _WITHOUT_BORDER for n in inner_first(condition))
 
 
 def _no_run(automaton: Automaton, trace: Trace) -> str:
@@ -440,7 +499,7 @@ def _falsified(task: Task, recipe: Recipe, trace: Trace, effort: Effort) -> Fals
     when = whole.outcome.time
     for run in (whole, again):
         apart = abs(run.outcome.time - when) > NEAR * max(1.0, when)
-        if run.outcome.ending is not Ending.BLOCKED or apart:
+        if not run.outcome.ending.may_be_stuck or apart:
             return None
         if run.segments[-1].location != whole.segments[-1].location:
             return None

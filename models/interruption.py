@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -83,4 +84,12 @@ def _ringing(moment: float) -> Iterator[None]:
 
 
 def _give_up(*_: object) -> None:
+    sys.unraisablehook = _tell_of_what_was_whole
     raise CheckInterruptedError
+
+
+def _tell_of_what_was_whole(unraisable: sys.UnraisableHookArgs) -> None:
+    """What was half made when work was given up cannot be taken apart, which is no news."""
+    is_half_made = isinstance(unraisable.exc_value, AttributeError)
+    if not (is_half_made and getattr(unraisable.object, "__name__", "") == "__del__"):
+        sys.__unraisablehook__(unraisable)

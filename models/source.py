@@ -7,8 +7,10 @@ that user input may raise out of `models`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,9 @@ class ModelError(Exception):
         self.diagnostics = diagnostics
         self.sources = sources or {}
 
+    def __reduce__(self) -> tuple[Callable[..., ModelError], tuple[Any, ...]]:
+        return _model_error, (self.diagnostics, self.sources)
+
     def render(self) -> str:
         """Every diagnostic with its source line, one after another."""
         return "\n".join(
@@ -106,3 +111,8 @@ class ModelError(Exception):
 
     def __str__(self) -> str:
         return self.render()
+
+
+def _model_error(diagnostics: tuple[Diagnostic, ...], sources: dict[str, str]) -> ModelError:
+    """The error as it arrives from another process."""
+    return ModelError(*diagnostics, sources=sources)

@@ -98,6 +98,12 @@ class Ending(StrEnum):
             Ending.EXTERNAL_FAILED,
         )
 
+    @property
+    def may_be_stuck(self) -> bool:
+        """Whether the run may have ended for want of another state to go to: it is blocked, or
+        jumps follow one another without end, which may lead nowhere."""
+        return self in (Ending.BLOCKED, Ending.LIVELOCK)
+
 
 @record
 class Outcome:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from workbench.abstraction.blocking import look
+from workbench.abstraction.blocking import Blocking, look
 from workbench.abstraction.predicates.predicate_abstraction import PredicateAbstraction, abstract
 from workbench.abstraction.predicates.predicates import NotAPredicateError
 from workbench.abstraction.predicates.refinement_history import RefinementRound
@@ -98,6 +98,7 @@ class Findings:
     model: Model
     label: str
     settings: Settings
+    claims: tuple[Property, ...]
     verdicts: tuple[Verdict, ...]
     certificates: dict[str, CheckedCertificate]
     sets: dict[str, ClaimedSet]
@@ -111,8 +112,8 @@ class Findings:
     """What predicate abstraction saw and learned, by property."""
     given: dict[str, networkx.MultiDiGraph] = field(default_factory=dict)
     """The abstract states of the author's predicates alone, by property, where there are some."""
-    blocking: str = ""
-    """What keeps runs from going on, in words; empty where nothing was seen."""
+    blocking: Blocking = field(default_factory=lambda: Blocking(0))
+    """How runs end."""
     left_out: tuple[str, ...] = ()
     """What there was no time for, in words."""
 
@@ -135,7 +136,7 @@ class Findings:
 
     def claim(self, name: str) -> Property:
         """The property of that name."""
-        return next(p for p in self.automaton.properties if p.name == name)
+        return next(p for p in self.claims if p.name == name)
 
 
 def analyse(
@@ -163,8 +164,8 @@ def analyse(
         verdicts.append(_decide(automaton, claim, deciding, progress, rounds, first))
         decided(verdicts[-1])
     clock.lap("verify")
-    proved = [v for v in verdicts if isinstance(v, Verified)]
-    certificates = {v.claim: _rechecked(automaton, v, parts) for v in proved}
+    proved = [(c, v) for c, v in zip(claims, verdicts, strict=True) if isinstance(v, Verified)]
+    certificates = {v.claim: _rechecked(automaton, claim, v, parts) for claim, v in proved}
     clock.lap("recheck")
     until = settings.until or float(deciding.horizon or automaton.horizon or DEFAULT_UNTIL)
     found = simulated(automaton, settings.runs, deciding.seed, until, progress, running)
@@ -173,7 +174,7 @@ def analyse(
     progress("cross-checking")
     sets = parts.attempt(
         "the sets that certificates claim",
-        lambda: {v.claim: _claimed_set(automaton, v) for v in proved},
+        lambda: {v.claim: _claimed_set(automaton, claim, v) for claim, v in proved},
         dict[str, ClaimedSet](),
     )
     runs, checked = _compared_in_time(automaton, runs, sets, verdicts, until, parts)
@@ -181,8 +182,8 @@ def analyse(
     reached = coverage(automaton, [run.trace for run in runs])
     blocking = parts.attempt(
         "whether runs go on",
-        lambda: look(automaton, until, parts.latest).sentence,
-        "",
+        lambda: look(automaton, until, parts.latest),
+        Blocking(0),
     )
     clock.lap("do runs go on?")
     given = {
@@ -195,6 +196,7 @@ def analyse(
         model,
         label,
         settings,
+        tuple(claims),
         tuple(verdicts),
         certificates,
         sets,
@@ -347,7 +349,9 @@ def _of_given_predicates(
     return parts.attempt("the abstract states of given predicates", work, None)
 
 
-def _rechecked(automaton: Automaton, verdict: Verified, parts: _Parts) -> CheckedCertificate:
+def _rechecked(
+    automaton: Automaton, claim: Property, verdict: Verified, parts: _Parts
+) -> CheckedCertificate:
     """The certificate written, read back and checked again, as a user would; without time for it
     with what the checker said when the property was decided."""
     text = certificate_text(automaton, verdict.certificate)
@@ -361,7 +365,7 @@ def _rechecked(automaton: Automaton, verdict: Verified, parts: _Parts) -> Checke
     document = None
     if isinstance(judgement, Accepted) and judgement.basis.kernel:
         document = parts.attempt(
-            "the proofs that browsers check", lambda: _document(automaton, verdict), None
+            "the proofs that browsers check", lambda: _document(automaton, claim, verdict), None
         )
     return CheckedCertificate(text, judgement, seconds, document)
 
@@ -373,14 +377,13 @@ def _judged(automaton: Automaton, claim: str, text: str) -> Judgement:
     return check(automaton, claim, found)
 
 
-def _document(automaton: Automaton, verdict: Verified) -> str:
+def _document(automaton: Automaton, claim: Property, verdict: Verified) -> str:
     """Problem and evidence of a proof as the kernel takes them."""
-    claim = next(p for p in automaton.properties if p.name == verdict.claim)
     found = kernel_document(linear_problem(automaton, claim), verdict.certificate.proof)
     return json.dumps(found, separators=(",", ":"))
 
 
-def _claimed_set(automaton: Automaton, verdict: Verified) -> ClaimedSet:
+def _claimed_set(automaton: Automaton, claim: Property, verdict: Verified) -> ClaimedSet:
     """The set that a certificate claims."""
     proof = verdict.certificate.safety
     if isinstance(proof, PolyhedralProof):
@@ -389,7 +392,6 @@ def _claimed_set(automaton: Automaton, verdict: Verified) -> ClaimedSet:
         return ellipsoid_set(proof)
     if isinstance(proof, QuadraticFunctions):
         return function_set(proof)
-    claim = next(p for p in automaton.properties if p.name == verdict.claim)
     return FlowpipeSet(linear_problem(automaton, claim), proof)
 
 

@@ -84,8 +84,8 @@ def _reason(outcome: Outcome) -> str:
     if outcome.exhausted:
         reason += ", which is all that can be chosen"
     if informative(outcome.robustness):
-        reason += f" (the closest came to {outcome.robustness:.4g}"
-        reason += f" {outcome.place})" if outcome.place else ")"
+        reason += f" (the closest came within {outcome.robustness:.4g} of one"
+        reason += f", {outcome.place})" if outcome.place else ")"
     return "; ".join([reason, *in_words(outcome.doubts), *outcome.shortened])
 
 

@@ -32,6 +32,8 @@ SEEDS = "seeds"
 
 FIRST_STATE = "first state"
 """The option of a task of progress with a state in which a run starts (`FirstState`)."""
+ENDS_OF_RUNS = "ends of runs"
+"""The option of a task of progress with what is known of how runs end (`Blocking`)."""
 
 
 POLL = 0.02

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from workbench.models.automaton import Automaton, Property, PropertyKind
+from workbench.models.automaton import Automaton, Property, PropertyKind, never_blocks
 from workbench.models.expressions.expression import FALSE
 from workbench.models.expressions.printing import to_text
 from workbench.models.lowering.problem import proved_view
-from workbench.models.trace import Ending, Scalar, Trace, scalar_text
+from workbench.models.trace import Scalar, Trace, scalar_text
 from workbench.models.unfolding import case_of
 from workbench.reports.claims.claimed_set import ClaimedSet, Stay
 from workbench.reports.crosscheck.certain_runs import stays
@@ -168,6 +168,7 @@ def cross_check(
     checker = Checker(automaton, sets)
     claimed = counterexamples or {}
     progress = {p.name for p in automaton.properties if p.kind is PropertyKind.PROGRESS}
+    progress.add(never_blocks(automaton).name)
     runs = tuple(checker.check(i, trace) for i, trace in enumerate(traces))
     found: list[Contradiction] = []
     for run in runs:
@@ -183,7 +184,7 @@ def cross_check(
                 what = f"it breaks {name!r}, which is verified"
                 found.append(Contradiction(run.run, name, what, margin.place, margin.value))
         name = claimed.get(run.run, "")
-        ends = name in progress and traces[run.run].outcome.ending is Ending.BLOCKED
+        ends = name in progress and traces[run.run].outcome.ending.may_be_stuck
         if name and not ends and not _broken(run.properties.get(name)):
             what = f"it is a counterexample to {name!r} but does not break it"
             found.append(Contradiction(run.run, name, what, None, None))

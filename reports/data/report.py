@@ -92,7 +92,7 @@ def report_data(findings: Findings) -> dict[str, Any]:
         "runs": runs,
         "crosscheck": crosscheck_data(findings),
         "coverage": _coverage(findings),
-        "blocking": findings.blocking,
+        "blocking": findings.blocking.sentence,
         "unreached": _unreached(findings).sentence,
         "left_out": list(findings.left_out),
         "seconds": {phase: round(s, 3) for phase, s in findings.seconds.items()},

@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -17,7 +18,7 @@ from workbench.abstraction.lanes import Lane
 from workbench.abstraction.strategies.strategy import Task
 from workbench.abstraction.verification import deadline, verify
 from workbench.models.automaton import Automaton, HybridAutomaton
-from workbench.models.load import load
+from workbench.models.load import load, load_text
 from workbench.models.verdict import Effort, Unknown
 
 TOUCHED = """
@@ -53,6 +54,12 @@ def unknown(automaton: Automaton, method: str, limit: float, **options: object) 
     return verdict
 
 
+@cache
+def patient(method: str) -> Unknown:
+    """The verdict about the touched guard, with all the time that there is."""
+    return unknown(load_text(TOUCHED, "touched.charon").automaton, method, deadline(3600.0))
+
+
 @pytest.mark.parametrize(
     "method",
     slow_but(
@@ -60,14 +67,13 @@ def unknown(automaton: Automaton, method: str, limit: float, **options: object) 
     ),
 )
 def test_more_time_is_advised_only_where_it_ran_out(touched: Automaton, method: str) -> None:
-    patient = unknown(touched, method, deadline(3600.0))
-    assert "--time-limit" not in patient.advice
+    assert "--time-limit" not in patient(method).advice
     over = time.monotonic() - 0.01
     assert unknown(touched, method, over).advice.startswith(MORE_TIME)
 
 
-def test_doubts_about_runs_are_a_reason(touched: Automaton) -> None:
-    verdict = unknown(touched, "simulation", deadline(3600.0))
+def test_doubts_about_runs_are_a_reason() -> None:
+    verdict = patient("simulation")
     assert verdict.reason.startswith("violated in simulation by ")
     assert "`hit` at t = 1 may only touch its guard" in verdict.reason
     assert "falsify --enclose" in verdict.advice

@@ -525,6 +525,42 @@ def test_the_border_of_a_strict_invariant_is_an_end(name: str) -> None:
     assert isinstance(decided(STRICT[name]), Falsified)
 
 
+def test_a_guard_without_its_border_is_no_way_out_on_it() -> None:
+    """Simulations, whose numbers are a little off, go on there."""
+    barred = flat("d(x) == 1;", "x <= 2", "trans #go from a to b when x > 2;")
+    assert "every simulated run ends blocked at t <= 1.5: `a` is stuck where x = 2" in (
+        look(automaton(barred)).sentence
+    )
+    verdict = decided(barred)
+    assert isinstance(verdict, Unknown)
+    assert "simulations jump on there" in verdict.reason
+    beyond = flat("d(x) == 1;", "x <= 3", "trans #go from a to b when x > 2;")
+    assert look(automaton(beyond)).sentence == ""
+    assert isinstance(decided(beyond), Verified)
+
+
+def test_an_urgent_jump_that_changes_nothing_is_an_end() -> None:
+    idle = flat("d(x) == 1;", "true", "urgent trans #again from a to a when x >= 2;")
+    assert "`a` is stuck where x = 2" in look(automaton(idle)).sentence
+    verdict = decided(idle)
+    assert isinstance(verdict, Falsified)
+    assert verdict.trace.outcome.ending is Ending.LIVELOCK
+
+
+def test_what_is_cut_by_the_clock_is_said() -> None:
+    assert look(automaton(BLOCKING["guard never met"][1]), deadline=0.0).sentence == (
+        "the time limit cut the look at whether runs go on"
+    )
+
+
+def test_a_proof_of_progress_is_told_with_jumps_without_end() -> None:
+    model = automaton(BLOCKING["Zeno"][1])
+    seen = look(model)
+    assert "(Zeno)" in seen.beside(never_blocks(model))
+    stuck = look(automaton(BLOCKING["guard never met"][1]))
+    assert stuck.sentence and not stuck.beside(never_blocks(model))
+
+
 def test_nothing_is_proved_where_a_border_may_be_the_end() -> None:
     leaves = flat("d(x) == 1;", "x < 2", "trans #go from a to b when x >= 1.5;")
     verdict = decided(leaves)

@@ -22,7 +22,7 @@ from workbench.models.verdict import Falsified, Unknown, Verdict, Verified
 
 HEADLINES = {
     "leaky_tank": "verified",
-    "thermostat_timer": "verified",
+    "spiral_cars": "falsified",
     "fischer": "verified",
     "bouncing_ball": "verified",
     "leaky_tank_low": "falsified",

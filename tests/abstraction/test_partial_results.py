@@ -60,4 +60,6 @@ def test_how_close_runs_came_is_told_with_time_and_place(task: Task) -> None:
     high = replace(claiming(task, "x <= 1.5"), options={"simulations": 20})
     verdict = strategy("simulation").attempt(high)
     assert isinstance(verdict, Unknown)
-    assert re.search(r"the closest came to \S+ at t = \S+ in `Swinging`", verdict.reason)
+    assert re.search(
+        r"the closest came within \S+ of one, at t = \S+ in `Swinging`", verdict.reason
+    )

@@ -19,6 +19,7 @@ from workbench.models.automaton import Automaton
 from workbench.models.certificates.certificate import encode
 from workbench.models.load import load
 from workbench.models.processes import limit_memory
+from workbench.models.source import Diagnostic, ModelError
 from workbench.models.verdict import (
     Confirmation,
     Effort,
@@ -231,6 +232,17 @@ def test_a_defect_in_a_lane_is_a_defect(task: Task) -> None:
 
     with pytest.raises(ZeroDivisionError):
         lanes.side_by_side(plan.LANES, task, follow)
+
+
+def test_a_mistake_of_the_user_that_a_lane_comes_across_is_one(task: Task) -> None:
+    mistake = Diagnostic("missing-extern", "there is no such function", hint="give it")
+
+    def follow(name: str, task: Task, tell: Callable[[Lane], None]) -> Lane:
+        raise ModelError(mistake)
+
+    with pytest.raises(ModelError) as raised:
+        lanes.side_by_side(plan.LANES, task, follow)
+    assert raised.value.diagnostics == (mistake,)
 
 
 # Words

@@ -48,7 +48,7 @@ agent Any() { write analog real t; init { t in [18, 22]; } mode top = Named(); }
 """
 """The one file that examples (of `refine`) take for granted."""
 
-LONG = {"report", "verify", "recheck", "refine", "abstract"}
+LONG = {"report", "verify", "recheck", "refine", "abstract", "export-proof"}
 ENDLESS = {"lsp", "serve"}
 """Verbs that go on until they are interrupted; they have tests of their own."""
 

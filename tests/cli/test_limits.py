@@ -35,6 +35,22 @@ sys.exit(supervised(work))
 """
 """A command that listens to nothing."""
 
+BREAKS = """
+import sys
+from workbench.cli.supervision import supervised
+
+def work():
+    print("begun", flush=True)
+    try:
+        while True:
+            pass
+    except KeyboardInterrupt:
+        raise SyntaxError("half an import")
+
+sys.exit(supervised(work))
+"""
+"""A command in which an interrupt becomes an error of another kind."""
+
 MANY_SUMMANDS = """
 mode Go() { write analog real x;
   diff { d(x) == sum i in 1..3000 : sum j in 1..3000 : i*j; } }
@@ -42,9 +58,9 @@ agent A() { private analog real x; init { x = 0; } mode top = Go(); assert "a" {
 """
 
 
-def started(before: str = "pass") -> subprocess.Popen[str]:
+def started(before: str = "pass", command: str = HANGS) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", HANGS.format(before=before)],
+        [sys.executable, "-c", command.format(before=before)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -58,8 +74,9 @@ def test_what_listens_to_nothing_is_ended_with_its_last_words() -> None:
     assert not err
 
 
-def test_an_interrupt_ends_what_listens_to_nothing() -> None:
-    process = started()
+@pytest.mark.parametrize("command", [HANGS, BREAKS])
+def test_an_interrupt_ends_whatever_a_command_does(command: str) -> None:
+    process = started(command=command)
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
     process.send_signal(signal.SIGINT)

@@ -53,6 +53,35 @@ def test_one_model_gives_one_file(workbench: Run, rooms: tuple[Path, Path], tmp_
     assert [p.name for p in page.parent.iterdir()] == ["page.html"]
 
 
+def test_what_keeps_runs_from_going_on_is_said_with_each_verdict(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    rooms[0].write_text(rooms[0].read_text().replace("when t >= 22", "when t >= 23"))
+    result = workbench("report", rooms[0], "-o", tmp_path / "page.html", *QUICK)
+    head = result.out.splitlines()[0]
+    assert "VERIFIED for all time" in head
+    assert "; but every simulated run ends blocked" in head and "`on` is stuck where t = 22" in head
+
+
+@pytest.mark.parametrize(
+    ("edge", "code", "said"),
+    [
+        ("trans #enough from on to off when t >= 22;", 0, "VERIFIED for all time"),
+        ("trans #enough from on to off when t >= 23;", 10, "FALSIFIED at time"),
+        ("urgent trans #idle from on to on when t >= 21;", 10, "FALSIFIED at time"),
+    ],
+)
+def test_a_report_is_also_about_whether_runs_block(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path, edge: str, code: int, said: str
+) -> None:
+    text = rooms[0].read_text()
+    rooms[0].write_text(text.replace("trans #enough from on to off when t >= 22;", edge))
+    page = tmp_path / "page.html"
+    result = workbench("report", rooms[0], "-o", page, *QUICK, "--never-blocks")
+    assert result.code == code, result.err
+    assert f"'never blocks': {said}" in result.out and "'warm'" not in result.out
+
+
 def test_several_models_give_a_folder(
     workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -162,7 +191,7 @@ def test_contradicting_engines_end_loudly(
 
     too_small = Region("on", (Form({"t": Fraction(1)}, Fraction(-21)),), ((1,),))
     wrong = polyhedral_set(PolyhedralProof((too_small,), ()))
-    monkeypatch.setattr(analysis, "_claimed_set", lambda automaton, verdict: wrong)
+    monkeypatch.setattr(analysis, "_claimed_set", lambda *_: wrong)
     page = tmp_path / "page.html"
     result = workbench("report", rooms[0], "-o", page, *QUICK)
     assert result.code == 6
@@ -235,7 +264,7 @@ def test_a_report_takes_what_verify_takes(
     workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
 ) -> None:
     options = {name for name in _options("verify") if name not in ("certificate", "trace_file")}
-    assert options - {"graph_file", "model", "never_blocks"} <= _options("report")
+    assert options - {"graph_file", "model"} <= _options("report")
     page, text = tmp_path / "page.html", rooms[0].read_text()
     rooms[0].write_text(text.replace("Room()", "Room(real low = 19)").replace("[19,", "[low,"))
     result = workbench(

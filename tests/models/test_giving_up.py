@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 
@@ -25,6 +26,25 @@ def test_what_never_asks_is_given_up() -> None:
     with pytest.raises(CheckInterruptedError), given_up_at(soon()) as is_time:
         endless()
     assert is_time()
+
+
+class HalfMade:
+    """As libraries make them: taking one apart needs what making it comes to in the end."""
+
+    handle: str
+
+    def __init__(self) -> None:
+        endless()
+
+    def __del__(self) -> None:
+        print(self.handle)
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_what_was_half_made_is_no_news() -> None:
+    with pytest.raises(CheckInterruptedError), given_up_at(soon()):
+        HalfMade()
+    gc.collect()
 
 
 @pytest.mark.parametrize(("outer", "inner"), [(0.05, LONG), (LONG, 0.05), (0.05, float("inf"))])

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from tests.support.affine_automata import Membership, decimal
+from tests.support.slow import slow_but
 from workbench.abstraction.strategies.flowpipe import FlowpipeStrategy
 from workbench.abstraction.strategies.strategy import Task
 from workbench.models.automaton import (
@@ -120,10 +121,10 @@ def contained(seed: int, cells: int, runs: int) -> None:
                 assert inside.excess(segment.location, state) <= 1e-6, (seed, run, state)
 
 
-def test_runs_with_any_parameters_stay_inside() -> None:
-    for seed in range(10):
-        contained(seed, 1, 4)
-        contained(seed, 4, 4)
+@pytest.mark.parametrize("seed", slow_but(range(4), range(10)))
+def test_runs_with_any_parameters_stay_inside(seed: int) -> None:
+    contained(seed, 1, 4)
+    contained(seed, 4, 4)
 
 
 @pytest.mark.slow

@@ -54,10 +54,10 @@ class Names:
         return " ".join(found)
 
 
-def random_text(seed: int) -> str:
+def random_text(seed: int, *, rare: bool = False) -> str:
     """A model: one agent with modes in modes, two agents that read and share variables, or a row
-    of alike ones that interact."""
-    writer = _Writer(Random(seed))
+    of alike ones that interact. With `rare` it also has constructs that few models have."""
+    writer = _Writer(Random(seed), Random(seed) if rare else None)
     shape = writer.random.choice((writer.alone, writer.pair, writer.row))
     body = shape()
     until = f"system Whole() until {writer.pick('1', '5', '1/2')};\n" if writer.chance(0.3) else ""
@@ -65,10 +65,14 @@ def random_text(seed: int) -> str:
 
 
 class _Writer:
-    def __init__(self, random: Random):
-        self.random = random
+    def __init__(self, random: Random, rare: Random | None):
+        self.random, self.rare = random, rare
         self.definitions: list[str] = []
         self.constants: list[str] = []
+        self.has_side_entry: set[str] = set()
+        self.has_outside = self.rarely(0.1)
+        if self.has_outside:
+            self.definitions.append('extern real outside(real) from "nowhere";')
         self.has_tables = self.chance(0.25)
         if self.has_tables:
             self.definitions.append(TABLES)
@@ -82,6 +86,8 @@ class _Writer:
     def alone(self) -> str:
         names = self.names("x", "y", signals=["u"] if self.chance(0.4) else [])
         bounded = "".join(f" assume {{ {u} >= -1 && {u} <= 1 }}" for u in names.signals)
+        if self.rarely(0.2):
+            bounded = ""  # any function of time
         assumed = ""
         if names.signals and self.chance(0.3):
             assumed = f" assume {{ u <= {self.pick('1', 'x', 'x + 2')} }}"
@@ -108,6 +114,7 @@ class _Writer:
         seen = f"  {hidden.declared('private')}\n"
         seen += "".join(f"  private discrete int {n} = {self.pick('0', '1')};\n" for n in shared)
         parts = "  agent first = First();\n  agent second = Second();\n"
+        parts += f"  hide {second.flowing[0]};\n" if self.rarely(0.2) else ""
         hidden.shared = shared
         return f"agent Whole() {{\n{seen}{parts}{self.claims(hidden, ())}\n}}"
 
@@ -191,6 +198,9 @@ agent {name}({parameter}) {{
         lines = [f"mode {name}() {{", f"  {names.declared('write')}"]
         subs = [f"m{i}" for i in range(count)]
         exits: dict[str, bool] = {}
+        if not is_top and self.rarely(0.5):
+            self.has_side_entry.add(name)
+            lines.append("  entry aside;")
         for sub in subs:
             kind = f"{name}_{sub}"
             exits[sub] = depth > 0 and self.chance(0.25)
@@ -207,6 +217,11 @@ agent {name}({parameter}) {{
             lines.append(f"  alge {{ {names.equations[0]} == {equation}; }}")
         entry = "init" if is_top else "default"
         lines.append(f"  trans from {entry} to {subs[0]};")
+        if name in self.has_side_entry:
+            lines.append(f"  trans from aside to {subs[-1]}{self.doing(names)};")
+        if len(subs) > 1 and self.rarely(0.3):
+            both = f"{subs[0]}, {subs[1]}"
+            lines.append(f"  unilateral trans #both from {both} to {subs[0]} when time >= 1;")
         if self.chance(0.2):
             guard = self.comparison(names)
             lines.append(f"  trans from {entry} to {subs[-1]} when {guard}{self.doing(names)};")
@@ -219,6 +234,8 @@ agent {name}({parameter}) {{
                 leaves = f"{source}.{self.pick('done', 'default')}"
             if exits[target] and self.chance(0.5):
                 enters = f"{target}.default"
+            elif f"{name}_{target}" in self.has_side_entry:
+                enters = f"{target}.aside"
             if not is_top and number + 1 >= count and self.chance(0.4):
                 enters = "done"
             word = self.pick(*KINDS_OF_EVENT)
@@ -232,6 +249,10 @@ agent {name}({parameter}) {{
     def leaf(self, name: str, names: Names) -> str:
         lines = [f"mode {name}() {{", f"  {names.declared('write')}"]
         flows = [self.flow(v, names) for v in names.flowing]
+        if self.rarely(0.2):
+            lines.append("  private analog real own = 1;")
+            flows = [flows[0].replace(";", " - own;") if "==" in flows[0] else flows[0], *flows[1:]]
+            flows.append("d(own) == -own;")
         lines.append(f"  diff {{ {' '.join(flows)} }}")
         if self.chance(0.7):
             lines.append(f"  inv {{ {self.bound(names)} }}")
@@ -287,6 +308,22 @@ agent {name}({parameter}) {{
     def value(self, names: Names, over: list[str]) -> str:
         """A value of one or two names, of any sort of dynamics."""
         a, b, c = self.pick(*over), self.pick(*over), self.number()
+        if self.rare is not None and self.rarely(0.3):
+            outside = [f"outside({a})"] if self.has_outside else []
+            return self.rare.choice(
+                [
+                    f"tan({a})",
+                    f"asin({a})",
+                    f"acos({a}/3)",
+                    f"atan({a}) - {b}",
+                    f"floor({a})",
+                    f"(sum i in 1..3 : i*{a})",
+                    f"({a} < {b} ? ({a} > 0 ? {a} : 1) : max({a}, {b}))",
+                    f"{a}/{b}",
+                    f"2^{a}",
+                    *outside,
+                ]
+            )
         options = [
             f"{c}*{a} + {b}",
             f"{a} - {b}",
@@ -358,12 +395,19 @@ agent {name}({parameter}) {{
             found = [f'  assert "far" {{ {name} <= 20 && {name} >= -20 }}']
         if self.chance(0.3):
             found.append('  assert "goes on" { never blocks }')
+        if self.rarely(0.2):
+            name = names.flowing[0]
+            found.append(f'  assert "saved" {{ {name} <= 4 }} rescue {{ d({name}) == -1; }}')
         return "\n".join(found)
 
     # Choices
 
     def chance(self, probability: float) -> bool:
         return self.random.random() < probability
+
+    def rarely(self, probability: float) -> bool:
+        """A chance for what few models have; asking does not change what else is drawn."""
+        return self.rare is not None and self.rare.random() < probability
 
     def pick(self, *options: str) -> str:
         return self.random.choice(options)

@@ -48,6 +48,7 @@ from workbench.models.source import Diagnostic, ModelError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from workbench.abstraction.blocking import Blocking
     from workbench.abstraction.verification_settings import VerificationSettings
     from workbench.api.abstraction import Abstraction
     from workbench.api.choices import Choices, Course, Given, Level, Stepping, Switching
@@ -105,7 +106,9 @@ class Model:
     externs: Externs = field(default_factory=dict, repr=False)
     _origin: Origin | None = field(default=None, repr=False)
     _agent: str | None = field(default=None, repr=False)
-    _seen_blocking: dict[float | None, str] = field(default_factory=dict, repr=False, init=False)
+    _seen_blocking: dict[float | None, Blocking] = field(
+        default_factory=dict, repr=False, init=False
+    )
 
     @cached_property
     def _preparation(self) -> Preparation:
@@ -396,7 +399,7 @@ class Model:
             found: list[Verdict] = []
             for claim in claims:
                 latest = (begun or time.monotonic()) + settings.time_limit
-                blocking = self._blocking(claims, settings, latest)
+                blocking = self._blocking(settings, latest)
                 found.append(self._decided(claim, settings, blocking, tell, latest))
                 begun = None
             return Verdicts(tuple(found))
@@ -594,7 +597,7 @@ class Model:
         deciding = self._settings(
             method, time_limit, horizon, step, predicates, slices, refine, seed, jobs
         )
-        claims = properties_named(self.automaton, properties)
+        claims = claims_named(self.automaton, properties)
         if path is not None:
             check_writable(path_of("path", path))
         if count("runs", runs) > MOST_RUNS:
@@ -718,40 +721,39 @@ class Model:
         self,
         claim: Property,
         settings: VerificationSettings,
-        blocking: str,
+        blocking: Blocking,
         tell: Callable[[str], None],
         latest: float,
     ) -> Verdict:
-        from workbench.abstraction.blocking import is_progress
-        from workbench.abstraction.strategies.strategy import GRAPH_READER
+        from workbench.abstraction.strategies.strategy import ENDS_OF_RUNS, GRAPH_READER
         from workbench.abstraction.verification import verify
         from workbench.api.verdicts import AbstractStates, Verdict
 
         graphs: list[AbstractStates] = []
-        keep = {GRAPH_READER: lambda graph: graphs.append(AbstractStates(graph))}
+        keep = {
+            GRAPH_READER: lambda graph: graphs.append(AbstractStates(graph)),
+            ENDS_OF_RUNS: blocking,
+        }
         task = settings.task(self.automaton, claim, tell, keep, latest)
         return Verdict(
             verify(task, settings.method),
             self.loaded,
             self.externs,
-            blocking="" if is_progress(claim) else blocking,
+            blocking=blocking.beside(claim),
             seed=settings.seed,
             abstract_states=graphs[-1] if graphs else None,
         )
 
-    def _blocking(
-        self, claims: Sequence[Property], settings: VerificationSettings, latest: float
-    ) -> str:
-        """What keeps runs from going on, unless that is all that is asked; looked for once."""
-        from workbench.abstraction.blocking import is_progress, look
+    def _blocking(self, settings: VerificationSettings, latest: float) -> Blocking:
+        """How runs end; looked at once."""
+        from workbench.abstraction.blocking import look
 
-        if all(map(is_progress, claims)):
-            return ""
         until = None if settings.horizon is None else float(settings.horizon)
-        if until not in self._seen_blocking:
-            seen = look(self.automaton, until, latest - (1.0 - LOOKING) * settings.time_limit)
-            self._seen_blocking[until] = seen.sentence
-        return self._seen_blocking[until]
+        known = self._seen_blocking.get(until)
+        if known is None or known.cut:
+            known = look(self.automaton, until, latest - (1.0 - LOOKING) * settings.time_limit)
+            self._seen_blocking[until] = known
+        return known
 
     def _affine(self, name: str, text: str) -> Form:
         from workbench.models.automaton import names_of

@@ -94,7 +94,6 @@ def made_report(
 ) -> Report:
     """The report of a model, under this name; the command that makes it may be told, and who wants
     to know each verdict at once."""
-    from workbench.abstraction.blocking import is_progress
     from workbench.api.verdicts import Verdict, Verdicts
     from workbench.reports.analysis import Settings, analyse
     from workbench.reports.data.report import report_data
@@ -109,13 +108,13 @@ def made_report(
     data = report_data(findings)
     texts = {name: checked.text for name, checked in findings.certificates.items()}
     html = render(data, diagram(findings), texts, findings.documents, findings.recordings)
-    about_blocking = {claim.name for claim in claims if is_progress(claim)}
+    claimed = {claim.name: claim for claim in claims}
     verdicts = (
         Verdict(
             found,
             loaded,
             externs,
-            blocking="" if found.claim in about_blocking else data["blocking"],
+            blocking=findings.blocking.beside(claimed[found.claim]),
             seed=deciding.seed,
         )
         for found in findings.verdicts

@@ -30,7 +30,7 @@ def run(arguments: Sequence[str], begun: float | None = None) -> int:
     from workbench.cli.commands import group
     from workbench.cli.console import Console
     from workbench.cli.exit_codes import ExitCode
-    from workbench.cli.supervision import OUT_OF_MEMORY
+    from workbench.cli.supervision import OUT_OF_MEMORY, is_interrupted
 
     if (code := _complete(group)) is not None:
         return code
@@ -57,7 +57,8 @@ def run(arguments: Sequence[str], begun: float | None = None) -> int:
         return _cannot_write(error) or _failed(console, error, arguments)
     except BaseException as error:
         # Libraries in Rust turn an interrupt, or a defect of theirs, into a panic.
-        if type(error).__name__ != "PanicException" or "KeyboardInterrupt" not in str(error):
+        is_panic = type(error).__name__ == "PanicException" and "KeyboardInterrupt" in str(error)
+        if not is_panic and not is_interrupted():
             return _failed(console, error, arguments)
         click.echo("interrupted", err=True)
         return ExitCode.INTERRUPTED

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-LATE_SHARE, LATE = 0.05, 0.6
+LATE_SHARE, LATE = 0.05, 0.5
 """How far beyond its limit a command may go to end by itself: a share of the limit, and seconds."""
 
 PATIENCE = 0.7
@@ -33,6 +33,9 @@ INTERRUPTED, UNKNOWN, DEFECT = 130, 5, 6
 
 _channel: list[int] = []
 """Where the child writes to its parent."""
+
+_interrupts: list[bool] = []
+"""Something, once the child has got an interrupt."""
 
 
 def allow(begun: float, seconds: float, words: str) -> None:
@@ -67,12 +70,29 @@ def supervised(work: Callable[[], int]) -> int:
         _channel.append(writer)
         signal.signal(signal.SIGINT, _interrupt_once)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        _leave(work())
+        _leave(_work(work))
     os.close(writer)
     supervisor = _Supervisor(child, reader)
     signal.signal(signal.SIGINT, supervisor.interrupt)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     return supervisor.attend()
+
+
+def is_interrupted() -> bool:
+    """Whether this command has got an interrupt: whatever it fails by then is a part of that, such
+    as half an import."""
+    return bool(_interrupts)
+
+
+def _work(work: Callable[[], int]) -> int:
+    """What it returns; an interrupt may break it in any way."""
+    try:
+        return work()
+    except BaseException:
+        if not is_interrupted():
+            raise
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
 
 
 def _leave(code: int) -> NoReturn:
@@ -90,6 +110,7 @@ def _interrupt_once(*_: object) -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _interrupts.append(True)
     sys.unraisablehook = lambda _: None  # nobody wants to read what was half made
     raise KeyboardInterrupt
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from workbench.cli.arguments import property_option
 from workbench.cli.limits import time_limit_option
 from workbench.cli.option_types import positive_time
+
+if TYPE_CHECKING:
+    from workbench.api.model import Model
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -32,6 +35,11 @@ METHODS = (
 
 _OPTIONS = (
     property_option,
+    click.option(
+        "--never-blocks",
+        is_flag=True,
+        help="Decide whether runs can always go on; other properties only if they are named.",
+    ),
     click.option(
         "--method",
         type=click.Choice(METHODS),
@@ -92,6 +100,7 @@ class Wanted:
     """Which properties to decide, and how, as written on the command line."""
 
     names: tuple[str, ...]
+    never_blocks: bool
     method: str
     time_limit: float
     horizon: Fraction | None
@@ -107,10 +116,15 @@ class Wanted:
         """What the options of a verb, among others, say of it."""
         return cls(**{field.name: options[field.name] for field in fields(cls)})
 
+    def claims(self, model: Model) -> tuple[str, ...]:
+        """The names of the properties of a model that are to be decided."""
+        return model.claims(*self.names, *(["never blocks"] if self.never_blocks else []))
+
     @property
     def settings(self) -> dict[str, Any]:
-        """What `Model.verify` and `Model.report` are given."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "names"}
+        """What `Model.verify` and `Model.report` are given besides."""
+        asked = ("names", "never_blocks")
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in asked}
 
 
 def verification_options(function: Function) -> Function:

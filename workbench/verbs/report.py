@@ -147,13 +147,13 @@ class _Batch:
     def report(self, one: Entry, path: Path, model: Model) -> Report:
         """The report of a model, written."""
         console, label, wanted = self.console, one.label, Wanted.of(one.options)
-        begun, claims = self._begun(), model.claims(*wanted.names)
+        begun, claims = self._begun(), wanted.claims(model)
         words = _LastWords(console, label, path, begun, wanted.time_limit * max(1, len(claims)))
         console.warnings(model.warnings, model.sources)
         with Progress(console.quiet or console.as_json) as progress:
             found = model.report(
                 None,
-                *wanted.names,
+                *claims,
                 **wanted.settings,
                 runs=self.runs,
                 until=self.until,
@@ -166,10 +166,10 @@ class _Batch:
         write_whole(path, found.html)
         words.forget()
         if not console.as_json:
-            for claim in found.data["properties"]:
-                console.result(
-                    f"{label}: {claim['name']!r}: {_in_words(claim, one.options['details'])}"
-                )
+            for claim, verdict in zip(found.data["properties"], found.verdicts, strict=True):
+                but = f"; but {verdict.missing}" if verdict.missing else ""
+                head, *below = _in_words(claim, one.options["details"]).split("\n")
+                console.result("\n".join([f"{label}: {claim['name']!r}: {head}{but}", *below]))
         return found
 
     def attempt(self, one: Entry, make: Callable[[], T]) -> T | Report:

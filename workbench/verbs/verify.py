@@ -54,11 +54,6 @@ if TYPE_CHECKING:
     help="Where to write the counterexample of a falsified property, or a violating run that could"
     " not be confirmed (one property only).",
 )
-@click.option(
-    "--never-blocks",
-    is_flag=True,
-    help="Decide whether runs can always go on; other properties only if they are named.",
-)
 @output_options
 @click.pass_obj
 def command(console: Console, entries: Sequence[Entry], options: dict[str, Any]) -> ExitCode:
@@ -108,8 +103,7 @@ def _decide(
     decided = Decided(label)
     _allow(console, begun, wanted.time_limit, [*before, decided], "the model")
     model = entry.open()
-    named = wanted.names
-    names = model.claims(*named, *(["never blocks"] if options["never_blocks"] else []))
+    names = wanted.claims(model)
     _refuse_files(files, wanted.method, is_alone and len(names) == 1)
     console.warnings(model.warnings, model.sources)
     for name in names:
