@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import workbench
@@ -67,6 +68,14 @@ def test_numbers_of_numpy_are_numbers() -> None:
     import numpy as np
 
     assert exact(np.float64(0.1)) == Fraction(1, 10) and exact(np.int64(3)) == 3
+
+
+def test_variants_are_all_combinations() -> None:
+    found = workbench.load("platoon").variants(amin=[-5, "-4.5"], amax=np.linspace(1, 2, 3))
+    assert [[*map(float, one.parameters.values())] for one in found] == [
+        [low, high] for low in (-5, -4.5) for high in (1, 1.5, 2)
+    ]
+    assert found[0].sha256 != found[1].sha256 and not workbench.load("platoon").variants(amin=[])
 
 
 def test_what_is_wrong_with_a_model_is_told_with_its_place() -> None:

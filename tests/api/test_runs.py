@@ -7,6 +7,8 @@ import math
 import random
 import warnings
 from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,16 @@ def test_a_stretch_is_a_run(ball: workbench.Run) -> None:
         assert stretch["height"][k] == pytest.approx(ball.at(float(t))["height"])
 
 
+def test_times_are_any_kind_of_number(ball: workbench.Run) -> None:
+    for half in ("1/2", Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.array(0.5)):
+        assert ball.at(half) == ball.at(0.5) == ball.before(half)  # type: ignore[arg-type]
+        assert ball[half:1].start == 0.5  # type: ignore[misc]
+    assert (
+        ball[-math.inf : math.inf] == ball and workbench.Runs((ball,)).between(1, "2")[0].end == 2
+    )
+    assert len(ball.to_pandas(1)) == 1 and ball.to_xarray(1).sizes == {"time": 1}  # type: ignore[arg-type]
+
+
 def test_what_is_asked_wrongly_is_told(ball: workbench.Run) -> None:
     with pytest.raises(KeyError, match="did you mean 'height'"):
         ball["heigth"]
@@ -67,6 +79,8 @@ def test_what_is_asked_wrongly_is_told(ball: workbench.Run) -> None:
         ball[4:5]
     with pytest.raises(TypeError, match="by time"):
         ball[1]  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"runs\[0\]\['height'\]"):
+        workbench.load("bouncing_ball").simulate(0)["height"]  # type: ignore[call-overload]
     with pytest.raises(ValueError, match=r"\.csv, \.json"):
         ball.save("run.txt")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.asked import RequestError
+from workbench.api.notebook import block
 from workbench.api.simulation import read_text
 from workbench.models.source import ModelError, Span
 
@@ -66,6 +67,9 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"<Comparison: {self}>"
+
+    def _repr_html_(self) -> str:
+        return block(str(self))
 
 
 def compared(trace: Trace, other: Trace) -> Comparison:
