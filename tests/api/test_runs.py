@@ -227,6 +227,20 @@ def test_plots_of_matplotlib(ball: workbench.Run, pyplot: Any) -> None:
     assert [p.get_ylabel() for p in panels] == ["height", "velocity"]
     one = ball.plot("height:velocity", axes=pyplot.figure().add_subplot(), color="red")
     assert (one.get_xlabel(), one.get_ylabel()) == ("height", "velocity")
+    both = ball.plot("height+velocity", axes=pyplot.figure().add_subplot())
+    legend = [text.get_text() for text in both.get_legend().get_texts()]
+    assert both.get_ylabel() == "" and legend == ["height", "velocity"]
+
+
+def test_long_names_stay_beside_their_panel(pyplot: Any) -> None:
+    name = "a_name_that_is_far_longer_than_a_panel_is_high"
+    text = BRAKED.replace(" x", f" {name}").replace("(x)", f"({name})").replace("LIMIT", "9")
+    axes = workbench.load(text).simulate(1)[0].plot()
+    axes.figure.canvas.draw()
+    label, figure = axes.yaxis.label.get_window_extent(), axes.figure.bbox
+    assert (
+        figure.y0 <= label.y0 and label.y1 <= figure.y1 and axes.get_ylabel().startswith("a_name")
+    )
 
 
 def test_what_is_not_installed_is_named(
