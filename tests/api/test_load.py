@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -125,6 +127,9 @@ def test_the_library_and_the_layout_of_texts() -> None:
 
 def test_every_name_that_is_promised_is_there() -> None:
     assert all(hasattr(workbench, name) for name in workbench.__all__)
+    script = "import workbench as w; print(w.build.Real('x'), w.api.__name__)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("<Variable x> workbench.api\n", "")
 
 
 def test_check_and_show_are_values_that_print() -> None:

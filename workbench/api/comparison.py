@@ -73,9 +73,16 @@ class Comparison:
 
 
 def compared(trace: Trace, other: Trace) -> Comparison:
-    """How far a run is from another one, on the time that they share."""
+    """How far a run is from another one, on the time that they share. Raises RequestError where
+    they have no variable in common."""
     from workbench.models.trace_comparison import compare_traces
 
+    if trace.variables and not {*trace.variables} & {*other.variables}:
+        raise RequestError(
+            f"nothing can be compared: one run has {_named(trace.variables)}, the other"
+            f" {_named(other.variables)}",
+            "compare",
+        )
     share = max(trace.start, other.start) <= min(trace.end, other.end)
     if not (trace.segments and other.segments and share):
         return Comparison(None)
