@@ -153,6 +153,12 @@ def test_inputs_and_formulas() -> None:
         assert run.final["x"] == pytest.approx(2.0)
         assert run.violated == ("formula",) and run.formula is not None
         assert run.formula.robustness == pytest.approx(-0.5)
+    run = model.simulate(until=2, inputs={"u": "t/2"})[0]
+    assert run.inputs == ("u",) and run["u"][-1] == 1.0
+    assert list(run.values("u", [0, 1])) == [0.0, 0.5]
+    assert run[1:]["u"][0] == 0.5 and run[1:].final["x"] == pytest.approx(1.0)
+    with pytest.raises(KeyError, match="there are x, u"):
+        run["other"]
     with pytest.raises(ValueError, match="outside"):
         model.simulate(inputs={"u": 3})
     with pytest.raises(ValueError, match="did you mean 'u'"):

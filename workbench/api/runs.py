@@ -53,7 +53,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 class Run:
     """One run, or the stretch of it from `start` to `end`; `run[2:5]` is a stretch.
 
-    `run["x"]` is the course of a variable at `run.times`, which are the ends of all integration
+    `run["x"]` is the course of a variable or an input at `run.times`, which are the ends of all integration
     steps: often enough to draw lines. `run.at(t)` interpolates, at one time or at many. `clocks`
     are the steps of agents that have clocks of their own.
     """
@@ -84,6 +84,11 @@ class Run:
     def variables(self) -> tuple[str, ...]:
         """The names of the variables."""
         return self.trace.variables
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs, whose courses are asked for like those of variables."""
+        return tuple(dict.fromkeys(name for s in self.trace.segments for name in s.inputs))
 
     @property
     def ending(self) -> Ending:
@@ -221,7 +226,8 @@ class Run:
         return self.trace.before(moment)
 
     def values(self, name: str, times: Sequence[float] | Array) -> Array:
-        """A variable at these times, in any order; after the jumps if some happen then."""
+        """A variable or an input at these times, in any order; after the jumps if some happen
+        then."""
         self._check(name)
         shape = np.shape(times)
         asked = np.asarray(times, dtype=np.float64).ravel()
@@ -246,11 +252,12 @@ class Run:
             raise ValueError(f"the run is from {self.start:g} to {self.end:g}: {when}")
 
     def _check(self, name: str) -> None:
-        if one_text("name", name) not in self.variables:
+        if one_text("name", name) not in self.variables and name not in self.inputs:
             from workbench.models.language.findings import closest
 
-            near = closest(name, list(self.variables))
-            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(self.variables)}"
+            known = [*self.variables, *self.inputs]
+            near = closest(name, known)
+            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
             raise KeyError(f"the run has no variable {name!r}; {hint}")
 
     def _parts(self) -> Iterator[tuple[Segment, Floats]]:
