@@ -663,7 +663,7 @@ class Model:
     def export(self, path: str | Path) -> tuple[Path, ...]:
         """Write the model as its ending says: `.charon`, `.json`, or SpaceEx `.xml` with its
         `.cfg` beside it. What the format cannot say is refused by name (`ModelError`)."""
-        target = Path(path)
+        target = path_of("path", path)
         if target.suffix == ".xml":
             xml, configuration = self.to_spaceex()
             return save(target, xml), save(target.with_suffix(".cfg"), configuration)

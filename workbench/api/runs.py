@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from workbench.api.asked import RequestError, double, one_text
+from workbench.api.asked import RequestError, double, one_text, path_of
 from workbench.api.notebook import framed, needed
 from workbench.api.numbers import Number
 from workbench.api.run_pictures import PICTURES, picture, plotted, shown_panels
@@ -53,9 +53,9 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 class Run:
     """One run, or the stretch of it from `start` to `end`; `run[2:5]` is a stretch.
 
-    `run["x"]` is the course of a variable or an input at `run.times`, which are the ends of all integration
-    steps: often enough to draw lines. `run.at(t)` interpolates, at one time or at many. `clocks`
-    are the steps of agents that have clocks of their own.
+    `run["x"]` is the course of a variable or an input at `run.times`, which are the ends of all
+    integration steps: often enough to draw lines. `run.at(t)` interpolates, at one time or at many.
+    `clocks` are the steps of agents that have clocks of their own.
     """
 
     trace: Trace = field(repr=False)
@@ -311,13 +311,14 @@ class Run:
         from workbench.models.trace_files import to_csv, to_json
         from workbench.simulate.recipe import recorded
 
-        if Path(path).suffix == ".csv":
+        target = path_of("path", path)
+        if target.suffix == ".csv":
             return save(path, to_csv(self._stretch()))
-        if Path(path).suffix in PICTURES:
+        if target.suffix in PICTURES:
             return self._alone.save(path, *names)
-        if Path(path).suffix != ".json":
-            raise ValueError(
-                f"a run is saved as .csv, .json, {', '.join(PICTURES)}, not as {Path(path).name!r}"
+        if target.suffix != ".json":
+            raise RequestError(
+                f"a run is saved as .csv, .json, {', '.join(PICTURES)}, not as {target.name!r}"
             )
         if self.recipe is None:
             return save(path, to_json(self.trace))
@@ -435,11 +436,12 @@ class Runs(Sequence[Run]):
         a `.csv` table with a column for the seed."""
         from workbench.api.saving import save
 
-        if Path(path).suffix in PICTURES:
-            return save(path, self._picture(names, "", Path(path).suffix))
-        if Path(path).suffix != ".csv":
-            raise ValueError(
-                f"runs are saved as .csv, {', '.join(PICTURES)}, not as {Path(path).name!r}"
+        target = path_of("path", path)
+        if target.suffix in PICTURES:
+            return save(path, self._picture(names, "", target.suffix))
+        if target.suffix != ".csv":
+            raise RequestError(
+                f"runs are saved as .csv, {', '.join(PICTURES)}, not as {target.name!r}"
             )
         return save(path, table([(run.seed, run._stretch()) for run in self.runs]))
 
