@@ -18,6 +18,7 @@ from workbench.abstraction.partial_results import partial_results
 from workbench.abstraction.plan import LANES, PARTIAL, RUNS, Stage, stages
 from workbench.abstraction.strategies.strategy import HISTORY_READER, SEEDS, Task
 from workbench.abstraction.verification import attempt, strategy
+from workbench.models.processes import may_start_others
 from workbench.models.verdict import Effort, Unknown, Verdict
 from workbench.models.work import spent
 
@@ -33,7 +34,8 @@ def decide(task: Task) -> Verdict:
     """The first decision of the methods that suit the task; `Unknown` with what all of them
     came to."""
     begun = time.monotonic()
-    found = (side_by_side if hasattr(os, "fork") else in_turn)(LANES, task, follow)
+    is_alone = not (hasattr(os, "fork") and may_start_others())
+    found = (in_turn if is_alone else side_by_side)(LANES, task, follow)
     decided = [lane for lane in found if lane.decision is not None]
     if decided:
         first = min(decided, key=lambda lane: (lane.work, LANES.index(lane.name)))

@@ -79,6 +79,9 @@ class Entry:
     def __str__(self) -> str:
         return f"{self.name}: {self.title}"
 
+    def __repr__(self) -> str:
+        return f"<Entry {self}>"
+
 
 class HeaderError(ValueError):
     """A library file whose header is wrong: a defect of the library, not of its user."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
 
 
 def processors() -> int:
@@ -11,6 +15,22 @@ def processors() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         return os.cpu_count() or 1
+
+
+def may_start_others() -> bool:
+    """Whether this process may start others: the workers of a `multiprocessing.Pool`, and all
+    that are daemons, may not."""
+    from multiprocessing import current_process
+
+    return not current_process().daemon
+
+
+def worker_context() -> BaseContext:
+    """How workers are started: as copies of this process, where the system has such. Others begin
+    with the user's script, and would do again what it does."""
+    from multiprocessing import get_context
+
+    return get_context("fork" if hasattr(os, "fork") else "spawn")
 
 
 def end_with_parent() -> None:

@@ -1,8 +1,8 @@
 """Many runs of one recipe, seed after seed: in this process, or in worker processes.
 
 What is left of a run is a `Summary`; whoever wants the whole run makes it again from its seed.
-Workers are started afresh (spawned), get model and recipe as JSON text, and make runs in
-chunks. The summaries come in the order of the seeds, whatever the number of workers.
+Workers read model and recipe from JSON text, and make runs in chunks. The summaries come in the
+order of the seeds, whatever the number of workers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.models.automaton import Automaton
+from workbench.models.processes import end_with_parent, may_start_others, worker_context
 from workbench.models.record import record
 from workbench.models.trace import Ending, EventType, Scalar, Trace
 from workbench.simulate.policy import Switching
@@ -198,19 +199,18 @@ def in_workers(
     workers: int,
 ) -> Iterator[Summary]:
     """The summaries of the runs of these seeds, in order, made by worker processes; by this one
-    if functions from outside are provided."""
-    if are_provided():
+    if functions from outside are provided, or it may have no workers."""
+    if are_provided() or not may_start_others():
         maker = RunMaker(automaton, recipe, formula)
         yield from map(maker.summary, seeds)
         return
     from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
 
     from workbench.models.interchange.json_model import to_json
 
     size = max(1, min(LARGEST_CHUNK, len(seeds) // (4 * workers)))
     chunks = [seeds[i : i + size] for i in range(0, len(seeds), size)]
-    context = get_context("spawn")
+    context = worker_context()
     stop = context.Event()
     executor = ProcessPoolExecutor(
         workers,
@@ -250,6 +250,7 @@ def _set_up(model: str, recipe: str, formula: str | None, stop: Event) -> None:
     from workbench.simulate.monitoring.stl import parse_formula
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the work
+    end_with_parent()
     given: dict[str, Any] = json.loads(recipe)
     parsed = None if formula is None else parse_formula(formula)
     _stop[:] = [stop]

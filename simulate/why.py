@@ -119,6 +119,10 @@ class Moment:
             "invariant": [part.data for part in self.invariant],
         }
 
+    def __repr__(self) -> str:
+        held = ", ".join(edge.name for edge in self.edges if edge.enabled) or "none"
+        return f"<Moment t = {self.time:.6g} in {self.location}: enabled edges: {held}>"
+
     def __str__(self) -> str:
         lines = [f"t = {self.time:.6g}, in {self.location}"]
         for edge in self.edges:

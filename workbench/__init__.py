@@ -6,7 +6,7 @@
 'verified'
 
 Names are loaded on first use, so that importing this package costs nothing. Models are also made
-in Python: `from workbench import build`.
+in Python: `workbench.build`.
 """
 
 from __future__ import annotations
@@ -64,6 +64,9 @@ _NAMES = {
 }
 """What users may import from here, by the module that defines it."""
 
+_PARTS = ("api", "build")
+"""Packages of which users know."""
+
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
@@ -107,6 +110,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return import_module(f"{__name__}.{name}")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -36,6 +36,8 @@ Value: TypeAlias = (
     Fraction | bool | str | tuple[str, str] | tuple[tuple[str, bool], ...] | Table | None
 )
 Numeric: TypeAlias = "Expression | Fraction | int"
+Node: TypeAlias = tuple[Op, tuple[int, ...], Value, Span | None]
+"""A node whose arguments are named by their places in a list."""
 
 
 class Expression:
@@ -80,8 +82,18 @@ class Expression:
 
     __delattr__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("expressions are exchanged as JSON, never pickled")
+    def __reduce__(self) -> tuple[Callable[[list[Node]], Expression], tuple[list[Node]]]:
+        """Between a user's processes it travels as the list of its nodes, for what is nested would
+        be pickled by recursion."""
+        from workbench.models.expressions.traversal import postorder
+
+        places: dict[int, int] = {}
+        nodes: list[Node] = []
+        for node in postorder(self):
+            places[id(node)] = len(nodes)
+            args = tuple(places[id(arg)] for arg in node.args)
+            nodes.append((node.op, args, node.value, node.span))
+        return _of_nodes, (nodes,)
 
     def __copy__(self) -> Expression:
         return self
@@ -216,6 +228,14 @@ _set_value = Expression.__dict__["value"].__set__
 _set_span = Expression.__dict__["span"].__set__
 _set_depth = Expression.__dict__["depth"].__set__
 _set_hash = Expression.__dict__["_hash"].__set__
+
+
+def _of_nodes(nodes: list[Node]) -> Expression:
+    """The expression that the last of its nodes is."""
+    made: list[Expression] = []
+    for op, args, value, span in nodes:
+        made.append(Expression(op, tuple(made[place] for place in args), value, span))
+    return made[-1]
 
 
 # Leaves

@@ -35,6 +35,9 @@ BOUND = "bound"
 NAME = 7.5
 """The size of its name, in points."""
 
+LONG, LONGEST = 20, 32
+"""So many characters of a name fit beside a panel, and so many in small letters."""
+
 MARKED = 40
 """With more transitions than these, they are not marked."""
 
@@ -137,7 +140,8 @@ def draw_panel(
         _draw_sideways(axes, sideways, low, high)
         axes.set_xlim(low, high, auto=None)
     axes.set_xlabel(panel.across)
-    axes.set_ylabel(", ".join(panel.up))
+    name = "" if is_shared else cut(panel.up[0], LONGEST).text  # a legend tells several
+    axes.set_ylabel(name, fontsize="small" if len(name) > LONG else "medium")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(fontsize="small", loc="best")
 

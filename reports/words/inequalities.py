@@ -13,6 +13,11 @@ from fractions import Fraction
 from workbench.models.automaton import BOOL, Automaton
 from workbench.models.expressions.expression import FALSE, TRUE, Expression, negation, variable
 from workbench.models.expressions.operators import COMPARISONS, Op
+from workbench.models.expressions.polynomial import (
+    Polynomial,
+    PolynomialTooLargeError,
+    polynomial_form,
+)
 from workbench.models.expressions.printing import to_text
 from workbench.models.linear import Form, affine
 
@@ -116,11 +121,16 @@ def row_texts(rows: Iterable[Form], booleans: Collection[str]) -> list[str]:
     return [*told, *map(str, bounds(numeric))]
 
 
+MOST_TERMS = 12
+"""Longer polynomials are not multiplied out."""
+
+_POWERS = {1: "", 2: "\N{SUPERSCRIPT TWO}", 3: "\N{SUPERSCRIPT THREE}"}
 _SIGNS = {Op.LESS_EQUAL: AT_MOST, Op.GREATER_EQUAL: AT_LEAST}
 
 
 def readable(condition: Expression) -> str:
-    """A comparison of affine sides as a bound; anything else as it is written."""
+    """A comparison of affine sides as a bound, one of short polynomials with the constant on the
+    right; anything else as it is written."""
     if condition.op in COMPARISONS:
         left, right = affine(condition.args[0]), affine(condition.args[1])
         if left is not None and right is not None:
@@ -129,4 +139,27 @@ def readable(condition: Expression) -> str:
             if sign == AT_MOST:
                 return str(bounds([difference])[0]) if difference.coefficients else "0"
             return f"{linear_text(difference)} {sign} {rounded(-difference.constant)}"
+        terms = _short_polynomial(condition.args[0] - condition.args[1])
+        if terms is not None:
+            sign = _SIGNS.get(condition.op, str(condition.op))
+            constant = terms.pop((), Fraction(0))
+            return f"{_polynomial_text(terms)} {sign} {rounded(-constant)}"
     return to_text(condition)
+
+
+def _short_polynomial(root: Expression) -> Polynomial | None:
+    try:
+        return polynomial_form(root, MOST_TERMS)
+    except PolynomialTooLargeError:
+        return None
+
+
+def _polynomial_text(terms: Polynomial) -> str:
+    """A polynomial without a constant, the highest powers first: `x² − 2·x·y`."""
+    text = ""
+    for monomial in sorted(terms, key=lambda m: (-sum(n for _, n in m), len(m), m)):
+        a = terms[monomial]
+        sign = (f" {MINUS} " if a < 0 else " + ") if text else (MINUS if a < 0 else "")
+        factors = [f"{name}{_POWERS.get(n, f'^{n}')}" for name, n in monomial]
+        text += sign + DOT.join(factors if abs(a) == 1 else [rounded(abs(a)), *factors])
+    return text or "0"

@@ -1,8 +1,8 @@
 """Scores of many points at once: in this process, or in worker processes.
 
-Workers are started afresh (spawned) and get the model as JSON text, so nothing depends on
-the state of the parent; points go out and scores come back in chunks. The order of results
-is that of the points, whatever the number of workers.
+Workers read the model from JSON text, so nothing depends on the state of the parent; points go
+out and scores come back in chunks. The order of results is that of the points, whatever the
+number of workers.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import get_context
 from types import TracebackType
 from typing import Any
 
 from workbench.models.automaton import Automaton, Property
 from workbench.models.interruption import CheckInterruptedError, interruptible
-from workbench.models.processes import end_with_parent
+from workbench.models.processes import end_with_parent, may_start_others, worker_context
 from workbench.models.work import counting, spend, spent
 from workbench.simulate.monitoring.stl import Formula, parse_formula
 from workbench.simulate.policy import Switching
@@ -40,7 +39,7 @@ class EvaluationPool:
 
     def __init__(self, automaton: Automaton, claim: Property | Formula, workers: int = 1):
         self.objective = Objective(automaton, claim)
-        self._workers = 1 if are_provided() else workers
+        self._workers = workers if may_start_others() and not are_provided() else 1
         self._worth_workers = spent() + WORTH_WORKERS
         self._executor: ProcessPoolExecutor | None = None
 
@@ -61,7 +60,7 @@ class EvaluationPool:
         if self._executor is None and self._workers > 1 and spent() > self._worth_workers:
             self._executor = ProcessPoolExecutor(
                 self._workers,
-                mp_context=get_context("spawn"),
+                mp_context=worker_context(),
                 initializer=_set_up,
                 initargs=_description(self.objective.base, self.objective.claim),
             )
@@ -124,7 +123,8 @@ def _set_up(document: str, kind: str, text: str) -> None:
         claim = parse_formula(text)
     else:
         claim = next(p for p in automaton.properties if p.name == text)
-    _here[:] = [Objective(automaton, claim)]
+    with counting():  # this work is the worker's own
+        _here[:] = [Objective(automaton, claim)]
 
 
 def _work(jobs: Sequence[tuple[Any, ...]], seconds: float) -> list[Answer]:

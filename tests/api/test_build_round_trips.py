@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any, TypeAlias
 
 from hypothesis import given, settings
@@ -40,7 +41,9 @@ def _not(condition: Any) -> Any:
     return ~condition if isinstance(condition, Term) else not condition
 
 
-NUMBERS = st.fractions(-5, 5, max_denominator=20)
+# Much quicker to draw than `st.fractions`.
+NUMBERS = st.builds(Fraction, st.integers(-100, 100), st.integers(1, 20))
+DIVISORS = st.builds(Fraction, st.integers(1, 100), st.integers(-20, -1) | st.integers(1, 20))
 FORMS: tuple[Callable[[Made, Made, Made, Fraction], Made], ...] = (
     lambda a, b, c, k: lambda x, y: a(x, y) + b(x, y),
     lambda a, b, c, k: lambda x, y: a(x, y) - b(x, y),
@@ -66,16 +69,18 @@ JOINED: tuple[Callable[[Made, Made], Made], ...] = (
 )
 
 
+@cache
 @st.composite
 def expressions(draw: st.DrawFn, depth: int = 3) -> Made:
     if depth == 0 or draw(st.booleans()):
         number = draw(NUMBERS)
         return draw(st.sampled_from([lambda x, y: x, lambda x, y: y, lambda x, y: number]))
     smaller = expressions(depth - 1)
-    form, divisor = draw(st.sampled_from(FORMS)), draw(NUMBERS.filter(bool))
+    form, divisor = draw(st.sampled_from(FORMS)), draw(DIVISORS)
     return form(draw(smaller), draw(smaller), draw(conditions(depth - 1)), divisor)
 
 
+@cache
 @st.composite
 def conditions(draw: st.DrawFn, depth: int = 2) -> Made:
     if depth == 0 or draw(st.booleans()):

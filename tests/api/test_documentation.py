@@ -73,12 +73,16 @@ def test_the_script_beside_files_with_the_names_of_our_folders(tmp_path: Path) -
 def test_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(EXAMPLES / "tank.charon", tmp_path)
     monkeypatch.chdir(tmp_path)
-    cells = json.loads((EXAMPLES / "sweep.ipynb").read_text())["cells"]
+    notebook = json.loads((EXAMPLES / "sweep.ipynb").read_text())
+    cells = notebook["cells"]
+    assert (notebook["nbformat"], notebook["metadata"]["kernelspec"]["name"]) == (4, "python3")
+    assert len({cell["id"] for cell in cells}) == len(cells)
     names: dict[str, Any] = {}
     shown: list[str] = []
     for cell in cells:
         if cell["cell_type"] != "code":
             continue
+        assert cell["outputs"] == [] and cell["execution_count"] is None
         *first, last = ast.parse("".join(cell["source"])).body
         if isinstance(last, ast.Expr):
             exec(compile(ast.Module(first, []), "cell", "exec"), names)  # noqa: S102
@@ -92,4 +96,8 @@ def test_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_examples_are_short() -> None:
     code = [x for x in (EXAMPLES / "sweep.py").read_text().splitlines() if x and x[0] != '"']
-    assert len(code) <= 15
+    cells = json.loads((EXAMPLES / "sweep.ipynb").read_text())["cells"]
+    lines = [
+        x for cell in cells if cell["cell_type"] == "code" for x in cell["source"] if x.strip()
+    ]
+    assert len(code) <= 15 and len(lines) <= 15

@@ -28,6 +28,8 @@ mode Draining(real rate) {
 }
 """
 
+STILL = "agent A() { mode top = M(); } mode M() { }"
+
 
 @pytest.fixture(scope="module")
 def tank() -> workbench.Model:
@@ -100,7 +102,35 @@ def test_the_argument_is_named(
     ("ask", "says"),
     [
         (lambda m: m.verify(None), "properties: a text is expected, not None"),
-        (lambda m: m.verify(["never negative"]), "properties: a text is expected"),
+        (lambda m: m.verify(["never negative"]), r"properties: .* one by one \(\*names\)"),
+        (lambda m: m.verify(progress=3), "progress: a function is expected, not 3"),
+        (lambda m: m.simulate(1, cancel=True), "cancel: a function is expected, not True"),
+        (lambda m: m.variants(rate=3), "rate: a list is expected, not 3"),
+        (lambda m: m.variants(rate=["fast"]), "rate: 'fast' is not a number"),
+        (lambda m: m.exact("levl < 0"), "target: .* no variable 'levl'; did you mean 'level'"),
+        (lambda m: m.show().locations(0), "limit: 0 is not at least 1"),
+        (lambda m: m.show().problem(limit=None), "limit: a whole number is expected"),
+        (lambda m: m.simulate(1)[0].at(math.nan), "time: nan is not a finite number"),
+        (lambda m: m.simulate(1)[0][math.nan :], "time: nan is not a finite number"),
+        (lambda m: m.simulate(1)[0][1:0], "a stretch does not end before it begins: 1 to 0"),
+        (lambda m: m.simulate(1).between(1, 0), "a stretch does not end before it begins"),
+        (lambda m: m.simulate(1).between("now", 1), "time: 'now' is not a number"),
+        (lambda m: m.simulate(1)[0].why("now"), "time: 'now' is not a number"),
+        (lambda m: m.simulate(1)[0].values(3, [0]), "name: a text is expected, not 3"),
+        (lambda m: m.simulate(1)[0].svg(3), "names: a text is expected, not 3"),
+        (lambda m: m.simulate(1)[0].svg("levl"), "names: .* did you mean 'level'"),
+        (lambda m: m.simulate(1)[0].plot("level", colour="red"), "plot: .*'colour'"),
+        (lambda m: workbench.load(STILL).simulate(1)[0].svg(), "names: .* no real variable"),
+        (lambda m: m.simulate(1)[0].save(None), "path: a path is expected, not None"),
+        (lambda m: m.simulate(1).save("runs"), "runs are saved as .csv, .* not as 'runs'"),
+        (lambda m: m.show().save(3), "path: a path is expected, not 3"),
+        (lambda m: m.export(3), "path: a path is expected, not 3"),
+        (lambda m: workbench.Reports(3), "reports: a list is expected, not 3"),
+        (lambda m: workbench.Reports([m]), "reports: a report is expected, not <Model"),
+        (lambda m: workbench.Document(1, ""), "name: a text is expected, not 1"),
+        (lambda m: workbench.Document("m", None), "text: a text is expected, not None"),
+        (lambda m: workbench.library(3), "words: a text is expected, not 3"),
+        (lambda m: workbench.formatted(3), "text: a text is expected, not 3"),
         (lambda m: m.refine(m, time_limit=-1), "time_limit: -1 is not positive"),
         (lambda m: m.refine(m, horizon=math.nan), "horizon: nan"),
         (lambda m: m.refine(m, places=3), "places: values by name are expected, not 3"),

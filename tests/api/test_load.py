@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import workbench
@@ -69,6 +72,14 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert exact(np.float64(0.1)) == Fraction(1, 10) and exact(np.int64(3)) == 3
 
 
+def test_variants_are_all_combinations() -> None:
+    found = workbench.load("platoon").variants(amin=[-5, "-4.5"], amax=np.linspace(1, 2, 3))
+    assert [[*map(float, one.parameters.values())] for one in found] == [
+        [low, high] for low in (-5, -4.5) for high in (1, 1.5, 2)
+    ]
+    assert found[0].sha256 != found[1].sha256 and not workbench.load("platoon").variants(amin=[])
+
+
 def test_what_is_wrong_with_a_model_is_told_with_its_place() -> None:
     with pytest.raises(workbench.ModelError) as caught:
         workbench.load(TEXT.replace("-rate*level", "-rate*lvl"))
@@ -116,6 +127,9 @@ def test_the_library_and_the_layout_of_texts() -> None:
 
 def test_every_name_that_is_promised_is_there() -> None:
     assert all(hasattr(workbench, name) for name in workbench.__all__)
+    script = "import workbench as w; print(w.build.Real('x'), w.api.__name__)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("<Variable x> workbench.api\n", "")
 
 
 def test_check_and_show_are_values_that_print() -> None:

@@ -7,6 +7,8 @@ import math
 import random
 import warnings
 from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,16 @@ def test_a_stretch_is_a_run(ball: workbench.Run) -> None:
         assert stretch["height"][k] == pytest.approx(ball.at(float(t))["height"])
 
 
+def test_times_are_any_kind_of_number(ball: workbench.Run) -> None:
+    for half in ("1/2", Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.array(0.5)):
+        assert ball.at(half) == ball.at(0.5) == ball.before(half)  # type: ignore[arg-type]
+        assert ball[half:1].start == 0.5  # type: ignore[misc]
+    assert (
+        ball[-math.inf : math.inf] == ball and workbench.Runs((ball,)).between(1, "2")[0].end == 2
+    )
+    assert len(ball.to_pandas(1)) == 1 and ball.to_xarray(1).sizes == {"time": 1}  # type: ignore[arg-type]
+
+
 def test_what_is_asked_wrongly_is_told(ball: workbench.Run) -> None:
     with pytest.raises(KeyError, match="did you mean 'height'"):
         ball["heigth"]
@@ -67,6 +79,8 @@ def test_what_is_asked_wrongly_is_told(ball: workbench.Run) -> None:
         ball[4:5]
     with pytest.raises(TypeError, match="by time"):
         ball[1]  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"runs\[0\]\['height'\]"):
+        workbench.load("bouncing_ball").simulate(0)["height"]  # type: ignore[call-overload]
     with pytest.raises(ValueError, match=r"\.csv, \.json"):
         ball.save("run.txt")
 
@@ -139,6 +153,12 @@ def test_inputs_and_formulas() -> None:
         assert run.final["x"] == pytest.approx(2.0)
         assert run.violated == ("formula",) and run.formula is not None
         assert run.formula.robustness == pytest.approx(-0.5)
+    run = model.simulate(until=2, inputs={"u": "t/2"})[0]
+    assert run.inputs == ("u",) and run["u"][-1] == 1.0
+    assert list(run.values("u", [0, 1])) == [0.0, 0.5]
+    assert run[1:]["u"][0] == 0.5 and run[1:].final["x"] == pytest.approx(1.0)
+    with pytest.raises(KeyError, match="there are x, u"):
+        run["other"]
     with pytest.raises(ValueError, match="outside"):
         model.simulate(inputs={"u": 3})
     with pytest.raises(ValueError, match="did you mean 'u'"):
@@ -213,6 +233,20 @@ def test_plots_of_matplotlib(ball: workbench.Run, pyplot: Any) -> None:
     assert [p.get_ylabel() for p in panels] == ["height", "velocity"]
     one = ball.plot("height:velocity", axes=pyplot.figure().add_subplot(), color="red")
     assert (one.get_xlabel(), one.get_ylabel()) == ("height", "velocity")
+    both = ball.plot("height+velocity", axes=pyplot.figure().add_subplot())
+    legend = [text.get_text() for text in both.get_legend().get_texts()]
+    assert both.get_ylabel() == "" and legend == ["height", "velocity"]
+
+
+def test_long_names_stay_beside_their_panel(pyplot: Any) -> None:
+    name = "a_name_that_is_far_longer_than_a_panel_is_high"
+    text = BRAKED.replace(" x", f" {name}").replace("(x)", f"({name})").replace("LIMIT", "9")
+    axes = workbench.load(text).simulate(1)[0].plot()
+    axes.figure.canvas.draw()
+    label, figure = axes.yaxis.label.get_window_extent(), axes.figure.bbox
+    assert (
+        figure.y0 <= label.y0 and label.y1 <= figure.y1 and axes.get_ylabel().startswith("a_name")
+    )
 
 
 def test_what_is_not_installed_is_named(

@@ -49,6 +49,8 @@ def test_a_run_is_proved_and_compared(lamp: workbench.Model, tmp_path: Path) -> 
     assert low.compared(high).largest == pytest.approx(0.5)
     assert low.compared(low.save(tmp_path / "low.csv")).largest == 0.0
     assert math.isnan(low[0:0.5].compared(high[1:2]).largest)
+    with pytest.raises(workbench.RequestError, match="nothing can be compared: one run has `"):
+        low.compared(workbench.load("leaky_tank").simulate(1)[0])
     (hot,) = lamp.simulate(until=5, initial={"heat": 0})
     assert hot.violated == ("cool",) and hot.validated().is_bad
 
@@ -75,7 +77,7 @@ def test_runs_are_saved_as_pictures(lamp: workbench.Model, tmp_path: Path, form:
         ({"runs": -1}, "runs: -1 is not at least 0"),
         ({"rtol": 0}, "rtol: 0 is not between"),
         ({"atol": math.nan}, "atol: nan is not a finite number"),
-        ({"method": "euler"}, "method: there is no stepping method 'euler'"),
+        ({"method": "euler"}, "method: 'euler' is none of adams, taylor"),
         ({"switching": "soon"}, "switching: 'soon' is none of earliest"),
         ({"level": "top"}, "level: 'top' is none of low"),
         ({"script": [0.5, 1.5]}, "script: decisions are numbers"),

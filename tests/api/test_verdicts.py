@@ -203,7 +203,7 @@ def test_results_are_short_where_they_are_shown(verdicts: workbench.Verdicts) ->
     proved, broken = verdicts
     assert str(verdicts) == f"{proved}\n{broken}"
     assert repr(proved.recheck()) == "<Rechecked accepted: every obligation holds>"
-    assert "ACCEPTED" in proved.recheck()._repr_html_()
+    assert "ACCEPTED</strong> <strong>&#x27;never" in proved.recheck()._repr_html_()
     model = workbench.load(TANK)
     assert repr(model.check()) == "<Check text: 1 component, 1 location, 1 variable, 2 properties>"
     invariant = workbench.load("leaky_tank").verify("level between the marks", method="template")
@@ -212,6 +212,24 @@ def test_results_are_short_where_they_are_shown(verdicts: workbench.Verdicts) ->
     assert found is not None and "<td" in found._repr_html_() and "level ≥ 5" in found._repr_html_()
     reaching = workbench.load("bouncing_ball").exact("height >= 11")
     assert repr(reaching).startswith("<Reaching height >= 11 from ") and len(repr(reaching)) < 300
+
+
+def test_everything_is_short_and_has_lines_in_a_notebook() -> None:
+    model = workbench.load(TANK)
+    how = model.simulation(3, until=2)
+    run = how.run(0)
+    assert repr(how) == "<Simulation of Tank: 3 runs until 2>"
+    assert repr(run.why(1)) == "<Moment t = 1 in Draining: enabled edges: none>"
+    assert repr(workbench.library("leaky_tank")[0]).startswith("<Entry leaky_tank: A leaky")
+    search = model.falsify("stays up", budget=3)[0].search
+    problem = model.show().problem("never negative")
+    assert repr(search).startswith("<Search: ") and "robustness" in repr(search)
+    assert repr(problem) == "<ProblemText 'never negative': 1 location>"
+    wish = workbench.Cancellation()
+    assert repr(wish) == "<Cancellation: not called off>"
+    for found in (search, problem, run.compared(run), run.validated(), model.check()):
+        assert found is not None and found._repr_html_().startswith("<pre")
+    assert model.refine(model)._repr_html_().count("REFINES") == 1
 
 
 def test_second_looks_are_called_off(verdicts: workbench.Verdicts) -> None:

@@ -46,14 +46,6 @@ def test_the_tour(workbench: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert (tmp_path / name).exists()
 
 
-def test_the_python_example() -> None:
-    import doctest
-
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    test = doctest.DocTestParser().get_doctest(example, {}, "README", None, 0)
-    assert doctest.DocTestRunner().run(test) == (0, 4)
-
-
 def test_every_verb_is_in_the_command_line_page() -> None:
     from workbench.cli.commands import VERBS
 

@@ -178,7 +178,16 @@ def test_plots_for_papers(
 ) -> None:
     path = tmp_path / f"run{suffix}"
     result = workbench(
-        "simulate", ball, "--until", 4, "--plot", path, "--plot-vars", "height+speed,height:speed"
+        "simulate",
+        ball,
+        "--until",
+        4,
+        "--plot",
+        path,
+        "--plot-vars",
+        "height+speed",
+        "--plot-vars",
+        "height:speed",
     )
     if find_spec("matplotlib") is None:
         assert result.code == 2 and "pip install matplotlib" in result.err

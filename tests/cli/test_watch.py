@@ -87,3 +87,18 @@ def test_a_change_ends_a_round_at_work(ball: Path) -> None:
     said = watching.waits_for("watching 1 file")
     assert "error" in said
     assert watching.end() == 3
+
+
+def test_a_project_that_is_broken_for_a_while_is_watched_on(ball: Path) -> None:
+    project = ball.with_name("workbench.toml")
+    project.write_text("[[model]]\npath = 'ball.charon'\n")
+    watching = Watching(ball.parent, "check")
+    try:
+        watching.waits_for("Ctrl-C ends it")
+        change(project, "[[model]")
+        watching.waits_for("Ctrl-C ends it", times=2)
+        project.write_text("[[model]]\npath = 'ball.charon'  # mended\n")
+        said = watching.waits_for("Ctrl-C ends it", times=3)
+    finally:
+        code = watching.end()
+    assert code == 0 and said.count("ball.charon: ok") == 2 and "workbench.toml:1" in said

@@ -29,6 +29,7 @@ from workbench.models.expressions.expression import (
     ZERO,
     Expression,
     add,
+    at_location,
     compare,
     conditional,
     conjunction,
@@ -36,16 +37,19 @@ from workbench.models.expressions.expression import (
     disjunction,
     divide,
     function,
+    lookup,
     maximum,
     minimum,
     multiply,
     negation,
     power,
+    symbol,
     variable,
 )
 from workbench.models.expressions.literals import MAX_CONSTANT_BITS, ExpressionTooLargeError
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.printing import to_text
+from workbench.models.expressions.table import Table
 from workbench.models.expressions.text import parse_expression
 from workbench.models.expressions.traversal import conjuncts, free_variables, postorder, substitute
 from workbench.models.source import Span
@@ -124,9 +128,25 @@ def test_immutable() -> None:
         x.value = "y"  # type: ignore[misc]
     with pytest.raises((AttributeError, TypeError)):
         del x.value  # type: ignore[misc]
-    with pytest.raises(TypeError):
-        pickle.dumps(x)
     assert copy.deepcopy(x + 1) == x + 1
+
+
+def test_expressions_travel_between_processes_however_deep_they_are() -> None:
+    table = Table("t", ((Fraction(0), Fraction(1)),), ((Fraction(0),), (Fraction(2),)))
+    for one in (x, (lookup(table, x) + 1 <= y) | at_location("a", "b"), symbol("red")):
+        again = pickle.loads(pickle.dumps(one))  # noqa: S301 (made here)
+        assert again == one and hash(again) == hash(one)
+    placed = pickle.loads(pickle.dumps(x.at(Span("f", 1, 1, 1, 2))))  # noqa: S301
+    assert placed.span == Span("f", 1, 1, 1, 2)
+    deep = x
+    for _ in range(20_000):
+        deep = function(Op.SIN, deep)
+    again = pickle.loads(pickle.dumps(deep))  # noqa: S301
+    assert again.depth == deep.depth and hash(again) == hash(deep)
+    shared = x
+    for _ in range(60):  # two to the sixtieth leaves, if what is shared were not
+        shared = function(Op.SIN, shared) * shared
+    assert pickle.loads(pickle.dumps(shared)) == shared  # noqa: S301
 
 
 def test_spans_take_no_part_in_equality() -> None:

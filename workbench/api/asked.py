@@ -95,6 +95,9 @@ def one_text(argument: str, value: str) -> str:
 def texts(argument: str, value: Sequence[str]) -> tuple[str, ...]:
     """Some texts; one alone is one of them. Raises RequestError."""
     found = (value,) if isinstance(value, str) else tuple(each(argument, value))
+    for one in found:
+        if isinstance(one, list | tuple):
+            raise RequestError(f"texts are expected one by one (*names), not {one!r:.40}", argument)
     return tuple(one_text(argument, one) for one in found)
 
 
@@ -183,9 +186,7 @@ def condition_over(automaton: Automaton, text: str, argument: str) -> Expression
     known = {v.name for v in automaton.variables} | {p.name for p in automaton.parameters}
     if missing := sorted(free_variables(condition) - known):
         raise RequestError(
-            f"{text[:80]!r}: the model has no variable {missing[0]!r}; "
-            f"it has {', '.join(sorted(known)[:12])}",
-            argument,
+            f"{text[:80]!r}: {unknown('variable', missing[0], sorted(known))}", argument
         )
     if why := misfit(condition, automaton):
         raise RequestError(f"{text[:80]!r}: {why}", argument)

@@ -56,7 +56,8 @@ def stepping_method(name: str, rtol: float, atol: float) -> Method:
         return Multirate(rtol=rtol, atol=atol)
     detection = {"endpoint": Detection.ENDPOINT, "interpolation": Detection.INTERPOLATION}
     if name not in ("adams", *detection):
-        raise RequestError(f"there is no stepping method {name!r:.40}", "method")
+        known = ", ".join(("adams", "taylor", "multirate", *detection))
+        raise RequestError(f"{name!r:.40} is none of {known}", "method")
     return Adams(rtol=rtol, atol=atol, detection=detection.get(name, Detection.EXTRAPOLATION))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.asked import RequestError
+from workbench.api.notebook import block
 from workbench.api.simulation import read_text
 from workbench.models.source import ModelError, Span
 
@@ -67,11 +68,21 @@ class Comparison:
     def __repr__(self) -> str:
         return f"<Comparison: {self}>"
 
+    def _repr_html_(self) -> str:
+        return block(str(self))
+
 
 def compared(trace: Trace, other: Trace) -> Comparison:
-    """How far a run is from another one, on the time that they share."""
+    """How far a run is from another one, on the time that they share. Raises RequestError where
+    they have no variable in common."""
     from workbench.models.trace_comparison import compare_traces
 
+    if trace.variables and not {*trace.variables} & {*other.variables}:
+        raise RequestError(
+            f"nothing can be compared: one run has {_named(trace.variables)}, the other"
+            f" {_named(other.variables)}",
+            "compare",
+        )
     share = max(trace.start, other.start) <= min(trace.end, other.end)
     if not (trace.segments and other.segments and share):
         return Comparison(None)

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from workbench.api.asked import one_text
 from workbench.models.language.editor.project import Project, imports, project
 from workbench.models.language.editor.text import Text, read_text
 
@@ -46,7 +47,7 @@ class Document:
 
     def __init__(self, name: str, text: str, others: Others | None = None):
         self.others = others
-        self._text = read_text(name, text)
+        self._text = read_text(one_text("name", name), one_text("text", text))
 
     @classmethod
     def _of(cls, text: Text, others: Others | None) -> Document:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
@@ -77,6 +78,8 @@ def load(
 
 
 Origin: TypeAlias = "Callable[[str | None, Mapping[str, Fraction]], Loaded]"
+"""How a model is loaded, with one of its agents and values of parameters, again and again; it
+travels between processes with the model."""
 
 
 def opened(
@@ -94,20 +97,16 @@ def opened(
 
 def _origin(source: Source) -> Origin:
     """How the model of a source is loaded, as often as parameters are chosen."""
-    from workbench.models.load import load_text
-
     if isinstance(source, Path) or (isinstance(source, str) and not _is_text(source)):
         return from_file(source)
-    text: str | bytes
     if isinstance(source, str):
-        text, name = source, "<text>"
-    elif isinstance(source, Readable):
-        text, name = source.read(), str(getattr(source, "name", "<file>"))
-    elif isinstance(source, Written):
-        return _from_python(source)
-    else:
-        raise _no_source(source)
-    return lambda agent, values: load_text(text, name, agent=agent, parameters=values)
+        return partial(_load_text, source, "<text>")
+    if isinstance(source, Readable):
+        return partial(_load_text, source.read(), str(getattr(source, "name", "<file>")))
+    if isinstance(source, Written):
+        name = f"<{getattr(source, 'name', 'python')}>"
+        return partial(_load_written, source, source.charon(), name)
+    raise _no_source(source)
 
 
 def _no_source(source: object) -> TypeError:
@@ -115,54 +114,61 @@ def _no_source(source: object) -> TypeError:
     return TypeError(f"a model is {known}, not {source!r:.80}")
 
 
-def _from_python(source: Written) -> Origin:
-    from workbench.models.load import load_text
-
-    text, name = source.charon(), f"<{getattr(source, 'name', 'python')}>"
-
-    def loaded(agent: str | None, values: Mapping[str, Fraction]) -> Loaded:
-        try:
-            model = load_text(text, name, agent=agent, parameters=values)
-        except ModelError as error:
-            raise source.failure(error) from None
-        return replace(model, warnings=source.placed(model.warnings))
-
-    return loaded
-
-
 def from_file(reference: str | Path) -> Origin:
     """How the model of a path or of a library name is loaded."""
+    return partial(_load_file, reference)
+
+
+def _load_text(
+    text: str | bytes, name: str, agent: str | None, values: Mapping[str, Fraction]
+) -> Loaded:
+    from workbench.models.load import load_text
+
+    return load_text(text, name, agent=agent, parameters=values)
+
+
+def _load_written(
+    source: Written, text: str, name: str, agent: str | None, values: Mapping[str, Fraction]
+) -> Loaded:
+    try:
+        model = _load_text(text, name, agent, values)
+    except ModelError as error:
+        raise source.failure(error) from None
+    return replace(model, warnings=source.placed(model.warnings))
+
+
+def _load_file(reference: str | Path, agent: str | None, values: Mapping[str, Fraction]) -> Loaded:
     from workbench.models.load import load as load_file
 
-    def loaded(agent: str | None, values: Mapping[str, Fraction]) -> Loaded:
-        try:
-            return load_file(reference, agent=agent, parameters=values)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            message = f"cannot read {str(reference)!r}: {reason}"
-            raise ModelError(Diagnostic("unreadable-file", message)) from error
-
-    return loaded
+    try:
+        return load_file(reference, agent=agent, parameters=values)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        message = f"cannot read {str(reference)!r}: {reason}"
+        raise ModelError(Diagnostic("unreadable-file", message)) from error
 
 
 def from_spaceex(xml: Path, config: Path) -> Origin:
     """How a SpaceEx model is loaded with the configuration of another file than the one beside
     it."""
+    return partial(_load_spaceex, xml, config)
+
+
+def _load_spaceex(
+    xml: Path, config: Path, agent: str | None, values: Mapping[str, Fraction]
+) -> Loaded:
     from workbench.models.interchange.spaceex_import import import_spaceex
     from workbench.models.model import Model as Loaded
 
-    def loaded(agent: str | None, values: Mapping[str, Fraction]) -> Loaded:
-        try:
-            data, text = xml.read_bytes(), config.read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            message = f"cannot read {getattr(error, 'filename', None) or str(config)!r}: {reason}"
-            raise ModelError(Diagnostic("unreadable-file", message)) from error
-        found = import_spaceex(data, text, str(xml), str(config))
-        name, sources = found.automaton.name, {str(config): text}
-        return Loaded(name, found.automaton, None, found.warnings, sources)
-
-    return loaded
+    try:
+        data, text = xml.read_bytes(), config.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"cannot read {getattr(error, 'filename', None) or str(config)!r}: {reason}"
+        raise ModelError(Diagnostic("unreadable-file", message)) from error
+    found = import_spaceex(data, text, str(xml), str(config))
+    name, sources = found.automaton.name, {str(config): text}
+    return Loaded(name, found.automaton, None, found.warnings, sources)
 
 
 def _is_text(source: str) -> bool:

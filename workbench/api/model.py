@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from itertools import product
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -30,6 +31,7 @@ from workbench.api.asked import (
     condition_over,
     count,
     double,
+    each,
     flag,
     number,
     one_text,
@@ -46,7 +48,7 @@ from workbench.models.counting import counted
 from workbench.models.source import Diagnostic, ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from workbench.abstraction.blocking import Blocking
     from workbench.abstraction.verification_settings import VerificationSettings
@@ -116,6 +118,10 @@ class Model:
 
         return Preparation(self.automaton)
 
+    def __getstate__(self) -> dict[str, object]:
+        """What travels to other processes: without what is prepared for this one."""
+        return {name: value for name, value in vars(self).items() if name != "_preparation"}
+
     # What it is
 
     @property
@@ -162,7 +168,7 @@ class Model:
         """What is strange about the model."""
         return self.loaded.warnings
 
-    def with_parameters(self, **values: Number) -> Model:
+    def with_parameters(self, /, **values: Number) -> Model:
         """The same model with other values of parameters and constants; those that are not
         named keep theirs."""
         if self._origin is None:
@@ -171,6 +177,14 @@ class Model:
         return replace(
             self, loaded=self._origin(self._agent, chosen_values), parameters=chosen_values
         )
+
+    def variants(self, /, **values: Iterable[Number]) -> tuple[Model, ...]:
+        """The same model with each combination of these values of parameters and constants, those
+        of the last name changing fastest: `model.variants(gain=[1, 2], delay=[0, "0.1"])` are four
+        models. `parameters` tells which values one has."""
+        lists = [[number(n, one) for one in each(n, given)] for n, given in values.items()]
+        chosen = (dict(zip(values, one, strict=True)) for one in product(*lists))
+        return tuple(self.with_parameters(**one) for one in chosen)
 
     # What can be asked
 
@@ -418,7 +432,8 @@ class Model:
         cancel: Cancel | None = None,
     ) -> Rechecked:
         """Have the trusted checker alone look at a certificate for this model: a file, or its
-        content as bytes. What is no certificate is not accepted.
+        content (bytes, or a text such as `verdict.certificate`). What is no certificate is not
+        accepted.
 
         A proof must reach as far as the model's horizon, unless `horizon` asks for less. A
         certificate of a refinement needs `against`, the simple system, and tells by `observe` in
@@ -651,7 +666,7 @@ class Model:
     def export(self, path: str | Path) -> tuple[Path, ...]:
         """Write the model as its ending says: `.charon`, `.json`, or SpaceEx `.xml` with its
         `.cfg` beside it. What the format cannot say is refused by name (`ModelError`)."""
-        target = Path(path)
+        target = path_of("path", path)
         if target.suffix == ".xml":
             xml, configuration = self.to_spaceex()
             return save(target, xml), save(target.with_suffix(".cfg"), configuration)

@@ -38,6 +38,11 @@ def card(outcome: str, title: str, lines: Sequence[str]) -> str:
     )
 
 
+def block(text: str) -> str:
+    """A text in lines for a notebook."""
+    return f"<pre style='white-space:pre-wrap;margin:.4em 0'>{escape(text)}</pre>"
+
+
 def framed(page: str) -> str:
     """A page with one picture as a part of another page, with its scripts but apart from it; the
     picture is never drawn larger than it is, so that it fits."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from workbench.api.asked import RequestError, one_text, unknown
+from workbench.api.asked import RequestError, by_name, condition_over, one_text, unknown
 from workbench.api.numbers import Number, exact
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _target(automaton: Automaton, location: str, target: str | None) -> Expressi
         known = [start.location for start in automaton.initial_sets()]
         raise RequestError(unknown("location", location, known), "location") from None
     if target is not None:
-        return _expression(target, "target")
+        return condition_over(automaton, target, "target")
     if not automaton.properties:
         raise RequestError("the model has no property: give a target", "target")
     return automaton.properties[0].bad_states(occupied)
@@ -187,7 +187,7 @@ def _expression(text: str, argument: str) -> Expression:
 
 def _numbers(values: Mapping[str, Number]) -> dict[str, Fraction]:
     found: dict[str, Fraction] = {}
-    for name, value in values.items():
+    for name, value in by_name("at", values).items():
         try:
             found[name] = exact(value)
         except (ValueError, TypeError) as error:

@@ -77,7 +77,8 @@ class Rechecked:
     def _repr_html_(self) -> str:
         proved = f"{counted(self.obligations, 'obligation')}, {self.seconds:.2f} s"
         where = [f"at {self.failed}"] if self.failed else []
-        return card(self.outcome, self.about.strip(), [self.why, *where, proved, *self.notes])
+        title = self.about.lstrip(":, ")
+        return card(self.outcome, title, [self.why, *where, proved, *self.notes])
 
 
 def rejected(found: Rejected, seconds: float, facts: Mapping[str, Any] | None = None) -> Rechecked:
@@ -86,11 +87,14 @@ def rejected(found: Rejected, seconds: float, facts: Mapping[str, Any] | None = 
 
 
 def content_of(certificate: str | Path | bytes) -> bytes:
-    """The content of a file, as far as certificates go, or what is given as such."""
+    """The content of a file, as far as certificates go, or what is given as such: bytes, or a text
+    in braces."""
     from workbench.models.certificates.certificate import MAX_BYTES
 
     if isinstance(certificate, bytes):
         return certificate
+    if isinstance(certificate, str) and certificate.lstrip().startswith("{"):
+        return certificate.encode()
     with path_of("certificate", certificate).open("rb") as file:
         return file.read(MAX_BYTES + 1)
 
@@ -189,7 +193,7 @@ def _halves(basis: Basis, compared: bool) -> tuple[str, ...]:
 
 
 def recheck(certificate: str | Path | bytes) -> Rechecked:
-    """Have the kernel look at a certificate that stands alone, a file or its content as bytes,
+    """Have the kernel look at a certificate that stands alone, a file or its content,
     without its model: whether the evidence proves the problem in it. Of which model that is the
     problem, nobody looks at, so this accepts in part only.
     """

@@ -194,4 +194,4 @@ class Refinement:
 
     def _repr_html_(self) -> str:
         first, *rest = str(self).split("\n")
-        return card(self.outcome, first, rest)
+        return card(self.outcome, first.removesuffix(f": {self._word.upper()}"), rest)

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
+from workbench.api.asked import RequestError, each
 from workbench.api.saving import save
 
 if TYPE_CHECKING:
@@ -130,7 +131,10 @@ class Reports(Sequence[Report]):
     reports: tuple[Report, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reports", tuple(self.reports))
+        object.__setattr__(self, "reports", tuple(each("reports", self.reports)))
+        for one in self.reports:
+            if not isinstance(one, Report):
+                raise RequestError(f"a report is expected, not {one!r:.40}", "reports")
 
     @overload
     def __getitem__(self, index: int) -> Report: ...

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.api.asked import RequestError, unknown
+from workbench.api.asked import RequestError, texts, unknown
 from workbench.api.notebook import needed
 
 if TYPE_CHECKING:
@@ -20,25 +20,23 @@ PICTURES = (".svg", ".html", ".png", ".pdf")
 SHOWN = 8
 """Variables that are drawn where none is named."""
 
-ARGUMENT = "plot_vars"
-
 
 def panels(wanted: Sequence[str], known: Iterable[str]) -> list[str]:
     """The panels of a picture: names, several in one panel `x+y`, pairs `x:y`. Raises
     RequestError."""
-    names = list(known)
-    found = [re.sub(r"\s*([:+])\s*", r"\1", panel.strip()) for panel in wanted]
+    names = list(dict.fromkeys(known))
+    found = [re.sub(r"\s*([:+])\s*", r"\1", panel.strip()) for panel in texts("names", wanted)]
     for panel in found:
         parts = re.split("[:+]", panel)
         if ":" in panel and (len(parts) != 2 or "+" in panel):
             raise RequestError(
-                f"{panel[:80]!r} should be a name, x+y in one panel, or a pair x:y", ARGUMENT
+                f"{panel[:80]!r} should be a name, x+y in one panel, or a pair x:y", "names"
             )
         for part in parts:
             if part not in names:
-                raise RequestError(unknown("variable", part, names), ARGUMENT)
+                raise RequestError(unknown("variable", part, names), "names")
     if not found:
-        raise RequestError("there is no name", ARGUMENT)
+        raise RequestError("there is no name", "names")
     return found
 
 
@@ -70,6 +68,7 @@ def picture(
     if form not in PICTURES:
         wanted = f"{', '.join(PICTURES[:-1])} or {PICTURES[-1]}"
         raise RequestError(f"pictures are {wanted}, not {form!r}", "plot")
+    _refuse_nothing(shown)
     begun = [trace for trace in traces if trace.segments]
     bounds = () if automaton is None else property_bounds(automaton)
     drawn = (begun, shown, title, boxes, bounds)
@@ -118,7 +117,9 @@ def plotted(
     from workbench.reports.pictures import printed_plot
     from workbench.reports.pictures.trace_plot import Panel
 
-    drawn = [Panel.read(panel) for panel in shown_panels(traces, names, automaton)]
+    shown = shown_panels(traces, names, automaton)
+    _refuse_nothing(shown)
+    drawn = [Panel.read(panel) for panel in shown]
     bounds = () if automaton is None else property_bounds(automaton)
     begun = [trace for trace in traces if trace.segments]
     chosen = normalize_kwargs(dict(style), Line2D)
@@ -133,6 +134,12 @@ def plotted(
             for number, panel in enumerate(drawn):
                 here = given[number % len(given)]
                 printed_plot.draw_panel(here, panel, begun, (), bounds, chosen)
-    except ValueError as error:
+    except (ValueError, AttributeError) as error:  # a style that matplotlib does not know
         raise RequestError(str(error), "plot") from error
     return given if len(given) > 1 else given[0]
+
+
+def _refuse_nothing(shown: Sequence[str]) -> None:
+    """A picture shows something."""
+    if not shown:
+        raise RequestError("the model has no real variable: name what to draw", "names")

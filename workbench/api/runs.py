@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from workbench.api.asked import RequestError
+from workbench.api.asked import RequestError, double, one_text, path_of
 from workbench.api.notebook import framed, needed
+from workbench.api.numbers import Number
 from workbench.api.run_pictures import PICTURES, picture, plotted, shown_panels
 from workbench.api.run_words import table
 from workbench.models.automaton import TIME
@@ -52,9 +53,9 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 class Run:
     """One run, or the stretch of it from `start` to `end`; `run[2:5]` is a stretch.
 
-    `run["x"]` is the course of a variable at `run.times`, which are the ends of all integration
-    steps: often enough to draw lines. `run.at(t)` interpolates, at one time or at many. `clocks`
-    are the steps of agents that have clocks of their own.
+    `run["x"]` is the course of a variable or an input at `run.times`, which are the ends of all
+    integration steps: often enough to draw lines. `run.at(t)` interpolates, at one time or at many.
+    `clocks` are the steps of agents that have clocks of their own.
     """
 
     trace: Trace = field(repr=False)
@@ -83,6 +84,11 @@ class Run:
     def variables(self) -> tuple[str, ...]:
         """The names of the variables."""
         return self.trace.variables
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs, whose courses are asked for like those of variables."""
+        return tuple(dict.fromkeys(name for s in self.trace.segments for name in s.inputs))
 
     @property
     def ending(self) -> Ending:
@@ -144,25 +150,27 @@ class Run:
             raise TypeError('a run is asked by name, run["x"], or by time, run[2:5]; see at(t)')
         if key.step is not None:
             raise ValueError("a stretch of a run has no step: ask run.at(times)")
-        low = self.start if key.start is None else max(float(key.start), self.start)
-        high = self.end if key.stop is None else min(float(key.stop), self.end)
-        return replace(self, start=low, end=high)
+        low, high = _stretch(
+            self.start if key.start is None else key.start,
+            self.end if key.stop is None else key.stop,
+        )
+        return replace(self, start=max(low, self.start), end=min(high, self.end))
 
     @overload
-    def at(self, t: float) -> dict[str, Scalar]: ...
+    def at(self, t: Number) -> dict[str, Scalar]: ...
     @overload
     def at(self, t: Sequence[float] | Array) -> dict[str, Array]: ...
-    def at(self, t: float | Sequence[float] | Array) -> dict[str, Scalar] | dict[str, Array]:
+    def at(self, t: Number | Sequence[float] | Array) -> dict[str, Scalar] | dict[str, Array]:
         """Every variable at a time, or at many; after the jumps if some happen then. Raises
         ValueError for a time outside the stretch."""
-        if np.ndim(t) == 0:
-            moment = float(t)  # type: ignore[arg-type]
+        if np.ndim(t) == 0:  # type: ignore[arg-type]
+            moment = _time(t)  # type: ignore[arg-type]
             self._inside(np.array([moment]))
             return self.trace.at(moment)
         times = np.asarray(t, dtype=np.float64)
         return {name: self.values(name, times) for name in self.variables}
 
-    def why(self, t: float, *, before: bool = False) -> Moment:
+    def why(self, t: Number, *, before: bool = False) -> Moment:
         """Why the run jumps at a time, or does not: what every edge that leaves its location
         lacks there, and how far its invariant is from ending; after the jumps if some happen
         then, or `before` them. `print` tells it in words."""
@@ -172,11 +180,12 @@ class Run:
 
         if self.automaton is None:
             raise RequestError("the run does not know its model: simulate or replay it")
-        self._inside(np.array([float(t)]))
+        moment = _time(t)
+        self._inside(np.array([moment]))
         segments = self.trace.segments
-        first = next((s for s in segments if s.end >= t), segments[-1])
-        segment = first if before else self.trace.segment_at(t)
-        values = {**self.trace.parameters, **segment.valuation(t)}
+        first = next((s for s in segments if s.end >= moment), segments[-1])
+        segment = first if before else self.trace.segment_at(moment)
+        values = {**self.trace.parameters, **segment.valuation(moment)}
         method = None if self.recipe is None else self.recipe.method
         tolerance = () if method is None else (method.rtol, method.atol)
         with provided(self.externs):
@@ -210,13 +219,15 @@ class Run:
         courses = [_Courses(segment, self.variables, t) for segment, t in parts]
         return times, {n: _joined([course[n] for course in courses]) for n in self.variables}
 
-    def before(self, t: float) -> dict[str, Scalar]:
+    def before(self, t: Number) -> dict[str, Scalar]:
         """Every variable at a time, before the jumps that happen then."""
-        self._inside(np.array([float(t)]))
-        return self.trace.before(float(t))
+        moment = _time(t)
+        self._inside(np.array([moment]))
+        return self.trace.before(moment)
 
     def values(self, name: str, times: Sequence[float] | Array) -> Array:
-        """A variable at these times, in any order; after the jumps if some happen then."""
+        """A variable or an input at these times, in any order; after the jumps if some happen
+        then."""
         self._check(name)
         shape = np.shape(times)
         asked = np.asarray(times, dtype=np.float64).ravel()
@@ -241,11 +252,12 @@ class Run:
             raise ValueError(f"the run is from {self.start:g} to {self.end:g}: {when}")
 
     def _check(self, name: str) -> None:
-        if name not in self.variables:
+        if one_text("name", name) not in self.variables and name not in self.inputs:
             from workbench.models.language.findings import closest
 
-            near = closest(name, list(self.variables))
-            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(self.variables)}"
+            known = [*self.variables, *self.inputs]
+            near = closest(name, known)
+            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
             raise KeyError(f"the run has no variable {name!r}; {hint}")
 
     def _parts(self) -> Iterator[tuple[Segment, Floats]]:
@@ -271,7 +283,7 @@ class Run:
             index, columns = self.times, {name: self[name] for name in self.variables}
             columns["location"] = self.locations
         else:
-            index = np.asarray(times, dtype=np.float64)
+            index = np.ravel(np.asarray(times, dtype=np.float64))
             columns = self.at(index)
             columns["location"] = self._locations_at(index)
         columns.pop("time", None)
@@ -280,7 +292,7 @@ class Run:
     def to_xarray(self, times: Sequence[float] | Array) -> xarray.Dataset:
         """A data set over `time` at these times. Needs xarray."""
         made = needed("xarray")
-        grid = np.asarray(times, dtype=np.float64)
+        grid = np.ravel(np.asarray(times, dtype=np.float64))
         columns = {n: ("time", v) for n, v in self.at(grid).items() if n != "time"}
         columns["location"] = ("time", self._locations_at(grid))
         found: xarray.Dataset = made.Dataset(columns, {"time": grid}, {"seed": self.seed})
@@ -299,13 +311,14 @@ class Run:
         from workbench.models.trace_files import to_csv, to_json
         from workbench.simulate.recipe import recorded
 
-        if Path(path).suffix == ".csv":
+        target = path_of("path", path)
+        if target.suffix == ".csv":
             return save(path, to_csv(self._stretch()))
-        if Path(path).suffix in PICTURES:
+        if target.suffix in PICTURES:
             return self._alone.save(path, *names)
-        if Path(path).suffix != ".json":
-            raise ValueError(
-                f"a run is saved as .csv, .json, {', '.join(PICTURES)}, not as {Path(path).name!r}"
+        if target.suffix != ".json":
+            raise RequestError(
+                f"a run is saved as .csv, .json, {', '.join(PICTURES)}, not as {target.name!r}"
             )
         if self.recipe is None:
             return save(path, to_json(self.trace))
@@ -359,6 +372,10 @@ class Runs(Sequence[Run]):
     @overload
     def __getitem__(self, index: slice) -> Runs: ...
     def __getitem__(self, index: int | slice) -> Run | Runs:
+        if isinstance(index, str):
+            raise TypeError(
+                f"runs are asked by number: runs[0][{index!r}]; see values(name, times)"
+            )
         found = self.runs[index]
         return found if isinstance(found, Run) else replace(self, runs=found)
 
@@ -378,10 +395,11 @@ class Runs(Sequence[Run]):
         """The runs that violate a property or the formula."""
         return replace(self, runs=tuple(run for run in self.runs if run.violated))
 
-    def between(self, start: float, end: float) -> Runs:
+    def between(self, start: Number, end: Number) -> Runs:
         """The same stretch of time of every run that got that far."""
-        reached = (r for r in self.runs if r.start <= end and r.end >= start)
-        return replace(self, runs=tuple(run[start:end] for run in reached))
+        low, high = _stretch(start, end)
+        reached = (r for r in self.runs if r.start <= high and r.end >= low)
+        return replace(self, runs=tuple(run[low:high] for run in reached))
 
     def values(self, name: str, times: Sequence[float] | Array) -> Array:
         """A variable at these times, a row for each run; NaN where a run has no states."""
@@ -418,11 +436,12 @@ class Runs(Sequence[Run]):
         a `.csv` table with a column for the seed."""
         from workbench.api.saving import save
 
-        if Path(path).suffix in PICTURES:
-            return save(path, self._picture(names, "", Path(path).suffix))
-        if Path(path).suffix != ".csv":
-            raise ValueError(
-                f"runs are saved as .csv, {', '.join(PICTURES)}, not as {Path(path).name!r}"
+        target = path_of("path", path)
+        if target.suffix in PICTURES:
+            return save(path, self._picture(names, "", target.suffix))
+        if target.suffix != ".csv":
+            raise RequestError(
+                f"runs are saved as .csv, {', '.join(PICTURES)}, not as {target.name!r}"
             )
         return save(path, table([(run.seed, run._stretch()) for run in self.runs]))
 
@@ -461,6 +480,21 @@ class Runs(Sequence[Run]):
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self)[1:-1])}</p>{self._framed()}"
+
+
+def _time(value: Number | Array) -> float:
+    """A time that is asked for, as any kind of number; it may be infinite."""
+    given: Number = value.item() if isinstance(value, np.ndarray) else value
+    is_endless = isinstance(given, float) and math.isinf(given)
+    return float(given) if is_endless else double("time", given)
+
+
+def _stretch(start: Number, end: Number) -> tuple[float, float]:
+    """Two times in their order."""
+    low, high = _time(start), _time(end)
+    if low > high:
+        raise RequestError(f"a stretch does not end before it begins: {low:g} to {high:g}")
+    return low, high
 
 
 # Values of one segment

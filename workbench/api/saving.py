@@ -7,6 +7,8 @@ import os
 import stat
 from pathlib import Path
 
+from workbench.api.asked import path_of
+
 
 def save(path: str | Path, content: str | bytes) -> Path:
     """Write a file so that readers see the old content or the new, never a part.
@@ -15,6 +17,7 @@ def save(path: str | Path, content: str | bytes) -> Path:
     written to directly. What is no character (of file names in another encoding, for example)
     is written as `?`. Raises OSError where the file cannot be written.
     """
+    path_of("path", path)
     data = content if isinstance(content, bytes) else content.encode("utf-8", errors="replace")
     _write(Path(os.path.realpath(path)), data)
     return Path(path)

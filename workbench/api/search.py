@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.asked import RequestError, count, double, number, positive
+from workbench.api.notebook import block
 from workbench.api.numbers import Number
 from workbench.api.runs import Run
 from workbench.models.counting import counted
@@ -88,7 +89,11 @@ class Search:
             return in_words(label, self.automaton, self.claim, self.outcome)
 
     def __repr__(self) -> str:
-        return f"<Search: {counted(self.simulations, 'simulation')}, {self.robustness:.6g}>"
+        made = counted(self.simulations, "simulation")
+        return f"<Search: {made}, robustness {self.robustness:.6g}>"
+
+    def _repr_html_(self) -> str:
+        return block(self.in_words(self.automaton.name))
 
 
 class Interrupted(KeyboardInterrupt):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.asked import RequestError, path_of, read_formula
+from workbench.api.notebook import block
+from workbench.models.counting import counted
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -45,6 +47,11 @@ class Simulation:
 
     def __post_init__(self) -> None:
         self._formula  # noqa: B018 (what is no formula is refused at once)
+
+    def __getstate__(self) -> dict[str, object]:
+        """What travels to other processes: without what is prepared for this one."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**own, "preparation": None}
 
     @property
     def seeds(self) -> range:
@@ -131,6 +138,12 @@ class Simulation:
 
         return recorded(trace, replace(self.recipe, seed=seed), self.automaton.sha256)
 
+    def __repr__(self) -> str:
+        return (
+            f"<Simulation of {self.automaton.name}: {counted(self.runs, 'run')}"
+            f" until {self.until:g}>"
+        )
+
     # How it is done
 
     @contextmanager
@@ -216,6 +229,9 @@ class Validated:
 
     def __repr__(self) -> str:
         return f"<Validated: {self}>"
+
+    def _repr_html_(self) -> str:
+        return block(str(self))
 
 
 def recorded_run(

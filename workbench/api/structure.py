@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.api.asked import RequestError, claims_named
+from workbench.api.asked import RequestError, claims_named, count
+from workbench.api.notebook import block
 from workbench.api.saving import save
 from workbench.models.counting import counted
 
@@ -45,7 +45,7 @@ class Check:
         return f"<Check {self.model}: {self.size}{strange}>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return block(str(self))
 
 
 def summary(automaton: Automaton) -> dict[str, Any]:
@@ -115,12 +115,14 @@ class Picture:
 
     def locations(self, limit: int = 100) -> tuple[list[FlatLocation], bool]:
         """The flat locations, nearest to the initial ones first, and whether these are all."""
+        count("limit", limit, least=1)
         return flat_locations(self.loaded.automaton, limit)
 
     def problem(self, claim: str | None = None, limit: int = 100) -> ProblemText:
         """What a proof of a property has to be about, exactly: the model in normal form, its
         locations nearest to the initial ones first. The property may be left out if there is one
         alone."""
+        count("limit", limit, least=1)
         return problem_text(self.loaded.automaton, claim, limit)
 
     def save(self, path: str | Path) -> Path:
@@ -166,6 +168,15 @@ class ProblemText:
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+    def __repr__(self) -> str:
+        part = "" if self.complete else ", in part"
+        return (
+            f"<ProblemText {self.claim!r}: {counted(len(self.names.locations), 'location')}{part}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return block(str(self))
 
 
 def problem_text(automaton: Automaton, claim: str | None, limit: int) -> ProblemText:

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from workbench.api.asked import one_text, texts
+
 if TYPE_CHECKING:
     from workbench.models.catalogue import Entry as Entry
     from workbench.models.language.editor.highlighting import Highlighting
@@ -21,7 +23,8 @@ def library(*words: str) -> tuple[Entry, ...]:
     with its name for `load`, a title, its source, and the verdicts that are expected."""
     from workbench.models.catalogue import entries
 
-    return tuple(entry for entry in entries() if _mentions(entry, words))
+    wanted = texts("words", words)
+    return tuple(entry for entry in entries() if _mentions(entry, wanted))
 
 
 def _mentions(entry: Entry, words: tuple[str, ...]) -> bool:
@@ -34,7 +37,7 @@ def formatted(text: str, name: str = "<text>") -> str:
     is not in the language. `name` is the file that messages tell."""
     from workbench.models.language.format import format_source
 
-    return format_source(text, name)
+    return format_source(one_text("text", text), name)
 
 
 def with_imports(files: Iterable[Path], texts: Mapping[Path, str] = _NONE) -> Iterator[Path]:

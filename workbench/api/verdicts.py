@@ -15,8 +15,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, overload
 
+from workbench.api.asked import RequestError, by_name, number
 from workbench.api.notebook import card
-from workbench.api.numbers import Number, exact
+from workbench.api.numbers import Number
 from workbench.api.rechecking import Rechecked, rechecked
 from workbench.api.runs import Run
 from workbench.api.work import Cancel, working
@@ -56,10 +57,15 @@ class Invariant(Mapping[str, tuple[Cell, ...]]):
         return len(self.cells)
 
     def contains(self, location: str, values: Mapping[str, Number]) -> bool:
-        """Whether a state lies in the invariant, decided in exact arithmetic."""
+        """Whether a state lies in the invariant, decided in exact arithmetic. Raises ValueError
+        where a variable that matters has no value."""
         from workbench.models.expressions.evaluation import evaluate
+        from workbench.models.expressions.traversal import free_variables
 
-        point = {name: exact(value) for name, value in values.items()}
+        point = {name: number(name, value) for name, value in by_name("values", values).items()}
+        wanted = free_variables(*(c for cell in self.cells.get(location, ()) for c in cell))
+        if missing := sorted(wanted - point.keys()):
+            raise RequestError(f"values are needed for {', '.join(missing)}", "values")
         return any(
             all(evaluate(condition, point) is True for condition in cell)
             for cell in self.cells.get(location, ())
@@ -70,8 +76,8 @@ class Invariant(Mapping[str, tuple[Cell, ...]]):
         from workbench.reports.words.inequalities import readable
 
         for location, cells in self.cells.items():
-            for number, cell in enumerate(cells, start=1):
-                part = f", part {number} of {len(cells)}" if len(cells) > 1 else ""
+            for place, cell in enumerate(cells, start=1):
+                part = f", part {place} of {len(cells)}" if len(cells) > 1 else ""
                 yield f"{location}{part}", [readable(condition) for condition in cell]
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from workbench.api.asked import RequestError
 from workbench.models.interruption import CheckInterruptedError, given_up_at, interruptible
 
 Progress: TypeAlias = Callable[[str], object]
@@ -34,6 +35,9 @@ class Cancellation:
     def __call__(self) -> bool:
         """Whether the work is called off."""
         return self._wanted
+
+    def __repr__(self) -> str:
+        return f"<Cancellation: {'called off' if self._wanted else 'not called off'}>"
 
 
 Cancel: TypeAlias = Callable[[], bool]
@@ -60,6 +64,9 @@ def ending_at(moment: float) -> Iterator[Cancel]:
 @contextmanager
 def working(progress: Progress | None, cancel: Cancel | None) -> Iterator[Callable[[str], None]]:
     """Within it, work goes on until it is called off; what it yields takes reports of progress."""
+    for argument, given in (("progress", progress), ("cancel", cancel)):
+        if given is not None and not callable(given):
+            raise RequestError(f"a function is expected, not {given!r:.40}", argument)
     ask = cancel or _never
 
     def tell(text: str) -> None:

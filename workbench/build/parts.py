@@ -10,9 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TypeAlias
 
+from workbench.api.notebook import block
 from workbench.api.numbers import Number, exact
+from workbench.api.saving import save
 from workbench.build import given
 from workbench.build.given import Setting
 from workbench.build.places import Place, checked_name, place
@@ -32,6 +35,9 @@ from workbench.models.source import Diagnostic, ModelError, Span
 
 Conditions: TypeAlias = Term | Sequence[Term]
 Line: TypeAlias = tuple[str, Place]
+
+SHOWN = 100
+"""So many characters of a line are shown."""
 
 _LINE = re.compile(r"\bline (\d+)\b")
 
@@ -54,6 +60,9 @@ class ControlPoint:
     def text(self) -> str:
         """The point as the mode around calls it."""
         return ".".join(p for p in (self.mode.name if self.mode else "", self.name) if p)
+
+    def __repr__(self) -> str:
+        return f"<ControlPoint {self.text}>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +105,9 @@ class Transition:
         words += ["do", _block(self.do)] if self.do else []
         return " ".join(words) + ("" if self.do else ";"), self.place
 
+    def __repr__(self) -> str:
+        return f"<Transition {self.line[0]:.80}>"
+
 
 def enter(
     target: Mode | ControlPoint,
@@ -131,6 +143,9 @@ class Claim:
     def line(self) -> Line:
         """The property as text."""
         return f'{self.word} "{self.name}" {{ {self.condition.text} }}', self.place
+
+    def __repr__(self) -> str:
+        return f"<Claim {self.line[0]:.80}>"
 
 
 def always(name: str, condition: Term) -> Claim:
@@ -275,6 +290,9 @@ class Instance:
         found = (new.get(name, part) for name, part in names.items())
         return {part.name: part for part in found}
 
+    def __repr__(self) -> str:
+        return f"<Instance {self.name} of {self.agent.name}>"
+
 
 class Agent:
     """A part of a system that runs beside others; the whole is an agent, too.
@@ -327,6 +345,10 @@ class Agent:
         """The model as a text of the language, with this agent as the whole."""
         return "".join(f"{text}\n" for text, _ in self._text)
 
+    def save(self, path: str | Path) -> Path:
+        """Write that text, modes and all; `Model.export` writes the flat automaton."""
+        return save(path, self.charon())
+
     def externs(self) -> dict[str, Callable[..., float]]:
         """The Python functions that the model calls."""
         return {f.name: f.function for f in _everything(self) if isinstance(f, Function)}
@@ -355,7 +377,7 @@ class Agent:
         first = len(source) - len(source.lstrip()) + 1
         span = Span(where.file, where.line, first, where.line, max(len(source) + 1, first + 1))
         message, hint = (_LINE.sub(self._line, said) for said in (found.message, found.hint or ""))
-        message = f"{message} in `{text.strip()}`"
+        message = f"{message} in `{_shown(text.strip())}`"
         return replace(found, message=message, hint=hint or found.hint, span=span)
 
     def _line(self, mentioned: re.Match[str]) -> str:
@@ -428,6 +450,9 @@ class Agent:
     def __repr__(self) -> str:
         return f"<Agent {self.name}>"
 
+    def _repr_html_(self) -> str:
+        return block(self.charon())
+
 
 class _Titles:
     """Names of definitions, each of its own."""
@@ -481,6 +506,10 @@ def _declared(used: Mapping[str, Named], written: frozenset[str], where: Place) 
         if isinstance(part, Variable):
             access = "write" if name in written else "read"
             yield f"  {access} {part.kind} {name};", where
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
 def _point(target: Mode | ControlPoint) -> ControlPoint:

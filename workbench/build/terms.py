@@ -226,12 +226,23 @@ class Derivative:
     def __ge__(self, other: Value) -> Flow:
         return Flow(self.variable, f">= {term(other).text}", (term(other),))
 
+    def __lt__(self, other: object) -> NoReturn:
+        name = self.variable.name
+        raise TypeError(
+            f"{name}.d is bounded by <= and >=, or from both sides by {name}.d.within(low, high)"
+        )
+
+    __gt__ = __lt__
+
     def within(self, low: Value, high: Value) -> Flow:
         """Any value between two bounds, another one at every time."""
         bounds = term(low), term(high)
         return Flow(self.variable, f"in [{bounds[0].text}, {bounds[1].text}]", bounds)
 
     __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"<Derivative {self.variable.name}.d>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +260,9 @@ class Flow:
             " for two bounds write x.d.within(low, high)"
         )
 
+    def __repr__(self) -> str:
+        return f"<Flow d({self.variable.name}) {self.text:.80}>"
+
 
 @dataclass(frozen=True, eq=False)
 class Equation:
@@ -257,6 +271,9 @@ class Equation:
     variable: Variable
     value: Term
     place: Place = field(default_factory=place)
+
+    def __repr__(self) -> str:
+        return f"<Equation {self.variable.name} == {self.value.text:.80}>"
 
 
 def term(value: Value) -> Term:
@@ -375,7 +392,10 @@ def named_in(*terms: Term) -> dict[str, Named]:
     for one in terms:
         for name, part in one.parts.items():
             if found.setdefault(name, part) is not part:
-                raise ValueError(f"two different things are called {name!r}")
+                raise ValueError(
+                    f"two different things are called {name!r}: make each variable once, and use"
+                    " it wherever it is meant"
+                )
     return found
 
 

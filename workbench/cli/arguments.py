@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from workbench.api.model import Model
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+MODELS = (".charon", ".xml", ".json")
+"""Files that hold a model."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*(\[\d+\])?(\.[A-Za-z_]\w*(\[\d+\])?)*", re.ASCII)
 
@@ -116,14 +120,19 @@ property_option = click.option(
 
 
 def complete_model(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """What a shell offers for a model: the library, and files."""
+    """What a shell offers for a model: the library, and files. That files are wanted is said
+    first, for bash then forgets what it has heard; and bash looks for them only where it hears
+    nothing else, so beside names of the library it is told those of model files here."""
     from click.shell_completion import CompletionItem
 
     from workbench.api.texts import library
+    from workbench.cli.commands import VARIABLE
 
-    names = (entry.name for entry in library())
-    offered = [CompletionItem(name) for name in names if name.startswith(incomplete)]
-    return [*offered, CompletionItem(incomplete, type="file")]
+    names = [entry.name for entry in library() if entry.name.startswith(incomplete)]
+    if names and os.environ.get(VARIABLE, "").startswith("bash"):
+        names += [f.name for f in Path().iterdir() if f.suffix in MODELS or f.is_dir()]
+    items = (CompletionItem(name) for name in names if name.startswith(incomplete))
+    return [CompletionItem(incomplete, type="file"), *items]
 
 
 @contextmanager

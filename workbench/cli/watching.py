@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -69,9 +70,11 @@ def _watch(console: Console, arguments: Sequence[str], files: Callable[[], list[
     """Rounds until an interrupt; the result is that of the last one that ended."""
     code = int(ExitCode.OK)
     round_: subprocess.Popen[bytes] | None = None
+    watched = files()
     try:
         while True:
-            watched = files()
+            with suppress(click.UsageError):  # the round tells what is wrong with the project
+                watched = files()
             before = _stamp(watched)
             round_ = subprocess.Popen([sys.executable, "-m", "workbench", *arguments])
             while round_.poll() is None and _stamp(watched) == before:

@@ -38,8 +38,8 @@ def command(
 
     \b
     Example:
-      workbench verify platoon -p "no collision" --certificate proof.json
-      workbench export-proof platoon proof.json -o proof.v
+      workbench verify leaky_tank -p "flow within capacity" --certificate proof.json
+      workbench export-proof leaky_tank proof.json -o proof.v
     """
     end_in_time(console, chosen.label, console.begun, time_limit)
     model = chosen.open()

@@ -152,8 +152,10 @@ WORTH_WORKERS = 1.5
 )
 @click.option(
     "--plot-vars",
+    "names",
+    multiple=True,
     metavar="NAMES",
-    help="What to draw: x,y,z; x+y are in one panel, x:y is a phase plot.",
+    help="What to draw: x,y,z; x+y are in one panel, x:y is a phase plot; may be repeated.",
 )
 @click.option(
     "--partial",
@@ -193,7 +195,7 @@ def command(console: Console, /, chosen: Chosen, **options: Any) -> ExitCode:
         console.note(f"note: {note}")
     session = _Session(console, chosen.label, how, options)
     if plot is not None:
-        session.drawn = _panels(model, options["plot_vars"])
+        session.drawn = _panels(model, options["names"])
     if options["compare"] is not None:
         session.other, lacking = read_other(model.automaton, options["compare"])
         if lacking:
@@ -275,11 +277,11 @@ def _numbers(text: str | None) -> tuple[float, ...]:
         raise click.UsageError(f"--script: {error}") from error
 
 
-def _panels(model: Model, text: str | None) -> list[str]:
+def _panels(model: Model, given: Sequence[str]) -> list[str]:
     """What a plot shows; of two names that stand for themselves also the pair."""
-    if text is None:
+    if not given:
         return shown_of(model.automaton)
-    found = panels(_items(text), known_to(model.automaton))
+    found = panels([item for text in given for item in _items(text)], known_to(model.automaton))
     if len(found) == 2 and not any(":" in panel or "+" in panel for panel in found):
         found.append(":".join(found))
     return found
@@ -290,7 +292,7 @@ def _check_outputs(options: dict[str, Any]) -> None:
     many = options["csv_file"] is not None or options["plot"] is not None
     if many and options["runs"] > LISTED_RUNS:
         raise click.UsageError(f"--csv and --plot take at most {LISTED_RUNS} runs")
-    if options["plot_vars"] is not None and options["plot"] is None:
+    if options["names"] and options["plot"] is None:
         raise click.UsageError("--plot-vars needs --plot FILE")
 
 
