@@ -39,6 +39,7 @@ from workbench.models.verdict import Falsified, Verdict, Verified
 from workbench.reports.analysis import CheckedCertificate, Findings, suspicious
 from workbench.reports.crosscheck.coverage import Reached
 from workbench.reports.data import claim_words
+from workbench.reports.data.approach import approach_data
 from workbench.reports.data.crosscheck import crosscheck_data
 from workbench.reports.data.invariant import invariant_data
 from workbench.reports.data.locations import ModeTags, location_data, location_names
@@ -51,6 +52,7 @@ from workbench.reports.pictures import abstract_graph
 from workbench.reports.pictures.diagram import transition_tag
 from workbench.reports.pictures.projection import hull_box
 from workbench.reports.words import wording
+from workbench.reports.words.first_states import first_states
 from workbench.reports.words.inequalities import boolean_names
 from workbench.reports.words.run_recipe import recipe_lines
 
@@ -79,6 +81,7 @@ def report_data(findings: Findings) -> dict[str, Any]:
         for run in findings.runs
     ]
     box = hull_box({name: _values(runs, name) for name in names})
+    check = crosscheck_data(findings)
     return {
         "schema": SCHEMA,
         "model": _model(findings),
@@ -86,11 +89,16 @@ def report_data(findings: Findings) -> dict[str, Any]:
         + [_variable(p) for p in automaton.parameters],
         "variables_left_out": len(_plotted(automaton)) - len(names),
         "locations": location_data(findings),
-        "properties": [_property(findings, v, box) for v in findings.verdicts],
+        "properties": [
+            _property(findings, v, box) | {"approach": approach_data(findings, v.claim, check)}
+            for v in findings.verdicts
+        ],
+        "first_states": first_states(automaton),
+        "going_on": claim_words.going_on(findings),
         "assumptions": claim_words.assumptions(findings),
         "transitions": transitions.data,
         "runs": runs,
-        "crosscheck": crosscheck_data(findings),
+        "crosscheck": check,
         "coverage": _coverage(findings),
         "blocking": findings.blocking,
         "unreached": _unreached(findings).sentence,
@@ -237,7 +245,9 @@ def _property(
         "line": None if claim.span is None else [PurePath(claim.span.file).name, claim.span.line],
         "words": claim_words.in_words(claim),
         "claimed": claim_words.claimed(verdict),
-        "not_claimed": claim_words.not_claimed(verdict),
+        "not_claimed": claim_words.not_claimed(
+            verdict, goes_on=claim_words.proved_to_go_on(findings)
+        ),
         "verdict": verdict_data(findings.model, findings.label, verdict, provenance),
         "tried": claim_words.tried(verdict),
         "recipe": _recipe(verdict),

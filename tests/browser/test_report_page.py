@@ -241,7 +241,7 @@ def test_hostile_names_run_nothing(browser: Any, written: Callable[..., Path]) -
             page.select_option("#phase-plot select[data-axis=y]", option.get_attribute("value"))
         assert page.evaluate("window.stolen") is None
         assert page.locator("img").count() == 0
-        assert "<script>" in text(page, "#verdict h3")
+        assert "<script>" in text(page, ".card h3")
 
 
 def test_printing_hides_the_controls(room: Any) -> None:
