@@ -45,7 +45,7 @@ from workbench.reports.data.invariant import invariant_data
 from workbench.reports.data.locations import ModeTags, location_data, location_names
 from workbench.reports.data.proof_graph import proof_graph
 from workbench.reports.data.sets import bad_data, set_data
-from workbench.reports.data.trace import Shown, Transitions, sizes_of, trace_data
+from workbench.reports.data.trace import Shown, Transitions, short, sizes_of, trace_data
 from workbench.reports.data.verdict import Provenance, verdict_data
 from workbench.reports.enclosed_counterexample import recipe_of
 from workbench.reports.pictures import abstract_graph
@@ -62,6 +62,9 @@ MIN_PLOTTED, MAX_PLOTTED = 6, 24
 
 MAX_NUMBERS = 60_000
 """All plotted runs together; more runs get fewer points each."""
+
+RESCUED = 80
+"""So many points of what a rescue would have done are drawn."""
 
 MAX_STATES = 30
 """So many states of an abstract path are told."""
@@ -251,6 +254,7 @@ def _property(
         "verdict": verdict_data(findings.model, findings.label, verdict, provenance),
         "tried": claim_words.tried(verdict),
         "recipe": _recipe(verdict),
+        "rescued": _rescued(verdict),
         "suspicious": list(suspicious(findings, verdict)),
         "bad": bad_data(automaton, claim, places, box),
         "set": None,
@@ -307,6 +311,21 @@ def _recipe(verdict: Verdict) -> dict[str, Any] | None:
     return {
         "lines": [{"what": what, "how": how} for what, how in lines],
         "replayable": bool(verdict.recording),
+    }
+
+
+def _rescued(verdict: Verdict) -> dict[str, Any] | None:
+    """What the rescue would have made of a counterexample from the last instant on."""
+    told = verdict.last_chance if isinstance(verdict, Falsified) else None
+    if told is None or told.time is None or told.course is None:
+        return None
+    course = told.course
+    times = [course.end * i / RESCUED for i in range(RESCUED + 1)]
+    states = [course.segment_at(t).valuation(t) for t in times]
+    numbers = [n for n in told.state if all(isinstance(s.get(n), float) for s in states)]
+    return {
+        "t": [short(told.time + t) for t in times],
+        "values": {name: [short(float(state[name])) for state in states] for name in numbers},
     }
 
 

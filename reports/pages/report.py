@@ -53,9 +53,10 @@ STYLES = ("report.css", "parts.css", "print.css")
 
 NAVIGATION = (
     ("verdict", "Verdict"),
+    ("plots", "Plots"),
+    ("details", "In detail"),
     ("model", "Model"),
     ("assumptions", "Assumptions"),
-    ("plots", "Plots"),
     ("crosscheck", "Cross-check"),
     ("graph", "Abstract states"),
     ("certificate", "Certificate"),
@@ -98,9 +99,10 @@ def render(
         tag(
             "main",
             verdict_cards.verdict(data),
+            sections.plots(data),
+            verdict_cards.details(data),
             sections.model(data, picture),
             sections.assumptions(data),
-            sections.plots(data),
             crosscheck_table.crosscheck(data),
             evidence.graph(data),
             evidence.certificate(data),

@@ -82,7 +82,7 @@ def _decided(claim: Data) -> Markup:
 def _how_close(claim: Data) -> Content:
     """The closest run, to be chosen by a click; of a broken property, when it was too late."""
     lost = (claim["verdict"].get("counterexample") or {}).get("safety_lost")
-    if lost is not None:
+    if lost is not None and not lost["unknown"]:
         when = "from the start" if lost["time"] is None else f"at t = {lost['time']:.5g}"
         return tag("div", f"safety was lost {when}", class_="small")
     near = claim["approach"]

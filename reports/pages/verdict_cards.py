@@ -56,10 +56,20 @@ def _alarm(data: Data) -> Content:
 
 
 def verdict(data: Data) -> Markup:
-    """The summary, and one card for each property; what no verdict says is told once."""
+    """The summary of all verdicts."""
+    return section("verdict", "Verdict", summary(data))
+
+
+def details(data: Data) -> Markup:
+    """One card for each property; what no verdict says is told by the summary."""
     unsaid = said_by_none(data["properties"])
     cards = [_card(p, i, data, unsaid) for i, p in enumerate(data["properties"])]
-    return section("verdict", "Verdict", summary(data), tag("div", cards, class_="cards"))
+    return section(
+        "details",
+        "In detail",
+        tag("div", cards, class_="cards"),
+        note="What each verdict says, and on what grounds.",
+    )
 
 
 def _card(claim: Data, index: int, data: Data, unsaid: Sequence[str]) -> Markup:
