@@ -40,7 +40,7 @@ from workbench.reports.claims.flowpipe_set import FlowpipeSet
 from workbench.reports.crosscheck.contradictions import CrossCheck, cross_check
 from workbench.reports.crosscheck.coverage import Coverage, coverage
 from workbench.reports.enclosed_counterexample import with_enclosure
-from workbench.reports.simulated_runs import Approach, Run, closest, simulated, steadied
+from workbench.reports.simulated_runs import ClosestRun, Run, closest, simulated, steadied
 from workbench.reports.words.inequalities import boolean_names
 from workbench.simulate.run import prepare
 
@@ -218,9 +218,9 @@ def _closest(
     until: float,
     progress: Callable[[str], None],
     latest: float,
-) -> dict[str, Approach]:
+) -> dict[str, ClosestRun]:
     """What comes closest to breaking each property of states that is not broken."""
-    found: dict[str, Approach] = {}
+    found: dict[str, ClosestRun] = {}
     whole = {v.claim for v in verdicts if not isinstance(v, Falsified)} if runs else set()
     for claim in automaton.properties:
         if claim.name in whole and claim.kind is not PropertyKind.PROGRESS:

@@ -50,7 +50,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Approach:
+class ClosestRun:
     """A search for the run that comes closest to breaking a property: how many runs it made."""
 
     simulations: int
@@ -109,7 +109,7 @@ def closest(
     seed: int,
     until: float,
     latest: float = math.inf,
-) -> Approach | None:
+) -> ClosestRun | None:
     """The run that comes closest to breaking a property, by a search that is directed at it, with
     `SEARCHED` runs for each that there is; None if one of these touches the border already, or
     there is nothing to measure, or all runs are alike."""
@@ -128,7 +128,7 @@ def closest(
             made = certain_run(automaton, outcome.closest, words)
     except CheckInterruptedError:
         return None
-    return Approach(outcome.simulations, replace(made, kind="searched"))
+    return ClosestRun(outcome.simulations, replace(made, kind="searched"))
 
 
 def certain_run(automaton: Automaton | Prepared, recipe: Recipe, how: str) -> Run:
