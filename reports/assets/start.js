@@ -1,5 +1,5 @@
 // Put the views together, and begin with what deserves attention: a contradiction, else a
-// counterexample, else the first run.
+// counterexample, else the run that came closest to breaking the first property, else the first run.
 
 function firstSelection() {
   const wrong = DATA.crosscheck.contradictions[0];
@@ -12,7 +12,9 @@ function firstSelection() {
     const claim = DATA.properties.findIndex((p) => p.name === DATA.runs[shown].claim);
     return { run: shown, t: RUNS[shown].start, claim: Math.max(0, claim) };
   }
-  return RUNS.length ? { run: 0, t: RUNS[0].start } : {};
+  const near = DATA.properties.length ? DATA.properties[0].approach : null;
+  const first = near && !near.touches ? near.run : 0;
+  return RUNS.length ? { run: first, t: RUNS[first].start } : {};
 }
 
 Object.assign(selection, firstSelection());

@@ -11,9 +11,9 @@ from workbench.reports.pictures.svg import STYLE
 
 Data = Mapping[str, Any]
 
-NARROW, FITTING = 760, 1500
-"""A drawing at most so wide, in pixels, has its text beside it, or is made a little smaller to fit
-a wide window; others scroll."""
+NARROW, FITTING, WIDE = 760, 1500, 1800
+"""A drawing at most so wide, in pixels, has its text beside it, or is made smaller to fit a window
+that is wide, or very wide; others scroll."""
 
 WORDS = {
     "verified": ("✓", "Verified"),
@@ -56,7 +56,9 @@ def _width(picture: Markup) -> float:
 def _arrangement(width: float) -> str:
     if width <= NARROW:
         return "beside"
-    return "stacked fitting" if width <= FITTING else "stacked"
+    if width <= FITTING:
+        return "stacked fitting"
+    return "stacked fitting wide" if width <= WIDE else "stacked"
 
 
 def model(data: Data, picture: Markup) -> Markup:

@@ -132,7 +132,7 @@ def _assumed(data: Data) -> list[Content]:
     mark = tag("span", going["kind"], class_=f"basis {going['kind']}")
     rows += _row("runs go on?", [tag("span", going["text"], " ", mark)])
     unsaid = said_by_none(data["properties"])
-    return rows + (_row("not said", [tag("div", line) for line in unsaid]) if unsaid else [])
+    return rows + (_row("bear in mind", [tag("div", line) for line in unsaid]) if unsaid else [])
 
 
 def _row(name: str, parts: Iterable[Content]) -> list[Content]:
