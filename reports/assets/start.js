@@ -7,14 +7,9 @@ function firstSelection() {
     const claim = DATA.properties.findIndex((p) => p.name === wrong.claim);
     return { run: wrong.run, t: wrong.place ? wrong.place.t : 0, claim: Math.max(0, claim) };
   }
-  const shown = DATA.runs.findIndex((r) => r.kind === 'counterexample');
-  if (shown >= 0) {
-    const claim = DATA.properties.findIndex((p) => p.name === DATA.runs[shown].claim);
-    return { run: shown, t: RUNS[shown].start, claim: Math.max(0, claim) };
-  }
-  const near = DATA.properties.length ? DATA.properties[0].approach : null;
-  const first = near && !near.touches ? near.run : 0;
-  return RUNS.length ? { run: first, t: RUNS[first].start } : {};
+  const run = RUNS[DATA.first_run];
+  if (!run) return {};
+  return { run: run.number, t: run.start, claim: Math.max(0, DATA.properties.findIndex((p) => p.name === run.claim)) };
 }
 
 Object.assign(selection, firstSelection());

@@ -85,6 +85,10 @@ def report_data(findings: Findings) -> dict[str, Any]:
     ]
     box = hull_box({name: _values(runs, name) for name in names})
     check = crosscheck_data(findings)
+    properties = [
+        _property(findings, v, box) | {"approach": approach_data(findings, v.claim, check)}
+        for v in findings.verdicts
+    ]
     return {
         "schema": SCHEMA,
         "model": _model(findings),
@@ -92,15 +96,13 @@ def report_data(findings: Findings) -> dict[str, Any]:
         + [_variable(p) for p in automaton.parameters],
         "variables_left_out": len(_plotted(automaton)) - len(names),
         "locations": location_data(findings),
-        "properties": [
-            _property(findings, v, box) | {"approach": approach_data(findings, v.claim, check)}
-            for v in findings.verdicts
-        ],
+        "properties": properties,
         "first_states": first_states(automaton),
         "going_on": claim_words.going_on(findings),
         "assumptions": claim_words.assumptions(findings),
         "transitions": transitions.data,
         "runs": runs,
+        "first_run": _first_run(runs, properties),
         "crosscheck": check,
         "coverage": _coverage(findings),
         "blocking": findings.blocking,
@@ -110,6 +112,16 @@ def report_data(findings: Findings) -> dict[str, Any]:
         "settings": _settings(findings),
         "command": findings.command,
     }
+
+
+def _first_run(runs: list[dict[str, Any]], properties: list[dict[str, Any]]) -> int:
+    """The number of the run that is shown first: a counterexample, else the one that came closest
+    to breaking the first property."""
+    for number, run in enumerate(runs):
+        if run["kind"] == "counterexample":
+            return number
+    near = properties[0]["approach"] if properties else None
+    return near["run"] if near and not near["touches"] else 0
 
 
 def _unreached(findings: Findings) -> Unreached:

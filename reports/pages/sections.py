@@ -130,8 +130,8 @@ def heads(*names: str) -> Markup:
     return tag("tr", (tag("th", name, scope="col") for name in names))
 
 
-def plots(data: Data) -> Markup:
-    """Places for the script's plots."""
+def plots(run: Markup | None) -> Markup:
+    """Places for the script's plots, and the picture of the run that is shown first."""
     return section(
         "plots",
         "Plots",
@@ -143,6 +143,14 @@ def plots(data: Data) -> Markup:
             tag("div", id="phase-plot", class_="plot panel"),
             class_="beside even",
         ),
+        tag(
+            "details",
+            tag("summary", "The run that is shown first: its variables over time"),
+            tag("div", run, class_="panel"),
+            class_="course",
+        )
+        if run is not None
+        else None,
         note="Runs coloured by mode over what the certificate claims (tinted) and the bad states "
         "(hatched). Click a run to select it; drag to move, + and − to zoom, 0 to fit.",
     )

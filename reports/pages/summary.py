@@ -64,6 +64,15 @@ def scope(found: Data) -> str:
     return f"up to time {told['horizon']}"
 
 
+def safety_lost(found: Data) -> str:
+    """When safety was lost in a counterexample, if that is known."""
+    lost = (found.get("counterexample") or {}).get("safety_lost")
+    if lost is None or lost["unknown"]:
+        return ""
+    when = "from the start" if lost["time"] is None else f"at t = {lost['time']:.5g}"
+    return f"safety was lost {when}"
+
+
 def _decided(claim: Data) -> Markup:
     """A property: its verdict, its formula, and how close runs came to breaking it."""
     formula = claim["formula"] if len(claim["formula"]) <= LONG else f"{claim['formula'][:LONG]} …"
@@ -81,10 +90,8 @@ def _decided(claim: Data) -> Markup:
 
 def _how_close(claim: Data) -> Content:
     """The closest run, to be chosen by a click; of a broken property, when it was too late."""
-    lost = (claim["verdict"].get("counterexample") or {}).get("safety_lost")
-    if lost is not None and not lost["unknown"]:
-        when = "from the start" if lost["time"] is None else f"at t = {lost['time']:.5g}"
-        return tag("div", f"safety was lost {when}", class_="small")
+    if lost := safety_lost(claim["verdict"]):
+        return tag("div", lost, class_="small")
     near = claim["approach"]
     if near is None:
         return None
