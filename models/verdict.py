@@ -11,13 +11,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from workbench.models.automaton import Automaton
 from workbench.models.certificates.certificate import Certificate
 from workbench.models.certificates.check import check
 from workbench.models.certificates.judgement import Accepted, Rejected
-from workbench.models.trace import Trace
+from workbench.models.trace import Scalar, Trace, scalar_text
+
+NOTHING = 1e-9
+"""Numbers below this are told as 0."""
 
 
 class _Seal(Enum):
@@ -75,20 +78,49 @@ class Confirmation:
 class LastChance:
     """When safety was lost in a run that violates a property: the last instant from which the
     `rescue` that its author names would still have helped, everything else as in the run; None if
-    it would not even have helped from the start."""
+    it would not even have helped from the start.
+
+    `unknown` says why it cannot be told, where that is so.
+
+    `violation` is when the run violates the property, `state` what it was like at that instant, as
+    far as the rescue has to do with it, and `course` what the rescue would have made of it, a run
+    whose times begin there.
+    """
 
     time: float | None
     rescue: str
+    violation: float = 0.0
+    state: Mapping[str, Scalar] = field(default_factory=dict)
+    course: Trace | None = field(default=None, repr=False, compare=False)
+    unknown: str = ""
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """As plain data."""
+        state = dict(self.state)
+        return {"time": self.time, "rescue": self.rescue, "state": state, "unknown": self.unknown}
 
     @property
     def sentence(self) -> str:
         """For people."""
+        if self.unknown:
+            return f"when safety was lost cannot be told: {self.unknown}"
         if self.time is None:
             return f"safety was lost from the start: not even `{self.rescue}` would have helped"
+        told = ", ".join(f"{name} = {_told(value)}" for name, value in self.state.items())
         return (
             f"safety was lost at t = {self.time:.6g}, the last instant from which"
-            f" `{self.rescue}` would have helped (everything else as in the run)"
+            f" `{self.rescue}` would have helped (everything else as in the run):"
+            f" {self.violation - self.time:.3g} before the violation"
+            + (f", at {told}" if told else "")
         )
+
+
+def _told(value: Scalar) -> str:
+    """A value with few digits; what is next to nothing is 0."""
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) >= NOTHING else "0"
+    return scalar_text(value)
 
 
 @dataclass(frozen=True)

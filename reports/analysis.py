@@ -46,7 +46,7 @@ from workbench.reports.claims.flowpipe_set import FlowpipeSet
 from workbench.reports.crosscheck.contradictions import CrossCheck, cross_check
 from workbench.reports.crosscheck.coverage import Coverage, coverage
 from workbench.reports.enclosed_counterexample import with_enclosure
-from workbench.reports.simulated_runs import Run, simulated, steadied
+from workbench.reports.simulated_runs import ClosestRun, Run, closest, simulated, steadied
 from workbench.reports.words.inequalities import boolean_names
 from workbench.simulate.run import prepare
 
@@ -116,6 +116,8 @@ class Findings:
     """How runs end."""
     left_out: tuple[str, ...] = ()
     """What there was no time for, in words."""
+    searched: dict[str, int] = field(default_factory=dict)
+    """How many runs a search made for the one that comes closest to breaking a property."""
 
     @property
     def automaton(self) -> Automaton:
@@ -169,15 +171,17 @@ def analyse(
     clock.lap("recheck")
     until = settings.until or float(deciding.horizon or automaton.horizon or DEFAULT_UNTIL)
     found = simulated(automaton, settings.runs, deciding.seed, until, progress, running)
-    runs = _counterexamples(verdicts) + found
     clock.lap("simulate")
+    near = _closest(automaton, verdicts, found, deciding.seed, until, progress, running)
+    runs = (*_counterexamples(verdicts), *found, *(one.run for one in near.values()))
+    clock.lap("how close?")
     progress("cross-checking")
     sets = parts.attempt(
         "the sets that certificates claim",
         lambda: {v.claim: _claimed_set(automaton, claim, v) for claim, v in proved},
         dict[str, ClaimedSet](),
     )
-    runs, checked = _compared_in_time(automaton, runs, sets, verdicts, until, parts)
+    runs, checked = _compared_in_time(automaton, runs, sets, verdicts, parts)
     clock.lap("cross-check")
     reached = coverage(automaton, [run.trace for run in runs])
     blocking = parts.attempt(
@@ -210,7 +214,28 @@ def analyse(
         given,
         blocking,
         tuple(dict.fromkeys(parts.left_out)),
+        {name: one.simulations for name, one in near.items()},
     )
+
+
+def _closest(
+    automaton: Automaton,
+    verdicts: Sequence[Verdict],
+    runs: Sequence[Run],
+    seed: int,
+    until: float,
+    progress: Callable[[str], None],
+    latest: float,
+) -> dict[str, ClosestRun]:
+    """What comes closest to breaking each property of states that is not broken."""
+    found: dict[str, ClosestRun] = {}
+    whole = {v.claim for v in verdicts if not isinstance(v, Falsified)} if runs else set()
+    for claim in automaton.properties:
+        if claim.name in whole and claim.kind is not PropertyKind.PROGRESS:
+            progress(f"how close does it come to breaking {claim.name}?")
+            if (one := closest(automaton, claim, runs, seed, until, latest)) is not None:
+                found[claim.name] = one
+    return found
 
 
 class _Parts:
@@ -237,7 +262,6 @@ def _compared_in_time(
     runs: tuple[Run, ...],
     sets: dict[str, ClaimedSet],
     verdicts: Sequence[Verdict],
-    until: float,
     parts: _Parts,
 ) -> tuple[tuple[Run, ...], CrossCheck]:
     """The runs, and what comparing them with proofs shows; only counterexamples where there is no
@@ -245,7 +269,7 @@ def _compared_in_time(
     shown = tuple(run for run in runs if run.claim)
     compared = parts.attempt(
         "comparing runs with proofs",
-        lambda: _compared_and_steadied(automaton, runs, sets, verdicts, until),
+        lambda: _compared_and_steadied(automaton, runs, sets, verdicts),
         None,
     )
     return compared or (shown, _compared(automaton, shown, sets, verdicts))
@@ -256,16 +280,13 @@ def _compared_and_steadied(
     runs: tuple[Run, ...],
     sets: dict[str, ClaimedSet],
     verdicts: Sequence[Verdict],
-    until: float,
 ) -> tuple[tuple[Run, ...], CrossCheck]:
     """The runs and what comparing shows, after a second look at those that contradict a proof."""
     checked = _compared(automaton, runs, sets, verdicts)
     accusing = {c.run for c in checked.contradictions} - _claimed(runs).keys()
     if not accusing:
         return runs, checked
-    runs = tuple(
-        steadied(automaton, run, until) if i in accusing else run for i, run in enumerate(runs)
-    )
+    runs = tuple(steadied(automaton, run) if i in accusing else run for i, run in enumerate(runs))
     return runs, _compared(automaton, runs, sets, verdicts)
 
 

@@ -1,23 +1,26 @@
-"""The runs of a report: corners of what a model leaves open, then random choices; each is
-computed twice and followed as far as that is certain (see `reports.crosscheck.certain_runs`)."""
+"""The runs of a report: corners of what a model leaves open, then random choices, then those that
+come closest to breaking properties; each is computed twice and followed as far as that is certain
+(see `reports.crosscheck.certain_runs`)."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from workbench.models.automaton import Automaton
-from workbench.models.interruption import CheckInterruptedError, interruptible
+from workbench.models.automaton import Automaton, Property
+from workbench.models.interruption import CheckInterruptedError, given_up_at, interruptible
 from workbench.models.trace import Trace
 from workbench.reports.crosscheck.certain_runs import certain
 from workbench.simulate.nudged_run import NUDGE, nudged_run
 from workbench.simulate.place import Prepared
 from workbench.simulate.policy import Level, Policy, Switching
-from workbench.simulate.recipe import Recipe
-from workbench.simulate.run import DEFAULT_POLICY, prepare, simulate
-from workbench.simulate.stepping.methods import Adams, Method, Taylor
+from workbench.simulate.recipe import Recipe, repeat
+from workbench.simulate.run import prepare
+from workbench.simulate.search.falsification import Budget, Options, falsify, informative
+from workbench.simulate.search.objective import Objective
+from workbench.simulate.stepping.methods import Adams, Taylor
 
 RTOL, ATOL = 1e-9, 1e-12
 METHOD = Adams(RTOL, ATOL, max_steps=200_000)
@@ -29,17 +32,29 @@ REPEATED = 3
 SECOND_STEPS = 2000
 """Steps that the second computation may take beyond twice those of the first."""
 
+SEARCHED, WORK = 16, 4000.0
+"""For each run of a report a search for the closest one makes so many, with so much work at most
+for one property."""
+
 
 @dataclass(frozen=True)
 class Run:
-    """A trace, how its choices were resolved, and the property it is to break, if any."""
+    """A trace, how its choices were resolved, and the property it is to break, if any; `kind` is
+    `counterexample`, `simulated`, or `searched` for the closest run of a search."""
 
     trace: Trace
     kind: str
     how: str
     claim: str = ""
-    policy: Policy = DEFAULT_POLICY
-    seed: int = 0
+    recipe: Recipe = field(default_factory=lambda: Recipe(0.0))
+
+
+@dataclass(frozen=True)
+class ClosestRun:
+    """A search for the run that comes closest to breaking a property: how many runs it made."""
+
+    simulations: int
+    run: Run
 
 
 _CORNERS = (
@@ -71,14 +86,14 @@ def simulated(
         corner = i < len(_CORNERS) and count > len(_CORNERS)
         how, policy = _CORNERS[i] if corner else ("random choices", Policy.random())
         own = seed * 1_000_003 + i
+        words = how if corner else f"{how}, seed {own}"
         try:
             with interruptible(lambda: time.monotonic() > latest):
-                trace = certain_run(prepared, until, policy, own)
+                made = certain_run(prepared, Recipe(until, policy=policy, seed=own), words)
         except CheckInterruptedError:
             break
-        if all(trace.segments != run.trace.segments for run in found):
-            words = how if corner else f"{how}, seed {own}"
-            found.append(Run(trace, "simulated", words, policy=policy, seed=own))
+        if all(made.trace.segments != run.trace.segments for run in found):
+            found.append(made)
             repeated = 0
         else:
             repeated += not corner
@@ -87,34 +102,57 @@ def simulated(
     return tuple(found)
 
 
-def certain_run(prepared: Prepared, until: float, policy: Policy, seed: int) -> Trace:
+def closest(
+    automaton: Automaton,
+    claim: Property,
+    runs: Sequence[Run],
+    seed: int,
+    until: float,
+    latest: float = math.inf,
+) -> ClosestRun | None:
+    """The run that comes closest to breaking a property, by a search that is directed at it, with
+    `SEARCHED` runs for each that there is; None if one of these touches the border already, or
+    there is nothing to measure, or all runs are alike."""
+    if len(runs) < 2:
+        return None
+    objective = Objective(automaton, claim)
+    if any(objective.closest(run.recipe, run.trace).margin <= 0.0 for run in runs):
+        return None
+    budget = Budget(SEARCHED * len(runs), latest, WORK)
+    outcome = falsify(automaton, claim, budget, Options(seed, until=until, rigorous=()))
+    if outcome.closest is None or not informative(outcome.robustness):
+        return None
+    words = f"a search for the closest to breaking “{claim.name}”"
+    try:
+        with given_up_at(latest):
+            made = certain_run(automaton, outcome.closest, words)
+    except CheckInterruptedError:
+        return None
+    return ClosestRun(outcome.simulations, replace(made, kind="searched"))
+
+
+def certain_run(automaton: Automaton | Prepared, recipe: Recipe, how: str) -> Run:
     """A run by Adams' method, as far as one by Taylor series with the same decisions agrees."""
-
-    def run(method: Method, policy: Policy) -> Trace:
-        return simulate(
-            prepared,
-            until=until,
-            method=method,
-            policy=policy,
-            seed=seed,
-            stop_on_violation=False,  # how far beyond a property a run goes is worth knowing
-            max_jumps=MAX_JUMPS,
-            sliding=False,  # to compare with proofs: runs of the automaton alone
-        )
-
-    first = run(METHOD, policy)
-    steps = SECOND_STEPS + 2 * first.counts.steps
-    return certain(
-        first, run(Taylor(RTOL, ATOL, max_steps=steps), replace(policy, script=first.decisions))
+    recipe = replace(
+        recipe,
+        method=METHOD,
+        stop_on_violation=False,  # how far beyond a property a run goes is worth knowing
+        sliding=False,  # to compare with proofs: runs of the automaton alone
     )
+    first = repeat(automaton, recipe, max_jumps=MAX_JUMPS)
+    steps = SECOND_STEPS + 2 * first.counts.steps
+    second = replace(
+        recipe.with_decisions(first.decisions), method=Taylor(RTOL, ATOL, max_steps=steps)
+    )
+    trace = certain(first, repeat(automaton, second, max_jumps=MAX_JUMPS))
+    return Run(trace, "simulated", how, recipe=recipe)
 
 
-def steadied(automaton: Automaton, run: Run, until: float) -> Run:
+def steadied(automaton: Automaton, run: Run) -> Run:
     """The run as far as one from a state beside its own goes the same way: rounding that both
     of its computations share, and that resets or the flow stretch, ends it."""
-    prepared = prepare(automaton)
-    recipe = Recipe(until, policy=run.policy, seed=run.seed, method=METHOD, sliding=False)
-    recipe = recipe.with_decisions(run.trace.decisions)
+    prepared = prepare(automaton, inputs=run.recipe.inputs)
+    recipe = run.recipe.with_decisions(run.trace.decisions)
     beside = (
         nudged_run(prepared, recipe, share, MAX_JUMPS)
         for share in (NUDGE, -NUDGE)  # one of them may leave the border that a run begins on

@@ -2,42 +2,32 @@
 names (`Property.rescue`) would still have helped.
 
 From an instant of the run on, the rescued variables follow the rescue; what depends on them is
-computed anew by its own equations, and everything else does what it did in the run, which is
+computed anew, and everything else does what it did in the run (`simulate.rescued_model`), which is
 followed beyond the violation for this. The latest instant from which the claim then holds to the
 end is found among evenly spaced ones and made precise by bisection.
 
-It explains a violation and decides nothing. Where locations, jumps or ranges stand between the
-rescue and the claim there is no such instant to be told.
+It explains a violation and decides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
-from workbench.models.automaton import (
-    INT,
-    REAL,
-    TIME,
-    Automaton,
-    Constraint,
-    HybridAutomaton,
-    Initial,
-    Input,
-    Location,
-    Property,
-    PropertyKind,
-    Range,
-    Variable,
-)
-from workbench.models.expressions.expression import ONE, Expression, variable
-from workbench.models.expressions.ranges import bounds
-from workbench.models.expressions.traversal import free_variables, substitute
-from workbench.models.trace import Ending, Trace
+from workbench.models.automaton import Automaton, Property
+from workbench.models.trace import Ending, Scalar, Trace
 from workbench.models.verdict import LastChance
-from workbench.simulate.inputs.signals import Lines, Signal
+from workbench.simulate.holding import inclusion_share
+from workbench.simulate.inputs.signals import Lines, Signal, Steps, going_on
 from workbench.simulate.place import Prepared
 from workbench.simulate.recipe import Recipe, repeat
+from workbench.simulate.rescued_model import (
+    NOW,
+    NoRescuedModelError,
+    RescuedModel,
+    place_of,
+    rescued_model,
+)
 from workbench.simulate.run import simulate
 
 INSTANTS = 64
@@ -50,31 +40,28 @@ POINTS = 400
 APART = 1e-9
 """Points nearer than this share of the run are one."""
 
-NOW = f"{TIME}@run"
-"""The time of the run, in what is computed anew."""
-
 
 def last_chance(
     automaton: Automaton, claim: Property, trace: Trace, recipe: Recipe
 ) -> LastChance | None:
-    """The last instant from which the claim's rescue helps; None if there is no rescue, or it
-    cannot be told."""
+    """The last instant from which the claim's rescue helps; None if there is no rescue."""
     if not claim.rescue or not trace.segments:
         return None
-    parts = _computed_anew(automaton, claim, trace)
-    if parts is None:
-        return None
     words = " and ".join(f"d({c.variable}) == {c.range.exact}" for c in claim.rescue)
-    rescue = _Rescue(automaton, claim, _continued(automaton, trace, recipe), parts)
+    try:
+        model = rescued_model(automaton, claim, trace)
+    except NoRescuedModelError as error:
+        return LastChance(None, words, unknown=str(error))
+    rescue = _Rescue(automaton, model, _continued(automaton, trace, recipe), recipe)
     step = trace.end / INSTANTS
     latest = next((i for i in range(INSTANTS, -1, -1) if rescue.helps(i * step)), None)
     if latest is None:
-        return LastChance(None, words)
+        return LastChance(None, words, unknown=rescue.broken_off)
     helps, late = latest * step, min(latest + 1, INSTANTS) * step
     for _ in range(HALVINGS):
         middle = (helps + late) / 2
         helps, late = (middle, late) if rescue.helps(middle) else (helps, middle)
-    return LastChance(helps, words)
+    return LastChance(helps, words, trace.end, rescue.state(helps), rescue.course(helps))
 
 
 def _continued(automaton: Automaton, trace: Trace, recipe: Recipe) -> Trace:
@@ -88,142 +75,83 @@ def _continued(automaton: Automaton, trace: Trace, recipe: Recipe) -> Trace:
     return whole if whole.end >= trace.end else trace
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """What of a model is computed anew: flows and equations of what the rescue changes and the
-    claim depends on. The other names are `kept` as in the run."""
-
-    flows: Mapping[str, Expression]
-    equations: Mapping[str, Expression]
-    kept: tuple[str, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What is computed anew."""
-        return (*self.flows, *self.equations)
-
-
-def _computed_anew(automaton: Automaton, claim: Property, trace: Trace) -> _Parts | None:
-    names = dict.fromkeys(segment.location for segment in trace.segments)
-    visited = [automaton.location(name) for name in names]
-    rescued = {c.variable: c.range.exact for c in claim.rescue}
-    flows = {**_common(c for place in visited for c in place.flows), **rescued}
-    equations = _common(c for place in visited for c in place.algebraic)
-    changed = _dependent_on(rescued, visited)
-    needed: dict[str, None] = {}
-    pending = [*free_variables(claim.condition)]
-    while pending:
-        name = pending.pop()
-        if name in needed or name == TIME:
-            continue
-        needed[name] = None
-        if name in changed:
-            way = flows.get(name, equations.get(name))
-            if way is None:
-                return None
-            pending += free_variables(way)
-    types = {v.name: v.type for v in automaton.variables}
-    types |= {i.name: i.type for i in automaton.inputs}
-    constants = {p.name for p in automaton.parameters}
-    kept = tuple(n for n in needed if n not in changed and n not in constants)
-    jumps = (e for place in visited for e in automaton.edges_from(place.name))
-    reset = {c.variable for edge in jumps for c in edge.resets}
-    anew = [name for name in needed if name in changed]
-    if reset.intersection(anew) or any(types[n] not in (REAL, INT) for n in kept):
-        return None
-    found = {n: way for n in anew if (way := flows.get(n)) is not None}
-    return _Parts(
-        found,
-        {n: way for n in anew if n not in found and (way := equations[n]) is not None},
-        kept,
-    )
-
-
-def _common(constraints: Iterable[Constraint]) -> dict[str, Expression | None]:
-    """The equations that are the same in all places; None for what has a range or differs."""
-    found: dict[str, Expression | None] = {}
-    for constraint in constraints:
-        exact = constraint.range.exact
-        same = found.setdefault(constraint.variable, exact) == exact
-        found[constraint.variable] = exact if same else None
-    return found
-
-
-def _dependent_on(rescued: Iterable[str], places: Iterable[Location]) -> frozenset[str]:
-    """The rescued variables, and those whose course depends on them."""
-    found = set(rescued)
-    reads: dict[str, set[str]] = {}
-    for place in places:
-        for constraint in (*place.flows, *place.algebraic):
-            if constraint.variable not in found:
-                reads.setdefault(constraint.variable, set()).update(
-                    free_variables(*bounds(constraint))
-                )
-    while more := {n for n, read in reads.items() if n not in found and read & found}:
-        found |= more
-    return frozenset(found)
-
-
 class _Rescue:
     """The rescue from any instant of a run."""
 
-    def __init__(self, automaton: Automaton, claim: Property, run: Trace, parts: _Parts):
-        self._run, self._parts = run, parts
-        even = (run.end * i / POINTS for i in range(POINTS + 1))
-        times = [0.0]
-        for t in sorted({*even, *(segment.end for segment in run.segments)}):
-            if t - times[-1] > run.end * APART:
-                times.append(t)
-        courses = [run.at(t) for t in times]
-        self._courses = {
-            name: Lines(tuple(times), tuple(float(state[name]) for state in courses))
-            for name in parts.kept
-        }
-        self._prepared = Prepared(_alone(automaton, claim, run, parts), self._signals(0.0), None)
+    def __init__(self, automaton: Automaton, model: RescuedModel, run: Trace, recipe: Recipe):
+        self._automaton, self._model, self._run, self._recipe = automaton, model, run, recipe
+        self.broken_off = ""
+        self._fed = _fed_in(automaton, model, run, recipe)
+        self._prepared = Prepared(model.automaton, self._signals(0.0), None)
 
     def helps(self, begin: float) -> bool:
         """Whether the claim holds to the end if the rescue begins at an instant."""
-        state = self._run.before(begin)
-        made = simulate(
+        outcome = self._made(begin).outcome
+        if outcome.ending not in (Ending.HORIZON, Ending.VIOLATION):
+            self.broken_off = outcome.sentence.removesuffix(".")
+        return outcome.ending is Ending.HORIZON
+
+    def state(self, begin: float) -> dict[str, Scalar]:
+        """What the rescue has to do with, at an instant."""
+        names = {*self._model.states, *self._model.kept}
+        return {name: v for name, v in self._run.before(begin).items() if name in names}
+
+    def course(self, begin: float) -> Trace:
+        """What would have been, from an instant on; its times begin there."""
+        return self._made(begin, dense=True)
+
+    def _made(self, begin: float, dense: bool = False) -> Trace:
+        segment = next((s for s in self._run.segments if s.end >= begin), self._run.segments[-1])
+        state = segment.valuation(begin)
+        return simulate(
             self._prepared,
             until=self._run.end - begin,
+            policy=replace(self._recipe.policy, script=()),
+            seed=self._recipe.seed,
             inputs=self._signals(begin),
-            initial={n: float(state[n]) for n in self._parts.flows} | {NOW: begin},
+            initial={name: state[name] for name in self._model.states} | {NOW: begin},
+            location=self._model.location(self._automaton.occupied(segment.location)),
             parameters=self._run.parameters,
-            dense=False,
+            dense=dense,
             sliding=True,
         )
-        return made.outcome.ending is Ending.HORIZON
 
     def _signals(self, begin: float) -> dict[str, Signal]:
-        """The courses of what is kept, from an instant on."""
-        return {
-            name: Lines(tuple(t - begin for t in course.times), course.values)
-            for name, course in self._courses.items()
-        }
+        """What is fed in, from an instant on."""
+        return {name: going_on(signal, begin) for name, signal in self._fed.items()}
 
 
-def _alone(automaton: Automaton, claim: Property, run: Trace, parts: _Parts) -> HybridAutomaton:
-    """What is computed anew as a model of its own, with the rest as inputs."""
-    now = {TIME: variable(NOW)}
+def _fed_in(
+    automaton: Automaton, model: RescuedModel, run: Trace, recipe: Recipe
+) -> dict[str, Signal]:
+    """The courses of what is kept, the places of agents that decide how something flows, and
+    where in their ranges derivatives of agents are that go on by their own rules."""
+    states = _points(run)
+    times = tuple(states)
+    found: dict[str, Signal] = {
+        name: Lines(times, tuple(float(state[name]) for state in states.values()))
+        for name in model.kept
+    }
+    for part in automaton.components:
+        if part.name in model.places:
+            numbers = {place.name: float(i) for i, place in enumerate(part.locations)}
+            at = {s.start: numbers[automaton.occupied(s.location)[part.name]] for s in run.segments}
+            found[place_of(part.name)] = Steps(tuple(at), tuple(at.values()))
+    shares = {inclusion_share(name) for name in model.states}
+    return found | {name: way for name, way in recipe.inputs.items() if name in shares}
 
-    def said(way: Expression) -> Range:
-        return Range.exactly(substitute(way, now))
 
-    flows = {name: said(way) for name, way in parts.flows.items()} | {NOW: Range.exactly(ONE)}
-    place = Location(
-        "rescue",
-        tuple(Constraint(name, way) for name, way in flows.items()),
-        tuple(Constraint(name, said(way)) for name, way in parts.equations.items()),
-    )
-    occupied = automaton.occupied(run.segments[-1].location)
-    bad = substitute(claim.bad_states(occupied), now)
-    return HybridAutomaton(
-        "Rescue",
-        tuple(Variable(name) for name in (*flows, *parts.equations)),
-        (place,),
-        initial=(Initial(place.name),),
-        inputs=tuple(Input(name) for name in parts.kept),
-        parameters=automaton.parameters,
-        properties=(Property(claim.name, bad, PropertyKind.FORBIDDEN),),
-    )
+def _points(run: Trace) -> dict[float, Mapping[str, Scalar]]:
+    """States of a run by their times: evenly spaced ones, and those on both sides of a jump."""
+    apart = run.end * APART
+    found: dict[float, Mapping[str, Scalar]] = {}
+    for segment in run.segments:
+        found[segment.start] = segment.valuation(segment.start)
+        steps = range(1, POINTS)
+        inside = (run.end * i / POINTS for i in steps)
+        times = [t for t in inside if segment.start + apart < t < segment.end - 2 * apart]
+        if segment.end - apart > segment.start + apart:
+            times.append(segment.end - apart)
+        found |= {t: segment.valuation(t) for t in times}
+    found[run.end] = run.segments[-1].valuation(run.end)
+    return found

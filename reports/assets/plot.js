@@ -17,6 +17,7 @@ class Plot {
     this.container = container;
     this.axes = axes;
     this.view = null;
+    this.isNear = Boolean(chosenRun() && chosenRun().claim); // a counterexample fills the plot
     this.paper = null; // a width that does not follow the window
     this.pattern = `hatch-${(patterns += 1)}`;
     this.bar = element('div', { class: 'plot-bar' });
@@ -49,16 +50,24 @@ class Plot {
     this.buttons = element('span', { class: 'plot-buttons' },
       button('+', 'Zoom in', () => this.zoom(0.7)),
       button('−', 'Zoom out', () => this.zoom(1 / 0.7)),
-      button('⤢', 'Fit', () => { this.view = null; this.draw(); }));
+      button('⤢', 'Fit', () => this.fitAll()));
     this.bar.append(this.buttons);
   }
 
-  // Extent: what the runs cover, with the bad states where they are near.
+  fitAll() {
+    this.isNear = false;
+    this.view = null;
+    this.draw();
+  }
+
+  // Extent: what the runs cover, or a counterexample and its rescue, with the bad states where
+  // they are near.
   extent(axis) {
     const name = this.axes[axis];
-    let low = Infinity;
-    let high = -Infinity;
-    for (const run of RUNS) {
+    const rescued = this.isNear ? (name === 'time' ? rescuedTimes() : rescuedOf(name)) || [] : [];
+    let low = Math.min(...rescued);
+    let high = Math.max(...rescued);
+    for (const run of this.isNear && chosenRun() ? [chosenRun()] : RUNS) {
       for (const stretch of run.stretches) {
         for (const value of run.column(stretch, name)) {
           if (value === null) continue;
@@ -132,7 +141,11 @@ class Plot {
     inside.append(this.cursor);
     this.svg.append(inside);
     this.drawCursor();
-    this.foot.textContent = this.remark();
+    this.tell();
+  }
+
+  tell() {
+    this.foot.textContent = this.isNear ? `${this.remark()} ⤢ shows all runs.` : this.remark();
   }
 
   drawAxes() {
@@ -158,7 +171,7 @@ class Plot {
   }
 
   drawRuns(inside) {
-    const others = shape('g', { class: 'runs' });
+    const others = shape('g', { class: this.isNear ? 'runs faint' : 'runs' });
     const chosen = shape('g', { class: 'runs chosen' });
     for (const run of RUNS) {
       const group = run.number === selection.run ? chosen : others;
@@ -218,7 +231,7 @@ class Plot {
     if (this.followsTime) {
       this.sets.replaceChildren();
       this.drawSets(this.sets);
-      this.foot.textContent = this.remark();
+      this.tell();
     }
     this.drawCursor();
   }
@@ -285,7 +298,7 @@ class Plot {
       held = null;
     });
     this.svg.addEventListener('pointerleave', () => { this.tip.hidden = true; });
-    this.svg.addEventListener('dblclick', () => { this.view = null; this.draw(); });
+    this.svg.addEventListener('dblclick', () => this.fitAll());
     this.svg.addEventListener('wheel', (event) => {
       if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.svg) return;
       event.preventDefault();
@@ -300,7 +313,7 @@ class Plot {
     if (moves[event.key]) this.pan(...moves[event.key]);
     else if (event.key === '+' || event.key === '=') this.zoom(0.8);
     else if (event.key === '-') this.zoom(1.25);
-    else if (event.key === '0') { this.view = null; this.draw(); }
+    else if (event.key === '0') this.fitAll();
     else return;
     event.preventDefault();
   }

@@ -49,7 +49,8 @@ class TimePlot extends Plot {
   drawLastChance(inside, run) {
     const claim = chosenClaim();
     const lost = claim.verdict.counterexample && claim.verdict.counterexample.safety_lost;
-    if (!lost || !run || run.claim !== claim.name) return;
+    if (!lost || lost.unknown || !run || run.claim !== claim.name) return;
+    drawRescued(inside, this, (i) => claim.rescued.t[i]);
     const at = this.px(lost.time === null ? 0 : lost.time);
     inside.append(
       shape('line', { x1: at, x2: at, y1: MARGIN.top, y2: MARGIN.top + this.inner.h, class: 'lost' }),
@@ -106,6 +107,7 @@ class TimePlot extends Plot {
 
   remark() {
     const set = chosenClaim().set;
+    if (!set && rescuedOf(this.axes.y)) return 'Dashed: what the rescue would have made of the run, from the last instant from which it helps.';
     if (!set) return 'No certificate, so nothing is claimed about these values.';
     if (set.functions && chosenRun()) return `Tinted: what the certificate leaves to ${this.axes.y}, with the other variables as they are in ${chosenRun().title}.`;
     if (set.tubes[this.axes.y] && chosenRun()) return `Tinted: the flowpipe of ${this.axes.y}, along the stays of all runs.`;
@@ -180,6 +182,8 @@ class PhasePlot extends Plot {
 
   drawSets(inside) {
     const set = chosenClaim().set;
+    const across = rescuedOf(this.axes.x);
+    if (across) drawRescued(inside, this, (i) => across[i]);
     if (set && set.functions) this.drawSection(inside, set.functions);
     const found = this.polygons();
     if (!found) return;
@@ -204,6 +208,22 @@ class PhasePlot extends Plot {
       ? `Tinted: ${set.drawn || 'the shadow of the proved set'} on these two axes, by mode, near the runs.`
       : 'The shadow of the proved set on these two axes was not computed.';
   }
+}
+
+// What a rescue would have made of a variable in the selected counterexample, if that is known.
+function rescuedOf(name) {
+  return rescuedTimes() ? chosenClaim().rescued.values[name] : null;
+}
+
+function rescuedTimes() {
+  const [claim, run] = [chosenClaim(), chosenRun()];
+  return claim.rescued && run && run.claim === claim.name ? claim.rescued.t : null;
+}
+
+function drawRescued(inside, plot, across) {
+  const up = rescuedOf(plot.axes.y);
+  if (!up) return;
+  inside.append(shape('path', { d: path(up.map((y, i) => [plot.px(across(i)), plot.py(y)])), class: 'rescued' }));
 }
 
 const keyOf = (functions) => JSON.stringify(functions);

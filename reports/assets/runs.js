@@ -36,6 +36,9 @@ class Run {
     return this.raw.kind === 'counterexample' ? `counterexample ${this.number}` : `run ${this.number}`;
   }
 
+  // The property that the run is to break, if any.
+  get claim() { return this.raw.claim; }
+
   makeSteps() {
     // Each step knows its stretch: at one instant a run may be in several.
     const steps = [{ t: this.start, event: null, text: 'start', stretch: 0 }];

@@ -1,5 +1,5 @@
 // Put the views together, and begin with what deserves attention: a contradiction, else a
-// counterexample, else the first run.
+// counterexample, else the run that came closest to breaking the first property, else the first run.
 
 function firstSelection() {
   const wrong = DATA.crosscheck.contradictions[0];
@@ -7,12 +7,9 @@ function firstSelection() {
     const claim = DATA.properties.findIndex((p) => p.name === wrong.claim);
     return { run: wrong.run, t: wrong.place ? wrong.place.t : 0, claim: Math.max(0, claim) };
   }
-  const shown = DATA.runs.findIndex((r) => r.kind === 'counterexample');
-  if (shown >= 0) {
-    const claim = DATA.properties.findIndex((p) => p.name === DATA.runs[shown].claim);
-    return { run: shown, t: RUNS[shown].start, claim: Math.max(0, claim) };
-  }
-  return RUNS.length ? { run: 0, t: RUNS[0].start } : {};
+  const run = RUNS[DATA.first_run];
+  if (!run) return {};
+  return { run: run.number, t: run.start, claim: Math.max(0, DATA.properties.findIndex((p) => p.name === run.claim)) };
 }
 
 Object.assign(selection, firstSelection());

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from workbench.models.automaton import Property, PropertyKind
@@ -11,6 +12,7 @@ from workbench.models.expressions.expression import TRUE, Expression
 from workbench.models.expressions.operators import Op
 from workbench.models.expressions.printing import to_text
 from workbench.models.expressions.traversal import conjuncts
+from workbench.models.trace import Ending
 from workbench.models.verdict import Confirmation, Falsified, Unknown, Verdict, Verified
 from workbench.reports.crosscheck.certain_runs import AGREEMENT
 from workbench.reports.crosscheck.margins import Margin
@@ -125,14 +127,17 @@ def broken_text(verdict: Falsified) -> str:
     return f"broken by {rounded(deepest)}" if deepest > 0 else "broken"
 
 
-def not_claimed(verdict: Verdict) -> list[str]:
-    """What the verdict does not claim, or what can be done about it."""
+def not_claimed(verdict: Verdict, *, goes_on: bool = False) -> list[str]:
+    """What the verdict does not claim, or what can be done about it; where it is proved that every
+    run goes on, nothing is to be said of runs that end."""
     if isinstance(verdict, Verified):
         found = [
-            "It is a statement about this model under the assumptions below, not about the "
-            "real system.",
-            "It says nothing about what happens after a run that the model does not continue.",
+            "It is a statement about this model under these assumptions, not about the real system."
         ]
+        if not goes_on:
+            found.append(
+                "It says nothing about what happens after a run that the model does not continue."
+            )
         if verdict.horizon is not None:
             found.append(f"It says nothing about times after {verdict.horizon}.")
         return found
@@ -147,6 +152,33 @@ def not_claimed(verdict: Verdict) -> list[str]:
         f"What to try: {verdict.advice}.",
         "That no simulated run breaks the property would be no proof.",
     ]
+
+
+def proved_to_go_on(findings: Findings) -> bool:
+    """Whether it is proved for all time that runs never block."""
+    proved = (v for v in findings.verdicts if isinstance(v, Verified) and v.horizon is None)
+    return any(findings.claim(v.claim).kind is PropertyKind.PROGRESS for v in proved)
+
+
+def going_on(findings: Findings) -> dict[str, str]:
+    """Whether runs go on, and how that is known: `proved`, `numeric` (by simulation), or
+    `unproved`, since runs were seen that do not."""
+    simulated = (run for run in findings.runs if run.kind == "simulated")
+    ends = Counter(run.trace.outcome.ending for run in simulated)
+    seen = f"{ends[Ending.HORIZON]} of {counted(ends.total(), 'simulated run')} "
+    seen += f"{'reaches' if ends.total() == 1 else 'reach'} t = {findings.until:g}"
+    if findings.blocking:
+        return {"text": findings.blocking, "kind": "unproved"}
+    if proved_to_go_on(findings):
+        return {"text": "Every run can go on for ever: proved.", "kind": "proved"}
+    if not ends:
+        return {"text": "Not looked at.", "kind": "unproved"}
+    if ends[Ending.BLOCKED]:
+        return {"text": f"{seen}, and {ends[Ending.BLOCKED]} are blocked.", "kind": "unproved"}
+    return {
+        "text": f"{seen}, and none was seen to block; that every run can go on is not proved.",
+        "kind": "numeric",
+    }
 
 
 def margin_text(margin: Margin) -> str:

@@ -39,18 +39,20 @@ from workbench.models.verdict import Falsified, Verdict, Verified
 from workbench.reports.analysis import CheckedCertificate, Findings, suspicious
 from workbench.reports.crosscheck.coverage import Reached
 from workbench.reports.data import claim_words
+from workbench.reports.data.approach import approach_data
 from workbench.reports.data.crosscheck import crosscheck_data
 from workbench.reports.data.invariant import invariant_data
 from workbench.reports.data.locations import ModeTags, location_data, location_names
 from workbench.reports.data.proof_graph import proof_graph
 from workbench.reports.data.sets import bad_data, set_data
-from workbench.reports.data.trace import Shown, Transitions, sizes_of, trace_data
+from workbench.reports.data.trace import Shown, Transitions, short, sizes_of, trace_data
 from workbench.reports.data.verdict import Provenance, verdict_data
 from workbench.reports.enclosed_counterexample import recipe_of
 from workbench.reports.pictures import abstract_graph
 from workbench.reports.pictures.diagram import transition_tag
 from workbench.reports.pictures.projection import hull_box
 from workbench.reports.words import wording
+from workbench.reports.words.first_states import first_states
 from workbench.reports.words.inequalities import boolean_names
 from workbench.reports.words.run_recipe import recipe_lines
 
@@ -60,6 +62,9 @@ MIN_PLOTTED, MAX_PLOTTED = 6, 24
 
 MAX_NUMBERS = 60_000
 """All plotted runs together; more runs get fewer points each."""
+
+RESCUED = 80
+"""So many points of what a rescue would have done are drawn."""
 
 MAX_STATES = 30
 """So many states of an abstract path are told."""
@@ -79,6 +84,11 @@ def report_data(findings: Findings) -> dict[str, Any]:
         for run in findings.runs
     ]
     box = hull_box({name: _values(runs, name) for name in names})
+    check = crosscheck_data(findings)
+    properties = [
+        _property(findings, v, box) | {"approach": approach_data(findings, v.claim, check)}
+        for v in findings.verdicts
+    ]
     return {
         "schema": SCHEMA,
         "model": _model(findings),
@@ -86,11 +96,14 @@ def report_data(findings: Findings) -> dict[str, Any]:
         + [_variable(p) for p in automaton.parameters],
         "variables_left_out": len(_plotted(automaton)) - len(names),
         "locations": location_data(findings),
-        "properties": [_property(findings, v, box) for v in findings.verdicts],
+        "properties": properties,
+        "first_states": first_states(automaton),
+        "going_on": claim_words.going_on(findings),
         "assumptions": claim_words.assumptions(findings),
         "transitions": transitions.data,
         "runs": runs,
-        "crosscheck": crosscheck_data(findings),
+        "first_run": _first_run(runs, properties),
+        "crosscheck": check,
         "coverage": _coverage(findings),
         "blocking": findings.blocking.sentence,
         "unreached": _unreached(findings).sentence,
@@ -99,6 +112,16 @@ def report_data(findings: Findings) -> dict[str, Any]:
         "settings": _settings(findings),
         "command": findings.command,
     }
+
+
+def _first_run(runs: list[dict[str, Any]], properties: list[dict[str, Any]]) -> int:
+    """The number of the run that is shown first: a counterexample, else the one that came closest
+    to breaking the first property."""
+    for number, run in enumerate(runs):
+        if run["kind"] == "counterexample":
+            return number
+    near = properties[0]["approach"] if properties else None
+    return near["run"] if near and not near["touches"] else 0
 
 
 def _unreached(findings: Findings) -> Unreached:
@@ -237,10 +260,13 @@ def _property(
         "line": None if claim.span is None else [PurePath(claim.span.file).name, claim.span.line],
         "words": claim_words.in_words(claim),
         "claimed": claim_words.claimed(verdict),
-        "not_claimed": claim_words.not_claimed(verdict),
+        "not_claimed": claim_words.not_claimed(
+            verdict, goes_on=claim_words.proved_to_go_on(findings)
+        ),
         "verdict": verdict_data(findings.model, findings.label, verdict, provenance),
         "tried": claim_words.tried(verdict),
         "recipe": _recipe(verdict),
+        "rescued": _rescued(verdict),
         "suspicious": list(suspicious(findings, verdict)),
         "bad": bad_data(automaton, claim, places, box),
         "set": None,
@@ -297,6 +323,21 @@ def _recipe(verdict: Verdict) -> dict[str, Any] | None:
     return {
         "lines": [{"what": what, "how": how} for what, how in lines],
         "replayable": bool(verdict.recording),
+    }
+
+
+def _rescued(verdict: Verdict) -> dict[str, Any] | None:
+    """What the rescue would have made of a counterexample from the last instant on."""
+    told = verdict.last_chance if isinstance(verdict, Falsified) else None
+    if told is None or told.time is None or told.course is None:
+        return None
+    course = told.course
+    times = [course.end * i / RESCUED for i in range(RESCUED + 1)]
+    states = [course.segment_at(t).valuation(t) for t in times]
+    numbers = [n for n in told.state if all(isinstance(s.get(n), float) for s in states)]
+    return {
+        "t": [short(told.time + t) for t in times],
+        "values": {name: [short(float(state[name])) for state in states] for name in numbers},
     }
 
 

@@ -85,10 +85,7 @@ def verdict_data(
             ],
         }
         if verdict.last_chance is not None:
-            data["counterexample"]["safety_lost"] = {
-                "time": verdict.last_chance.time,
-                "rescue": verdict.last_chance.rescue,
-            }
+            data["counterexample"]["safety_lost"] = verdict.last_chance.data
     return data | {
         "statistics": statistics(verdict.effort),
         "versions": versions(),

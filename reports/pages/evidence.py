@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -21,7 +21,7 @@ OPEN_LINES = 120
 
 def graph(data: Data) -> Markup:
     """The abstract states of proofs, where they are made of cells."""
-    blocks = [_graph(p, data["locations"]) for p in data["properties"] if p["certificate_check"]]
+    blocks = [_graph(alike, data["locations"]) for alike in _alike(data["properties"])]
     blocks += [_given(p) for p in data["properties"] if p["given"]]
     blocks += [_rounds(p) for p in data["properties"] if p["rounds"]]
     empty = tag(
@@ -37,8 +37,25 @@ def graph(data: Data) -> Markup:
     )
 
 
-def _graph(claim: Data, locations: Data) -> Markup:
-    title = tag("h3", claim["name"])
+def _alike(claims: Iterable[Data]) -> list[list[Data]]:
+    """Proved properties, those together whose proofs rest on the same abstract states."""
+    groups: list[list[Data]] = []
+    for claim in claims:
+        if not claim["certificate_check"]:
+            continue
+        same = (g for g in groups if claim["graph"] and g[0]["graph"] == claim["graph"])
+        group = next(same, None)
+        if group is None:
+            groups.append([claim])
+        else:
+            group.append(claim)
+    return groups
+
+
+def _graph(claims: Sequence[Data], locations: Data) -> Markup:
+    """The abstract states on which the proofs of some properties rest."""
+    claim, names = claims[0], " and ".join(claim["name"] for claim in claims)
+    title = tag("h3", names)
     found = claim["graph"]
     if found is None:
         return tag(
@@ -53,7 +70,7 @@ def _graph(claim: Data, locations: Data) -> Markup:
             class_="certificate",
         )
     tags = {name: quote(f"state:{name}", errors="replace") for name in locations}
-    drawn = without_style(draw_proof_graph(found, tags, f"Abstract states of {claim['name']}"))
+    drawn = without_style(draw_proof_graph(found, tags, f"Abstract states of {names}"))
     count = len(found["nodes"])
     words = f"{counted(count, 'abstract state')}, {counted(len(found['arrows']), 'arrow')}."
     return tag(

@@ -10,6 +10,7 @@ from workbench.reports.data.report import overall
 from workbench.reports.pages.markup import Markup, tag
 from workbench.reports.pages.report import page
 from workbench.reports.pages.sections import badge
+from workbench.reports.pages.summary import safety_lost, scope
 
 Data = Mapping[str, Any]
 
@@ -44,7 +45,12 @@ def _entry(file: str, data: Data) -> Markup:
     worst = overall(data)
     model = data["model"]
     claims = [
-        tag("li", badge(p["verdict"]["outcome"]), " ", p["name"], class_="row")
+        tag(
+            "li",
+            badge(p["verdict"]["outcome"]),
+            tag("span", p["name"], " ", tag("span", scope(p["verdict"]), class_="soft")),
+            class_="row",
+        )
         for p in data["properties"]
     ]
     return tag(
@@ -53,6 +59,7 @@ def _entry(file: str, data: Data) -> Markup:
         tag("h3", tag("a", model["label"], href=file)),
         tag("p", model["title"], class_="soft") if model["title"] else None,
         tag("ul", claims, class_="plain"),
+        tag("p", _near(data["properties"]), class_="small"),
         tag(
             "p",
             f"{counted(len(data['runs']), 'run')} cross-checked · "
@@ -61,6 +68,17 @@ def _entry(file: str, data: Data) -> Markup:
         ),
         class_=f"card {worst}",
     )
+
+
+def _near(claims: Sequence[Data]) -> str:
+    """How close the runs of the first property came, or when safety was lost."""
+    for claim in claims[:1]:
+        if lost := safety_lost(claim["verdict"]):
+            return f"{claim['name']}: {lost}."
+        near = claim["approach"]
+        if near is not None and not near["touches"]:
+            return f"{claim['name']}: the closest of {near['of']} comes within {near['text']}."
+    return ""
 
 
 def _failed(data: Data) -> Markup:

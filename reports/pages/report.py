@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from workbench.reports.analysis import Findings
+from workbench.reports.claims.property_bounds import property_bounds
 from workbench.reports.data.report import overall
 from workbench.reports.pages import crosscheck_table, evidence, sections, verdict_cards
 from workbench.reports.pages.markup import (
@@ -26,6 +27,7 @@ from workbench.reports.pages.markup import (
     visible,
     visible_data,
 )
+from workbench.reports.pictures import trace_plot
 from workbench.reports.pictures.diagram import draw_agent, draw_automaton
 from workbench.reports.pictures.svg import STYLE
 
@@ -53,9 +55,10 @@ STYLES = ("report.css", "parts.css", "print.css")
 
 NAVIGATION = (
     ("verdict", "Verdict"),
+    ("plots", "Plots"),
+    ("details", "In detail"),
     ("model", "Model"),
     ("assumptions", "Assumptions"),
-    ("plots", "Plots"),
     ("crosscheck", "Cross-check"),
     ("graph", "Abstract states"),
     ("certificate", "Certificate"),
@@ -76,15 +79,32 @@ def diagram(findings: Findings) -> Markup:
     return sections.without_style(drawn)
 
 
+def course(findings: Findings, data: Mapping[str, Any], panels: Sequence[str]) -> Markup | None:
+    """The run that is shown first over time, a panel for each of `panels` (as `trace_plot` reads
+    them), without its own style, which the page has; None if there is nothing to draw."""
+    if not findings.runs or not panels:
+        return None
+    number = data["first_run"]
+    run = findings.runs[number]
+    title = "the counterexample" if run.claim else f"run {number} ({run.how})"
+    try:
+        drawn = trace_plot.plot([run.trace], panels, title, (), property_bounds(findings.automaton))
+    except ValueError:  # no number of it is finite
+        return None
+    return Markup(drawn.replace(f"<style>{trace_plot.STYLE}</style>\n", ""))
+
+
 def render(
     data: Mapping[str, Any],
     picture: Markup,
     certificates: Mapping[str, str],
     documents: Mapping[str, str],
     recordings: Mapping[str, str],
+    run: Markup | None = None,
 ) -> str:
     """The page of one model; `certificates`, `documents` (for the kernel) and `recordings` (of
-    counterexamples) are the texts of files that it can save, by property."""
+    counterexamples) are the texts of files that it can save, by property; `run` is the picture of
+    the run that is shown first."""
     worst, data = overall(data), visible_data(data)
     programs = [kernel(), scripts()] if documents else [scripts()]
     body = tag(
@@ -98,9 +118,10 @@ def render(
         tag(
             "main",
             verdict_cards.verdict(data),
+            sections.plots(run),
+            verdict_cards.details(data),
             sections.model(data, picture),
             sections.assumptions(data),
-            sections.plots(data),
             crosscheck_table.crosscheck(data),
             evidence.graph(data),
             evidence.certificate(data),
@@ -173,4 +194,4 @@ def scripts() -> str:
 
 def stylesheet() -> str:
     """All style sheets as one."""
-    return STYLE + "\n" + "\n".join(map(asset, STYLES))
+    return "\n".join((STYLE, trace_plot.STYLE, *map(asset, STYLES)))

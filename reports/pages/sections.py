@@ -11,9 +11,9 @@ from workbench.reports.pictures.svg import STYLE
 
 Data = Mapping[str, Any]
 
-NARROW, FITTING = 760, 1500
-"""A drawing at most so wide, in pixels, has its text beside it, or is made a little smaller to fit
-a wide window; others scroll."""
+NARROW, FITTING, WIDE = 760, 1500, 1800
+"""A drawing at most so wide, in pixels, has its text beside it, or is made smaller to fit a window
+that is wide, or very wide; others scroll."""
 
 WORDS = {
     "verified": ("✓", "Verified"),
@@ -56,7 +56,9 @@ def _width(picture: Markup) -> float:
 def _arrangement(width: float) -> str:
     if width <= NARROW:
         return "beside"
-    return "stacked fitting" if width <= FITTING else "stacked"
+    if width <= FITTING:
+        return "stacked fitting"
+    return "stacked fitting wide" if width <= WIDE else "stacked"
 
 
 def model(data: Data, picture: Markup) -> Markup:
@@ -128,8 +130,8 @@ def heads(*names: str) -> Markup:
     return tag("tr", (tag("th", name, scope="col") for name in names))
 
 
-def plots(data: Data) -> Markup:
-    """Places for the script's plots."""
+def plots(run: Markup | None) -> Markup:
+    """Places for the script's plots, and the picture of the run that is shown first."""
     return section(
         "plots",
         "Plots",
@@ -141,6 +143,14 @@ def plots(data: Data) -> Markup:
             tag("div", id="phase-plot", class_="plot panel"),
             class_="beside even",
         ),
+        tag(
+            "details",
+            tag("summary", "The run that is shown first: its variables over time"),
+            tag("div", run, class_="panel"),
+            class_="course",
+        )
+        if run is not None
+        else None,
         note="Runs coloured by mode over what the certificate claims (tinted) and the bad states "
         "(hatched). Click a run to select it; drag to move, + and − to zoom, 0 to fit.",
     )

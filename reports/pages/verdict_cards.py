@@ -1,14 +1,15 @@
-"""The first parts of a report: its head, and one card for each verdict."""
+"""The first parts of a report: its head, the summary, and one card for each verdict."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.models.counting import counted
 from workbench.reports.pages.markup import Content, Markup, tag
 from workbench.reports.pages.sections import badge, section
+from workbench.reports.pages.summary import said_by_none, scope, summary
 
 Data = Mapping[str, Any]
 
@@ -20,13 +21,12 @@ def header(data: Data, worst: str) -> Markup:
     """The head of the page: model, worst verdict, contradictions."""
     model = data["model"]
     left_out = ", ".join(data["left_out"])
-    missing = "; ".join(part for part in (data["blocking"], data["unreached"]) if part)
     return tag(
         "header",
         tag("p", "charon-workbench · verification report", class_="brand"),
         tag("div", tag("h1", model["label"]), badge(worst), class_="headline"),
         tag("p", model["title"], class_="subtitle") if model["title"] else None,
-        tag("p", f"But {missing}.", class_="subtitle") if missing else None,
+        tag("p", f"But {data['unreached']}.", class_="subtitle") if data["unreached"] else None,
         tag("p", f"The time limit left no room for {left_out}.", class_="subtitle")
         if left_out
         else None,
@@ -56,18 +56,34 @@ def _alarm(data: Data) -> Content:
 
 
 def verdict(data: Data) -> Markup:
-    """One card for each property."""
-    cards = [_card(p, i, data) for i, p in enumerate(data["properties"])]
-    return section("verdict", "Verdict", tag("div", cards, class_="cards"))
+    """The summary of all verdicts."""
+    return section("verdict", "Verdict", summary(data))
 
 
-def _card(claim: Data, index: int, data: Data) -> Markup:
+def details(data: Data) -> Markup:
+    """One card for each property; what no verdict says is told by the summary."""
+    unsaid = said_by_none(data["properties"])
+    cards = [_card(p, i, data, unsaid) for i, p in enumerate(data["properties"])]
+    return section(
+        "details",
+        "In detail",
+        tag("div", cards, class_="cards"),
+        note="What each verdict says, and on what grounds.",
+    )
+
+
+def _card(claim: Data, index: int, data: Data, unsaid: Sequence[str]) -> Markup:
     outcome = claim["verdict"]["outcome"]
-    scope = _scope(claim["verdict"])
     runs = claim["suspicious"]
+    rest = [line for line in claim["not_claimed"] if line not in unsaid]
     return tag(
         "article",
-        tag("div", badge(outcome), tag("span", scope, class_="scope"), class_="row"),
+        tag(
+            "div",
+            badge(outcome),
+            tag("span", scope(claim["verdict"]), class_="scope"),
+            class_="row",
+        ),
         tag("h3", claim["name"]),
         tag("p", claim["words"], " ", _formula(claim["formula"]), class_="formula")
         if claim["formula"]
@@ -82,11 +98,10 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
         else None,
         tag(
             "div",
-            _points("What this says", [*claim["claimed"], *_closest(claim, data)]),
-            _points(
-                "What to do" if outcome == "unknown" else "What this does not say",
-                claim["not_claimed"],
-            ),
+            _points("What this says", [*claim["claimed"], *_closest(claim)]),
+            _points("What to do" if outcome == "unknown" else "What this does not say", rest)
+            if rest
+            else None,
             class_="says",
         ),
         _tried(claim["tried"]),
@@ -103,23 +118,20 @@ def _card(claim: Data, index: int, data: Data) -> Markup:
     )
 
 
-def _closest(claim: Data, data: Data) -> list[str]:
-    """How close the simulated runs came to breaking a property that none breaks."""
-    margins = [run["properties"].get(claim["name"]) for run in data["crosscheck"]["runs"]]
-    measured = [(m["value"], i, m) for i, m in enumerate(margins) if m and m["value"] is not None]
-    if not measured or claim["verdict"]["outcome"] == "falsified":
+def _closest(claim: Data) -> list[str]:
+    """How close runs came to breaking a property that none breaks."""
+    near = claim["approach"]
+    if near is None:
         return []
-    value, number, margin = min(measured, key=lambda one: one[:2])
-    if value <= 0 or margin["broken"] or margin["text"] == "holds":
-        return []
-    place = margin["place"]
+    if near["touches"]:
+        return [f"Of {near['of']} the closest touches the border: there is no room to spare."]
+    place = near["place"]
     when = (
-        "" if place is None else f" (run {number} at t = {place['t']:.5g}, in {place['location']})"
+        ""
+        if place is None
+        else f" (run {near['run']} at t = {place['t']:.5g}, in {place['location']})"
     )
-    return [
-        f"Of {counted(len(measured), 'simulated run')} the closest comes within {value:.4g} of "
-        f"breaking it{when}."
-    ]
+    return [f"Of {near['of']} the closest comes within {near['text']} of breaking it{when}."]
 
 
 def _tried(methods: list[Data]) -> Content:
@@ -166,14 +178,3 @@ def _formula(text: str) -> Markup:
 
 def _points(title: str, lines: Iterable[str]) -> Markup:
     return tag("div", tag("h4", title), tag("ul", (tag("li", line) for line in lines)))
-
-
-def _scope(found: Data) -> str:
-    scope = found["scope"]
-    if scope is None:
-        return "not decided"
-    if scope["kind"] == "unbounded":
-        return "for all time"
-    if found["outcome"] == "falsified":
-        return f"broken at time {float(scope['horizon']):.6g}"
-    return f"up to time {scope['horizon']}"

@@ -205,7 +205,7 @@ def as_data(automaton: Automaton, claim: Property | Formula, outcome: Outcome) -
     found = outcome.found
     told = _last_chance(automaton, claim, found) if found else None
     if told is not None:
-        data["safety_lost"] = {"time": told.time, "rescue": told.rescue}
+        data["safety_lost"] = told.data
     recipe = found.recipe if found else outcome.closest
     if recipe is not None:
         data["run"] = {

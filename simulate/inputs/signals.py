@@ -12,7 +12,7 @@ from typing import TypeAlias
 from workbench.models.automaton import TIME
 from workbench.models.expressions.expression import Expression, constant, function, variable
 from workbench.models.expressions.operators import Op
-from workbench.models.expressions.traversal import free_variables
+from workbench.models.expressions.traversal import free_variables, substitute
 from workbench.models.record import record
 from workbench.models.source import Diagnostic, ModelError
 
@@ -113,6 +113,13 @@ def from_csv(lines: Iterable[str], column: str, *, linear: bool = True) -> Signa
 
 def _bad_table(code: str, message: str) -> ModelError:
     return ModelError(Diagnostic(code, message))
+
+
+def going_on(signal: Signal, begin: float) -> Signal:
+    """What a signal does from a time on, as a signal that begins there."""
+    if isinstance(signal, Formula):
+        return Formula(substitute(signal.expression, {TIME: variable(TIME) + _exact(begin)}))
+    return type(signal)(tuple(t - begin for t in signal.times), signal.values)
 
 
 def next_change(signal: Signal, t: float) -> float:

@@ -12,7 +12,7 @@ import pytest
 from tests.browser.opened_page import opened, text
 from tests.support.report_models import evil, heater
 from workbench.models.certificates.certificate import decode
-from workbench.models.load import load
+from workbench.models.load import load, load_text
 
 MAX_BYTES = 2_000_000
 MAX_SECONDS = 1.0
@@ -241,7 +241,32 @@ def test_hostile_names_run_nothing(browser: Any, written: Callable[..., Path]) -
             page.select_option("#phase-plot select[data-axis=y]", option.get_attribute("value"))
         assert page.evaluate("window.stolen") is None
         assert page.locator("img").count() == 0
-        assert "<script>" in text(page, "#verdict h3")
+        assert "<script>" in text(page, ".card h3")
+
+
+RESCUED = """
+mode Drive() { write analog real gap, speed; diff { d(gap) == -speed; d(speed) == 0; } }
+agent Car() {
+  private analog real gap, speed;
+  init { gap in [50, 90]; speed = 20; }
+  mode top = Drive();
+  assert "no crash" { gap > 0 } rescue { d(speed) == speed > 0 ? -8 : 0; }
+}
+"""
+
+
+def test_plots_show_when_safety_was_lost(browser: Any, written: Callable[..., Path]) -> None:
+    path = written("rescued", lambda: load_text(RESCUED), until=20.0, method="simulation")
+    with opened(browser, path) as page:
+        assert text(page, "#time-plot .lost-label") == "safety lost"
+        assert page.locator("#time-plot path.rescued").count() == 1
+        assert page.locator("#phase-plot path.rescued").count() == 1
+        assert "safety was lost at t = " in text(page, "#verdict .decided")
+        near = page.locator("#time-plot .axes text").all_text_contents()
+        page.click("#time-plot button[title=Fit]")
+        assert page.locator("#time-plot .axes text").all_text_contents() != near
+        page.select_option("#run", "1")
+        assert page.locator("path.rescued, .lost").count() == 0
 
 
 def test_printing_hides_the_controls(room: Any) -> None:

@@ -82,6 +82,19 @@ def test_a_report_is_also_about_whether_runs_block(
     assert f"'never blocks': {said}" in result.out and "'warm'" not in result.out
 
 
+def test_a_page_has_the_picture_of_a_run(
+    workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """With the panels that are asked for; the run is the counterexample, where there is one."""
+    page = tmp_path / "page.html"
+    assert workbench("report", rooms[1], "-o", page, "--plot-vars", "t, t:t", *QUICK).code == 10
+    drawn = page.read_text().partition('class="course"')[2].partition("</svg>")[0]
+    assert "the counterexample" in drawn and 'class="edge"' in drawn
+    assert "<style" not in drawn, "the page's policy allows one style sheet"
+    refused = workbench("report", rooms[1], "-o", page, "--plot-vars", "t+u", *QUICK)
+    assert refused.code == 2 and "no variable `u`" in refused.err.replace("'", "`")
+
+
 def test_several_models_give_a_folder(
     workbench: Run, rooms: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -33,6 +33,8 @@ def test_every_verb_says_when_it_was_too_late(workbench: Callable, car: Path) ->
     assert said in workbench("falsify", car).out
     data = workbench("falsify", car, "--json").data
     assert data["safety_lost"]["time"] == pytest.approx(1.25, abs=1e-6)
+    assert data["safety_lost"]["state"] == pytest.approx({"gap": 25, "speed": 20}, abs=1e-4)
+    assert "1.25 before the violation, at gap = 25, speed = 20" in workbench("verify", car).out
     page = car.with_suffix(".html")
     workbench("report", car, "-o", page)
     assert "Safety was lost at t = 1.25" in page.read_text()

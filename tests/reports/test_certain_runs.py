@@ -181,7 +181,7 @@ def test_what_is_wrong_is_caught_beside_the_run_too(tmp_path: Path) -> None:
     path.write_text(STRETCHED.replace("BOUND", "2"))
     automaton = load(path).automaton
     wide = simulated(automaton, 6, 0, 60.0)
-    runs = [steadied(automaton, run, 60.0).trace for run in wide]
+    runs = [steadied(automaton, run).trace for run in wide]
     assert all(5 < trace.end < 40 for trace in runs)
     for low, high, right in (("0", "1", True), ("0", "0.9", False)):
         x = Form({"x": Fraction(1)})
@@ -194,4 +194,4 @@ def test_what_is_wrong_is_caught_beside_the_run_too(tmp_path: Path) -> None:
 def test_stable_runs_are_steady() -> None:
     automaton = heater().automaton
     for run in simulated(automaton, 8, 0, 20.0):
-        assert steadied(automaton, run, 20.0).trace is run.trace
+        assert steadied(automaton, run).trace is run.trace

@@ -586,6 +586,7 @@ class Model:
         *properties: str,
         runs: int = 24,
         until: Number | None = None,
+        plot_vars: Sequence[str] = (),
         method: Deciding = "auto",
         time_limit: Number = 300,
         horizon: Number | None = None,
@@ -604,10 +605,12 @@ class Model:
     ) -> Report:
         """Verify, simulate, cross-check: one page that needs no network, written to `path` if
         one is given. The options are those of `verify`, how many `runs` to look at and `until`
-        when, and what the page calls the model (`label`) and what made it (`command`). `decided` is
-        told the name of each property and its verdict in words, as soon as it is decided; what the
-        time limit has no room for is left out of the page."""
+        when, what the picture of a run shows (`plot_vars`, panels such as `x`, `x+y` or `x:y`; by
+        default its real variables), and what the page calls the model (`label`) and what made it
+        (`command`). `decided` is told the name of each property and its verdict in words, as soon
+        as it is decided; what the time limit has no room for is left out of the page."""
         from workbench.api.reports import made_report
+        from workbench.api.run_pictures import known_to, panels, shown_of
 
         deciding = self._settings(
             method, time_limit, horizon, step, predicates, slices, refine, seed, jobs
@@ -618,6 +621,9 @@ class Model:
         if count("runs", runs) > MOST_RUNS:
             raise RequestError(f"a page has at most {MOST_RUNS}, not {runs}", "runs")
         last = None if until is None else double("until", positive("until", until))
+        shown = shown_of(self.automaton)
+        if plot_vars:
+            shown = panels(plot_vars, known_to(self.automaton))
         with self._working(progress, cancel) as tell:
             found = made_report(
                 self.loaded,
@@ -627,6 +633,7 @@ class Model:
                 runs,
                 last,
                 one_text("command", command),
+                shown,
                 self.externs,
                 tell,
                 begun,

@@ -88,6 +88,7 @@ def made_report(
     runs: int,
     until: float | None,
     command: str,
+    panels: Sequence[str],
     externs: Externs,
     tell: Callable[[str], None],
     begun: float | None = None,
@@ -98,7 +99,7 @@ def made_report(
     from workbench.api.verdicts import Verdict, Verdicts
     from workbench.reports.analysis import Settings, analyse
     from workbench.reports.data.report import report_data
-    from workbench.reports.pages.report import diagram, render
+    from workbench.reports.pages.report import course, diagram, render
 
     def hear(found: Decision) -> None:
         decided(found.claim, Verdict(found, loaded, externs).in_brief)
@@ -108,7 +109,8 @@ def made_report(
     tell("drawing")
     data = report_data(findings)
     texts = {name: checked.text for name, checked in findings.certificates.items()}
-    html = render(data, diagram(findings), texts, findings.documents, findings.recordings)
+    run = course(findings, data, panels)
+    html = render(data, diagram(findings), texts, findings.documents, findings.recordings, run)
     claimed = {claim.name: claim for claim in claims}
     verdicts = (
         Verdict(

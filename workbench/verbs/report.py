@@ -65,6 +65,12 @@ T = TypeVar("T")
     metavar="TIME",
     help="How long runs are followed; the horizon, else 20, if left out.",
 )
+@click.option(
+    "--plot-vars",
+    metavar="NAMES",
+    help="What the picture of a run shows: x,y,z; x+y are in one panel, x:y is a phase plot. "
+    "[default: its real variables]",
+)
 @click.option("--junit", type=_OUTPUT, metavar="FILE", help="Also write JUnit XML.")
 @click.option("--sarif", type=_OUTPUT, metavar="FILE", help="Also write SARIF 2.1.0.")
 @click.option("--arch-csv", type=_OUTPUT, metavar="FILE", help="Also write an ARCH table.")
@@ -94,7 +100,8 @@ def command(console: Console, entries: Sequence[Entry], options: dict[str, Any])
     for target in (*pages, *formats):
         if target is not None:
             refuse_unwritable(target)
-    batch = _Batch(console, options["runs"], options["until"], is_alone=len(entries) == 1)
+    shown = [name.strip() for name in (options["plot_vars"] or "").split(",") if name.strip()]
+    batch = _Batch(console, options["runs"], options["until"], shown, is_alone=len(entries) == 1)
     found = batch.work(list(zip(entries, pages, strict=True)))
     if batch.interrupted:
         console.error("no index and no table is written: they would be about a part of the models")
@@ -110,8 +117,15 @@ class _Batch:
     """Makes the reports of models one after another. A model that cannot be reported on gets an
     entry that says why, and the others go on; where there is no other, it ends the command."""
 
-    def __init__(self, console: Console, runs: int, until: float | None, is_alone: bool):
-        self.console, self.runs, self.until = console, runs, until
+    def __init__(
+        self,
+        console: Console,
+        runs: int,
+        until: float | None,
+        shown: Sequence[str],
+        is_alone: bool,
+    ):
+        self.console, self.runs, self.until, self.shown = console, runs, until, shown
         self.is_alone, self.interrupted = is_alone, False
 
     def work(self, wanted: list[tuple[Entry, Path]]) -> Reports:
@@ -157,6 +171,7 @@ class _Batch:
                 **wanted.settings,
                 runs=self.runs,
                 until=self.until,
+                plot_vars=self.shown,
                 label=label,
                 command=shlex.join(["workbench", *sys.argv[1:]]),
                 begun=begun,
