@@ -298,7 +298,7 @@ def test_a_report_takes_what_verify_takes(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--predicate", "u >= 20"), "the model has no variable 'u'"),
+        (("--predicate", "u >= 20"), "there is no variable 'u'"),
         (("--slices", "1"), "--slices: this needs the method abstraction"),
         (("-P", "nowhere=1"), "nowhere"),
         (("--horizon", "-1"), "not a positive number"),
