@@ -173,32 +173,21 @@ def look(
     """How runs of a model end. Only runs that the deadline cuts make a difference between
     machines."""
     horizon = until if until is not None else float(automaton.horizon or DEFAULT_UNTIL)
-    made: list[tuple[Recipe, Trace]] = []
-    cut = False
+    found = Blocking(0)
     try:
-        made.extend(_runs(prepare(automaton), automaton, horizon, deadline))
+        for recipe, trace in _runs(prepare(automaton), automaton, horizon, deadline):
+            if trace.outcome.ending is Ending.EMPTY_INITIAL:
+                found = replace(found, without_start=found.without_start or trace.outcome.sentence)
+            else:
+                found = _with_run(found, automaton, recipe, trace)
     except CheckInterruptedError:
-        cut = True
+        found = replace(found, cut=True)
     except ModelError:
         return Blocking(0)
-    starts = [(r, t) for r, t in made if t.outcome.ending is not Ending.EMPTY_INITIAL]
-    if made and not starts:
-        return Blocking(len(made), without_start=_no_run(automaton, made[0][1]))
-    stuck: list[tuple[Recipe, Trace]] = []
-    piled: list[Trace] = []
-    standing: list[Trace] = []
-    for recipe, trace in starts:
-        if (until_stuck := _until_stuck(automaton, trace)) is not None:
-            stuck.append((recipe, until_stuck))
-        elif _piles_up(trace):
-            piled.append(trace)
-        elif trace.outcome.ending is Ending.BLOCKED and _ends_without(may_wait, automaton, trace):
-            standing.append(trace)
-    where = _stuck_places(automaton, [trace for _, trace in stuck])
-    failed = tuple(t for _, t in starts if t.outcome.ending is Ending.EXTERNAL_FAILED)
-    return Blocking(
-        len(starts), tuple(stuck), tuple(piled), tuple(standing), failed, where=where, cut=cut
-    )
+    if found.without_start:
+        said = "" if found.runs else _no_run(automaton, found.without_start)
+        found = replace(found, without_start=said)
+    return replace(found, where=_stuck_places(automaton, [trace for _, trace in found.blocked]))
 
 
 def decide(task: Task, method: str) -> Verdict:
@@ -297,6 +286,21 @@ def _piles_up(trace: Trace) -> bool:
     return len(gaps) == MANY and faster and gaps[-1] <= shortly
 
 
+def _with_run(known: Blocking, automaton: Automaton, recipe: Recipe, trace: Trace) -> Blocking:
+    """What is known with one run more."""
+    known = replace(known, runs=known.runs + 1)
+    ending = trace.outcome.ending
+    if (until_stuck := _until_stuck(automaton, trace)) is not None:
+        return replace(known, blocked=(*known.blocked, (recipe, until_stuck)))
+    if _piles_up(trace):
+        return replace(known, piled=(*known.piled, trace))
+    if ending is Ending.BLOCKED and _ends_without(may_wait, automaton, trace):
+        return replace(known, standing=(*known.standing, trace))
+    if ending is Ending.EXTERNAL_FAILED:
+        return replace(known, failed=(*known.failed, trace))
+    return known
+
+
 def _until_stuck(automaton: Automaton, trace: Trace) -> Trace | None:
     """The trace until its run is stuck, if it is."""
     if (passed := _through_a_border(automaton, trace)) is not None:
@@ -312,30 +316,48 @@ def _through_a_border(automaton: Automaton, trace: Trace) -> Trace | None:
     is looked at."""
     known: set[str] = set()
     jumps = {event.time for event in trace.jumps}
-    for number, stay in enumerate(trace.segments[:-1], 1):
+    for number, (stay, following) in enumerate(pairwise(trace.segments), 1):
         if stay.location in known or stay.end not in jumps:
             continue
         known.add(stay.location)
-        edges = automaton.edges_from(stay.location)
-        if any(_leaves_out_a_border(edge.guard) for edge in edges):
-            part = replace(trace, segments=trace.segments[:number])
-            if _ends_stuck(automaton, part, surely=True):
-                return part
+        edges = [
+            edge
+            for edge in automaton.edges_from(stay.location)
+            if edge.target == following.location and not edge.urgent
+        ]
+        if not any(_leaves_out_a_border(edge.guard) for edge in edges):
+            continue
+        part = replace(trace, segments=trace.segments[:number])
+        is_met = any(_is_met(edge.guard, part) for edge in edges)
+        if not is_met and _ends_stuck(automaton, part, surely=True):
+            return part
     return None
+
+
+def _is_met(guard: Expression, trace: Trace) -> bool:
+    """Whether a guard holds where a trace ends, if simple numbers are what they are next to."""
+    try:
+        return bool(evaluate(guard, {n: _simple(v) for n, v in _values_at_end(trace).items()}))
+    except (EvaluationError, LookupError, OverflowError):
+        return False
+
+
+def _values_at_end(trace: Trace) -> dict[str, Scalar]:
+    return {**trace.parameters, **trace.segments[-1].valuation(trace.end), TIME: trace.end}
 
 
 def _leaves_out_a_border(condition: Expression) -> bool:
     return any(n.op in _WITHOUT_BORDER for n in inner_first(condition))
 
 
-def _no_run(automaton: Automaton, trace: Trace) -> str:
-    """That there is no run: for sure if the solver says so."""
+def _no_run(automaton: Automaton, said: str) -> str:
+    """That there is no run, of which a simulation said why: for sure if the solver says so."""
     from workbench.models.smt.solver import Unsatisfiable
 
     answers = [answer for answer, _ in _starts(proved_view(automaton))]
     if answers and all(isinstance(answer, Unsatisfiable) for answer in answers):
         return "no run starts: no initial state satisfies the invariant where runs begin"
-    return f"no simulated run starts: {trace.outcome.sentence.removeprefix('There is no run: ')}"
+    return f"no simulated run starts: {said.removeprefix('There is no run: ')}"
 
 
 def _ends_stuck(automaton: Automaton, trace: Trace, *, surely: bool = False) -> bool:
@@ -359,7 +381,7 @@ def _ends_without(
     view = proved_view(automaton)
     place = case_of(view, trace.segments[-1].location, trace.final())
     types = {v.name: v.type for v in view.variables if v.kind is Kind.DISCRETE and v.type != REAL}
-    values = {**trace.parameters, **trace.segments[-1].valuation(trace.end), TIME: trace.end}
+    values = _values_at_end(trace)
     simple = {name: _simple(value) for name, value in values.items()}
     vague = {name for name, value in simple.items() if isinstance(value, float)}
     numbers = (float(v) for v in values.values() if not isinstance(v, str))
