@@ -242,7 +242,7 @@ function Status(): JSX.Element {
       </button>
       {first !== undefined && <span class="first-problem">{first.message.split("\n")[0]}</span>}
       <span class="spacer" />
-      <span class="quiet">{folder.value}</span>
+      <span class="quiet" title={folder.value}>{folder.value.replace(/^.*\//, "")}</span>
     </footer>
   );
 }

@@ -88,7 +88,7 @@ const RIGHT = 10;
 const TOP = 6;
 const BOTTOM = 22;
 const GAP = 6;
-const LEAST = 56;
+const LEAST = 42;
 /** How high the row of an agent's clock is, and how many of them are shown. */
 const CLOCK = 12;
 const MOST_CLOCKS = 8;
@@ -360,7 +360,7 @@ export function Plots(): JSX.Element {
             const time = timeAt(event.offsetX, event.offsetY);
             if (time !== null) zoom(time, event.deltaY > 0 ? 1.25 : 0.8);
           } else if (event.deltaX !== 0 && window_.value !== null) {
-            shift((event.deltaX / LEAST) * 0.1 * (to - from));
+            shift((event.deltaX / event.currentTarget.clientWidth) * (to - from));
           } else return;
           event.preventDefault();
         }}
