@@ -507,7 +507,7 @@ def _filled(form: Form, values: Mapping[str, Form]) -> Form:
 
 
 def _chosen(dynamics: Dynamics) -> Iterator[Mapping[str, Form]]:
-    """Values of the derivatives that lie in ranges: the middle, then the bounds."""
+    """Values of the derivatives that lie in ranges: 0, the middle, then the bounds."""
     own = {name for form in dynamics.derivative.values() for name in form.coefficients}
     names = sorted(n for n in own if n.startswith("d("))
     options = []
@@ -520,10 +520,10 @@ def _chosen(dynamics: Dynamics) -> Iterator[Mapping[str, Form]]:
                 ends[a > 0] = unknown - row.form.scaled(1 / a)
         if len(ends) == 2:
             middle = combination((Fraction(1, 2), end) for end in ends.values())
-            options.append([middle, *ends.values()])
+            options.append([_ZERO, middle, *ends.values()])
         elif ends:
             ((above, end),) = ends.items()
-            options.append([end, end - _ONE if above else end + _ONE])
+            options.append([_ZERO, end, end - _ONE if above else end + _ONE])
         else:
             options.append([_ZERO, _ONE, -_ONE])
     for values in product(*options):
