@@ -167,9 +167,10 @@ def going_on(findings: Findings) -> dict[str, str]:
     ends = Counter(run.trace.outcome.ending for run in simulated)
     seen = f"{ends[Ending.HORIZON]} of {counted(ends.total(), 'simulated run')} "
     seen += f"{'reaches' if ends.total() == 1 else 'reach'} t = {findings.until:g}"
-    if findings.blocking:
-        return {"text": findings.blocking, "kind": "unproved"}
-    if proved_to_go_on(findings):
+    proved, blocking = proved_to_go_on(findings), findings.blocking
+    if against := blocking.without_time if proved else blocking.sentence:
+        return {"text": against, "kind": "unproved"}
+    if proved:
         return {"text": "Every run can go on for ever: proved.", "kind": "proved"}
     if not ends:
         return {"text": "Not looked at.", "kind": "unproved"}
