@@ -167,6 +167,8 @@ def going_on(findings: Findings) -> dict[str, str]:
     ends = Counter(run.trace.outcome.ending for run in simulated)
     seen = f"{ends[Ending.HORIZON]} of {counted(ends.total(), 'simulated run')} "
     seen += f"{'reaches' if ends.total() == 1 else 'reach'} t = {findings.until:g}"
+    if unsure := ends[Ending.UNCERTAIN]:
+        seen += f" ({unsure} {'is' if unsure == 1 else 'are'} followed as far as that is certain)"
     proved, blocking = proved_to_go_on(findings), findings.blocking
     if against := blocking.without_time if proved else blocking.sentence:
         return {"text": against, "kind": "unproved"}

@@ -116,12 +116,14 @@ def report_data(findings: Findings) -> dict[str, Any]:
 
 def _first_run(runs: list[dict[str, Any]], properties: list[dict[str, Any]]) -> int:
     """The number of the run that is shown first: a counterexample, else the one that came closest
-    to breaking the first property."""
+    to breaking the first property, if it was followed to the end."""
     for number, run in enumerate(runs):
         if run["kind"] == "counterexample":
             return number
     near = properties[0]["approach"] if properties else None
-    return near["run"] if near and not near["touches"] else 0
+    if near is None or near["touches"] or runs[near["run"]]["outcome"]["ending"] != "horizon":
+        return 0
+    return int(near["run"])
 
 
 def _unreached(findings: Findings) -> Unreached:

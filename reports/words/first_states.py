@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from workbench.models.automaton import Automaton, HybridAutomaton, Initial
+from workbench.models.automaton import TIME, Automaton, HybridAutomaton, Initial
 from workbench.models.expressions.expression import variable
 from workbench.reports.words.inequalities import AT_LEAST, AT_MOST, rounded
 from workbench.simulate.start.box import Box, box_of
@@ -22,7 +22,7 @@ def first_states(automaton: Automaton) -> list[str]:
 
 
 def _of_component(part: HybridAutomaton) -> list[str]:
-    derived = {c.variable for place in part.locations for c in place.algebraic}
+    derived = {TIME, *(c.variable for place in part.locations for c in place.algebraic)}
     boxes = [box_of(start.condition) for start in part.initial]
     names = (v.name for v in part.variables if v.name not in derived)
     lines = (_range(name, part.initial, boxes) for name in names)

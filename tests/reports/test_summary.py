@@ -112,3 +112,13 @@ def test_what_all_verdicts_leave_unsaid_is_told_once() -> None:
     assert said_by_none(both) == ["b"]
     assert said_by_none(both[:1]) == []
     assert said_by_none([*both, {"verdict": {"outcome": "unknown"}, "not_claimed": ["b"]}]) == []
+
+
+def test_the_closest_run_is_shown_first_if_it_was_followed_to_the_end(data: dict[str, Any]) -> None:
+    near = data["properties"][0]["approach"]
+    ended = data["runs"][near["run"]]["outcome"]["ending"]
+    assert ended == "horizon" and data["first_run"] == near["run"]
+    stuck = told(BUG.replace("x <= 9 }\n", "x <= 3 }\n", 1).replace("[-1, 1]", "[1, 2]"))
+    assert stuck["first_run"] == 0
+    broken = told(BUG.replace("y <= 6.5", "y <= 5"), method="simulation")
+    assert broken["runs"][broken["first_run"]]["kind"] == "counterexample"
