@@ -170,6 +170,9 @@ class Instant(NamedTuple):
     jumps: Jumps
     past: Past
 
+    def __repr__(self) -> str:
+        return f"<t = {self.time:.10g} in `{self.place.name}`, {self.past!r}>"
+
     @property
     def prepared(self) -> Prepared:
         """The model."""
