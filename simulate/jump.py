@@ -19,7 +19,7 @@ from workbench.models.expressions.expression import (
     variable,
 )
 from workbench.models.expressions.operators import Op
-from workbench.simulate.empty_ranges import has_value
+from workbench.models.expressions.simplify import simplify
 from workbench.simulate.stepping.calculator import (
     Calculator,
     Externals,
@@ -105,6 +105,16 @@ class Jump:
     @cached_property
     def _sensitivities(self) -> dict[str, Sensitivity]:
         return {n: Sensitivity(value, *self._context) for n, value in self._values.items()}
+
+
+def has_value(given: Range) -> Expression:
+    """The condition under which a range has a value: its lower bound does not exceed the upper."""
+    if given.low is None or given.high is None or given.exact is not None:
+        return TRUE
+    width = simplify(subtract(given.high, given.low))
+    if width.is_constant and width.constant >= 0:
+        return TRUE
+    return given.low <= given.high
 
 
 def _whole_numbers(given: Range) -> Range:

@@ -8,7 +8,7 @@ the conditions on inclusions that are held at a boundary, and branches inside th
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from workbench.models.automaton import (
     INT,
     TIME,
     Automaton,
+    Constraint,
     Edge,
     EventKind,
     Initial,
@@ -41,12 +42,11 @@ from workbench.models.expressions.printing import to_text
 from workbench.models.expressions.traversal import conjuncts, free_variables, substitute
 from workbench.models.record import record
 from workbench.models.trace import Scalar
-from workbench.simulate.empty_ranges import demands
 from workbench.simulate.holding import inclusion_share as inclusion_share
 from workbench.simulate.holding import inward, joint_rates, may_hold, resolved
 from workbench.simulate.inputs.kinked_formula import KinkedFormula, kinked
 from workbench.simulate.inputs.signals import Formula, Lines, Signal
-from workbench.simulate.jump import Jump
+from workbench.simulate.jump import Jump, has_value
 from workbench.simulate.jump import edge_name as edge_name
 from workbench.simulate.landing import Boundary, loosened
 from workbench.simulate.locking import HeldBranches, branch_name, held_branches, lock
@@ -150,6 +150,12 @@ class Place:
     def numbers(self) -> Mapping[tuple[Role, int], int]:
         """The number of each watch."""
         return {what: i for i, what in enumerate(self.roles)}
+
+    @cached_property
+    def special(self) -> dict[Hashable, array[int]]:
+        """The watches to look at where something special is going on, as far as they are known
+        (see `simulate.loop.flow`)."""
+        return {}
 
     @cached_property
     def switches(self) -> tuple[tuple[str, tuple[int, int]], ...]:
@@ -454,7 +460,7 @@ class Prepared:
 
     def _compile(self, name: str, holds: tuple[Hold, ...], landed: tuple[int, ...]) -> Place:
         location = self.view.location(name)
-        ranged = tuple(demands(location.flows))
+        ranged = tuple(_demands(location.flows))
         written = (*conjuncts(location.invariant), *(condition for _, condition in ranged))
         exits = tuple(self.formed(c) for c in written)
         flows = self._flows(name, holds, exits)
@@ -546,6 +552,15 @@ class Prepared:
         low = TRUE if given.low is None else given.low <= rate
         high = TRUE if given.high is None else rate <= given.high
         return release, conjunction(low, high)
+
+
+def _demands(flows: Sequence[Constraint]) -> Iterator[tuple[str, Expression]]:
+    """What must hold while time passes, since no derivative has a value in an empty range, each
+    with the variable that it is about."""
+    for c in flows:
+        condition = has_value(c.range)
+        if c.variable != TIME and condition != TRUE:
+            yield c.variable, condition
 
 
 def _symbols(automaton: Automaton) -> dict[str, int]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from workbench.models.record import record
 from workbench.models.trace import Ending, Event, EventType
 from workbench.simulate.loop.instant import Instant
-from workbench.simulate.loop.past import newest_first
+from workbench.simulate.loop.past import made, newest_first
 from workbench.simulate.place import Place
 
 STEADY = 3
@@ -96,20 +96,14 @@ class Series(NamedTuple):
             return Series(times, counts, states, limit, unsteady, aim, moved)
         if limit is not None and t > limit.time + 4.0 * limit.error + LATE * t:
             limit = None
-        made = Series(
-            (*times[1 - TIMES :], t),
-            (*counts[1 - STEADY :], 1),
-            (*states[-2 * STRIDES :], state),
-            limit,
-            unsteady + 1,
-            aim,
-            moved,
-        )
-        for stride in range(1, min(STRIDES, (len(made.times) - 1) // (STEADY + 1)) + 1):
-            found = made.geometric(stride)
+        times, counts = (*times[1 - TIMES :], t), (*counts[1 - STEADY :], 1)
+        states = (*states[-2 * STRIDES :], state)
+        series = made(Series, (times, counts, states, limit, unsteady + 1, aim, moved))
+        for stride in range(1, min(STRIDES, (len(times) - 1) // (STEADY + 1)) + 1):
+            found = series.geometric(stride)
             if found is not None:
-                return made.settled(found)
-        return made
+                return series.settled(found)
+        return series
 
     def settled(self, found: Limit) -> Series:
         """With an estimate for the limit, if it is better than what is known. Of the states to
@@ -202,7 +196,7 @@ class Jumps(NamedTuple):
         series = by_edge.get(edge, NO_JUMPS).with_jump(t, state)
         if not (fresh and recent and recent[-1] == t):
             recent = _crowding(recent, t, span)
-        return Jumps(number + 1, {**by_edge, edge: series}, recent, tried)
+        return made(Jumps, (number + 1, {**by_edge, edge: series}, recent, tried))
 
     def with_change(self, t: float, span: float) -> Jumps:
         """A change more that is no jump: of a branch, onto a surface or from it."""

@@ -46,7 +46,7 @@ def hold(now: Instant, place: Place, forced: Sequence[int]) -> tuple[Instant, li
             holds.append((name, part))
     if unheld:
         return now, unheld
-    now = now._replace(place=now.prepared.place(place.name, tuple(holds), place.landed))
+    now = now.with_place(now.prepared.place(place.name, tuple(holds), place.landed))
     for name, part in holds[len(place.holds) :]:
         now = now.logged(EventType.HELD, f"d({name}) keeps {place.exit_names[part]}")
     return now, []

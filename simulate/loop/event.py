@@ -24,6 +24,7 @@ from workbench.simulate.loop.jump import at_chance, stay_inside, take
 from workbench.simulate.loop.sliding import branch_changed, leave_surface
 from workbench.simulate.place import Place, Role
 from workbench.simulate.stepping.calculator import TolerantCondition
+from workbench.simulate.stepping.condition import formula_truth
 from workbench.simulate.stepping.program import EQUALITY, FROZEN
 from workbench.simulate.stepping.stretch import Stop, Stretch
 from workbench.simulate.surfaces import Surface
@@ -92,7 +93,7 @@ def react(now: Instant, place: Place, result: Stretch) -> Instant:
         elif role is Role.EXIT:
             slacks = slack_granted(now, place, j)
             if slacks is not None:
-                now = now._replace(values={**now.values, **slacks})
+                now = now.with_values({**now.values, **slacks})
                 landed.append(j)
                 continue
             passing = side == "grazing" or starts_on(now, place, j)
@@ -110,7 +111,7 @@ def react(now: Instant, place: Place, result: Stretch) -> Instant:
             forced.append(place.holds[j][1])
     if landed:
         place = now.prepared.place(place.name, place.holds, (*place.landed, *landed))
-        now = now._replace(place=place)
+        now = now.with_place(place)
     due = urgent
     if not urgent:
         enabled = {**now.stay.enabled, **risen} if risen else now.stay.enabled
@@ -149,7 +150,7 @@ def _violated(
         )
     residual = _residual(place, result, watch)
     now = now.logged(EventType.VIOLATION, name, "", residual, "beyond", together)
-    now = now._replace(stay=now.stay._replace(ignored=now.stay.ignored | {j}))
+    now = now.with_stay(now.stay._replace(ignored=now.stay.ignored | {j}))
     if now.scenario.stop_on_violation:
         raise now.ended(
             Ending.VIOLATION,
@@ -203,7 +204,7 @@ def _taken(now: Instant, surface: Surface, index: int, residual: float) -> tuple
     there = now
     if location != now.place.name:
         jump = now.prepared.jump(surface.below, surface.up)
-        there = now._replace(values={**now.values, **jump(now.values, ())})
+        there = now.with_values({**now.values, **jump(now.values, ())})
     after, taken = take(there, side, [j], True)
     if taken:
         return after, True
@@ -292,8 +293,6 @@ def _exactly_bad(place: Place, result: Stretch, number: int) -> bool:
     watch = place.program.watches[number]
     if all(result.values[k] == result.values[k] for k in watch.tokens if k >= 0):
         return True
-    from workbench.simulate.stepping.reference.point import formula_truth
-
     truth = []
     for value, tolerance, (_, sign, _, flags) in zip(
         result.values, result.tolerances, place.program.atoms, strict=True

@@ -24,6 +24,9 @@ MAX_KEPT = 20_000_000
 TYPICAL_ORDER = 8
 """The order of a usual step; each variable has one number more than that in every step."""
 
+MAX_SPECIAL = 1000
+"""For so many things that are special in a place its watches are remembered."""
+
 SHORTEST = 1e-13
 """Where an external function fails in every step longer than this part of the time, it fails."""
 
@@ -33,10 +36,13 @@ Outset = tuple[Instant, float, "array[int]", tuple[int, ...]]
 and those of urgent edges that are enabled at once."""
 
 
+_NONE: frozenset[int] = frozenset()
+
+
 def outset(now: Instant) -> Outset:
     """Make ready for the next stretch."""
     if now.place.branches is not None:
-        now = now._replace(values={**now.values, **now.place.branches(now.values)})
+        now = now.with_values({**now.values, **now.place.branches(now.values)})
     at_once = urgent_at_once(now)
     until = now.time if at_once else max(next_change(now), now.time)
     return now, until, _watches(now), at_once
@@ -65,17 +71,25 @@ def _watches(now: Instant) -> array[int]:
 
 def _special_watches(place: Place, stay: StayNotes) -> array[int]:
     """The watches to look at, those of branches left out, where something special is going on."""
+    touch = stay.touch
+    parts, edges = (touch.parts, touch.edges) if touch is not None else (_NONE, _NONE)
+    key = (tuple(stay.enabled), stay.ignored, stay.refused, parts, edges)
+    known = place.special
+    found = known.get(key)
+    if found is not None:
+        return found
     without = [(Role.BAD, j) for j in stay.ignored]
-    without += [(Role.RISE, j) for j in stay.enabled]
+    without += [(Role.RISE, j) for j in (*stay.enabled, *edges)]
     without += [(Role.AWAY, j) for j in stay.refused]
-    if stay.touch is not None:
-        without += [(Role.EXIT, j) for j in stay.touch.parts]
-        without += [(Role.RISE, j) for j in stay.touch.edges]
+    without += [(Role.EXIT, j) for j in parts]
     numbers = place.numbers
     wanted = {*place.ordinary}.difference(map(numbers.get, without))
     falls = (numbers.get((Role.FALL, j)) for j in stay.enabled)
     wanted.update(watch for watch in falls if watch is not None)
-    return array("i", sorted(wanted))
+    if len(known) >= MAX_SPECIAL:
+        known.clear()
+    known[key] = array("i", sorted(wanted))
+    return known[key]
 
 
 def pass_time(now: Instant) -> tuple[Instant, Stretch, tuple[int, ...]]:

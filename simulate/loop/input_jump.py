@@ -47,7 +47,7 @@ def change_inputs(now: Instant) -> Instant:
     if not new:
         return now
     former = {n: values[n] for n in new}
-    now = now._replace(values={**values, **new})
+    now = now.with_values({**values, **new})
     if now.place.slide is not None:
         now = _leave_surfaces(now, values, new)
     now = now._replace(here=now.here._replace(former=former))
@@ -67,9 +67,9 @@ def _leave_surfaces(now: Instant, before: Mapping[str, float], new: Mapping[str,
             break
         on = slides.onto(surface, before)
         above = slides.height(surface, {**on, **new}) > 0.0
-        now = leave_surface(now._replace(values=before), surface, above)
+        now = leave_surface(now.with_values(before), surface, above)
         before = now.values
-        now = now._replace(values={**before, **new})
+        now = now.with_values({**before, **new})
     return now
 
 
@@ -82,7 +82,7 @@ def _let_go(now: Instant, new: Mapping[str, float]) -> Instant:
     for name, _ in set(place.holds) - set(kept):
         now = now.logged(EventType.RELEASED, f"d({name})")
     able = p.can_hold(place.name, kept)
-    return now._replace(place=p.place(place.name, kept if able else (), place.landed))
+    return now.with_place(p.place(place.name, kept if able else (), place.landed))
 
 
 def _leave(now: Instant, place: Place, new: Mapping[str, float]) -> Instant:
@@ -104,7 +104,7 @@ def _leave(now: Instant, place: Place, new: Mapping[str, float]) -> Instant:
             jump = p.jump(passage.location, passage.edge)
             departure = Departure(source, now.values, jump, edge.event)
             now = arrive(now, name, p.place(edge.target), passage.values, jump.assigned, departure)
-        return now._replace(values={**now.values, **new})
+        return now.with_values({**now.values, **new})
     if now.stay.chance is not None:
         return back_to_chance(now, *now.stay.chance)
     raise _blocked(now, place, broken, new)

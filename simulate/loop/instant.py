@@ -170,6 +170,9 @@ class Instant(NamedTuple):
     jumps: Jumps
     past: Past
 
+    def __repr__(self) -> str:
+        return f"<t = {self.time:.10g} in `{self.place.name}`, {self.past!r}>"
+
     @property
     def prepared(self) -> Prepared:
         """The model."""
@@ -204,26 +207,26 @@ class Instant(NamedTuple):
         together: tuple[str, ...] = (),
     ) -> Instant:
         """The same with an event in the log."""
-        scenario, time, place, values, decided, changes, here, stay, jumps, past = self
-        event = Event(time, kind, name, place.name, target, residual, side, together)
-        past = past.with_event(event)
-        fields = (scenario, time, place, values, decided, changes, here, stay, jumps, past)
-        return made(Instant, fields)
+        event = Event(self.time, kind, name, self.place.name, target, residual, side, together)
+        return made(Instant, (*self[:9], self.past.with_event(event)))
+
+    def with_values(self, values: Values) -> Instant:
+        """The same with other values."""
+        return made(Instant, (*self[:3], values, *self[4:]))
+
+    def with_place(self, place: Place) -> Instant:
+        """The same in another place of the same location."""
+        return made(Instant, (*self[:2], place, *self[3:]))
 
     def with_stay(self, stay: StayNotes) -> Instant:
         """The same with other notes of the stay."""
-        scenario, time, place, values, decided, changes, here, _, jumps, past = self
-        fields = (scenario, time, place, values, decided, changes, here, stay, jumps, past)
-        return made(Instant, fields)
+        return made(Instant, (*self[:7], stay, *self[8:]))
 
     def after(self, decisions: Decisions) -> Instant:
         """The same after these decisions were taken."""
-        scenario, time, place, values, decided, changes, here, stay, jumps, past = self
-        if decisions.taken == decided:
+        if decisions.taken == self.decided:
             return self
-        decided = decisions.taken
-        fields = (scenario, time, place, values, decided, changes, here, stay, jumps, past)
-        return made(Instant, fields)
+        return made(Instant, (*self[:4], decisions.taken, *self[5:]))
 
     def noted(self, values: Values | None = None) -> Instant:
         """The same with its state (or that with other values of inputs) in the past, if the run

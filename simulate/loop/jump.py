@@ -20,7 +20,7 @@ from workbench.simulate.loop.instant import (
     StayNotes,
     state_of,
 )
-from workbench.simulate.loop.past import Leapt
+from workbench.simulate.loop.past import Leapt, made
 from workbench.simulate.loop.sliding import slide
 from workbench.simulate.place import Place
 
@@ -119,18 +119,15 @@ def arrive(
         last: Departure = here.departures[0]
         visited = here.visited_with(state_of(scenario.prepared, last.place.name, last.values))
     uncertain = departure.place.program.flowing if here.inexact is None else here.inexact
-    notes = InstantNotes(
-        visited,
-        here.entered,
-        (departure, here.departures),
-        frozenset(uncertain).difference(assigned),
-        {},
-        0 if fresh else here.repeats,  # a chain of new states may come to an end
-    )
+    inexact = frozenset(uncertain).difference(assigned)
+    repeats = 0 if fresh else here.repeats  # a chain of new states may come to an end
+    departures = (departure, here.departures)
+    notes = made(InstantNotes, (visited, here.entered, departures, inexact, {}, repeats))
     moving = {n: values[n] for n in target.program.flowing}
     jumps = jumps.with_jump(name, time, moving, fresh, scenario.until)
     stay = StayNotes(past.length)
-    now = Instant(scenario, time, target, values, decided, changes, notes, stay, jumps, past)
+    fields = (scenario, time, target, values, decided, changes, notes, stay, jumps, past)
+    now = made(Instant, fields)
     limit = jumps.by_edge[name].ended(exact)
     if limit is not None:
         cycle = last_round(now, name, limit)
@@ -172,7 +169,7 @@ def _rest(now: Instant, name: str, limit: Limit, cycle: Sequence[Event]) -> tupl
             past = at_rest.past.with_state(way, scenario.recorder.whole)
             at_rest = at_rest.at(t, values, past)
         else:
-            at_rest = at_rest._replace(values=values)
+            at_rest = at_rest.with_values(values)
         at_rest, taken = take(at_rest, place, [j], True)
         if taken:
             return at_rest._replace(jumps=at_rest.jumps.forgotten()), True

@@ -72,6 +72,9 @@ class Past(NamedTuple):
     logged: int = 0
     work: tuple[int, ...] = NO_WORK
 
+    def __repr__(self) -> str:
+        return f"<{self.length} states, {self.logged} events>"  # chains may be longer than a stack
+
     def passed(self, place: Place, values: Values, result: Stretch, whole: bool) -> Past:
         """A stretch of time more; only its work counts where no time has passed, or so little
         that the integration took no step."""

@@ -41,7 +41,7 @@ def leave_surface(now: Instant, surface: Surface, above: bool) -> Instant:
     p = now.prepared
     values = p.slides.onto(surface, now.values)
     target = surface.above if above else surface.below
-    now = now._replace(values=values).logged(EventType.LEAVES, surface.text, target)
+    now = now.with_values(values).logged(EventType.LEAVES, surface.text, target)
     if above and surface.branch is None:
         values = {**values, **p.jump(surface.below, surface.up)(values, ())}
     base = surface.base

@@ -25,13 +25,15 @@ from workbench.simulate.inputs.signals import Formula, Signal, Steps, line_at, n
 from workbench.simulate.monitoring.dense_values import as_number
 from workbench.simulate.monitoring.margin import MarginTree, margin_tree
 from workbench.simulate.monitoring.robustness import Robustness
-from workbench.simulate.monitoring.slope_check import SlopeCheck, size_of
 from workbench.simulate.place import Prepared, edge_name, inclusion_share
 from workbench.simulate.stepping.calculator import Calculator
 from workbench.simulate.stepping.tape import number
 
 STATE_TOLERANCE = 1e-6
 """Of states against invariants, guards and resets, relative to the size of the numbers."""
+
+SLOPE_TOLERANCE = 1e-4
+"""Relative to the size of the numbers: dense output knows derivatives less exactly than states."""
 
 BESIDE = 0.01
 """How far beside its ends a piece is looked at, in shares of it."""
@@ -48,7 +50,7 @@ class RunCheck:
         self._trees: dict[Expression, tuple[MarginTree, Calculator]] = {}
         self._calculators: dict[Expression, Calculator] = {}
         self._formulas: dict[Formula, KinkedFormula] = {}
-        self._slopes: dict[str, SlopeCheck] = {}
+        self._slopes: dict[str, _SlopeCheck] = {}
 
     def problems(self, trace: Trace, inputs: Mapping[str, Signal]) -> list[str]:
         """What speaks against the trace; nothing if it is a run, as far as can be seen."""
@@ -204,7 +206,7 @@ class RunCheck:
             slopes[name] = _polynomial([j * x for j, x in enumerate(row)][1:], s)
         check = self._slopes.get(segment.location)
         if check is None:
-            check = self._slopes[segment.location] = SlopeCheck(self.prepared, segment.location)
+            check = self._slopes[segment.location] = _SlopeCheck(self.prepared, segment.location)
         wrong = check.wrong(values, slopes)
         if wrong is None:
             return None
@@ -319,7 +321,7 @@ class RunCheck:
             if bound is None:
                 continue
             limit = self._value(bound, values)
-            room = STATE_TOLERANCE * (1.0 + abs(x) + abs(limit) + size_of(values))
+            room = STATE_TOLERANCE * (1.0 + abs(x) + abs(limit) + _size_of(values))
             if sign * (x - limit) < -room:
                 return False
         return True
@@ -327,7 +329,7 @@ class RunCheck:
     def _holds(self, condition: Expression, values: Mapping[str, float]) -> bool:
         """Whether a condition holds within the tolerance; what is unknown counts as true."""
         margin = self._margin(condition, values)
-        return margin is None or not margin < -STATE_TOLERANCE * (1.0 + size_of(values))
+        return margin is None or not margin < -STATE_TOLERANCE * (1.0 + _size_of(values))
 
     def _enabled(self, guard: Expression, values: Mapping[str, float], segment: Segment) -> bool:
         """Whether a guard holds: by more than the tolerance, if it reads what flows; what is
@@ -335,7 +337,7 @@ class RunCheck:
         if free_variables(guard) <= segment.held.keys():
             return self._value(guard, values) == 1.0
         margin = self._margin(guard, values)
-        return margin is not None and margin > STATE_TOLERANCE * (1.0 + size_of(values))
+        return margin is not None and margin > STATE_TOLERANCE * (1.0 + _size_of(values))
 
     def _margin(self, condition: Expression, values: Mapping[str, float]) -> float | None:
         found = self._trees.get(condition)
@@ -373,3 +375,34 @@ def _polynomial(coefficients: Sequence[float], s: float) -> float:
     for c in reversed(coefficients):
         total = total * s + c
     return total
+
+
+class _SlopeCheck:
+    """Compares derivatives with the flows of one location; all of them are calculated together."""
+
+    def __init__(self, prepared: Prepared, location: str):
+        places: dict[Expression, int] = {}
+        self._ends: list[tuple[str, int, float]] = []
+        for change in prepared.view.location(location).flows:
+            for bound, sign in ((change.range.low, -1.0), (change.range.high, 1.0)):
+                if bound is not None and change.variable != TIME:
+                    place = places.setdefault(bound, len(places))
+                    self._ends.append((change.variable, place, sign))
+        self._calculate = Calculator([*places], prepared.symbols, prepared.externals)
+        self._unknown = dict.fromkeys(self._calculate.names, math.nan)
+
+    def wrong(self, values: Mapping[str, float], slopes: Mapping[str, float]) -> str | None:
+        """A variable whose derivative (0 where none is given) is not allowed in a state; what is
+        unknown does not count."""
+        size = 1.0 + _size_of(values)
+        limits = self._calculate({**self._unknown, **values})
+        for variable, place, sign in self._ends:
+            slope, limit = slopes.get(variable, 0.0), limits[place]
+            if sign * (slope - limit) > SLOPE_TOLERANCE * (size + abs(slope) + abs(limit)):
+                return variable
+        return None
+
+
+def _size_of(values: Mapping[str, float]) -> float:
+    """The largest absolute value among those that are finite."""
+    return max((abs(v) for v in values.values() if math.isfinite(v)), default=0.0)

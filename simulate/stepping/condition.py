@@ -14,7 +14,7 @@ condition asks for both sides of one surface, `simulate.stepping.sides` keeps th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -145,6 +145,21 @@ def _jumps(node: Expression) -> bool:
     if node.op is Op.LOOKUP:
         return node.table.interpolation is not Interpolation.LINEAR
     return node.op in _STEPWISE
+
+
+def formula_truth(tokens: Sequence[int], truth: Sequence[bool]) -> bool:
+    """The truth of a formula in postfix form."""
+    stack: list[bool] = []
+    for token in tokens:
+        if token >= 0:
+            stack.append(truth[token])
+        elif token in (TRUE, FALSE):
+            stack.append(token == TRUE)
+        else:
+            b, a = stack.pop(), stack.pop()
+            assert token in (AND, OR)
+            stack.append((a and b) if token == AND else (a or b))
+    return stack[-1]
 
 
 def _joined(parts: list[tuple[int, ...]], connective: int) -> tuple[int, ...]:

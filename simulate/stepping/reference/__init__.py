@@ -1,3 +1,2 @@
 """The stepping core in plain Python, bit for bit the same: the oracle that the tests compare
-`simulate/core` with, and what runs where that was not compiled. Nothing else imports it, but for
-what a formula's truth is at a point."""
+`simulate/core` with, and what runs where that was not compiled (`simulate.stepping.engine`)."""

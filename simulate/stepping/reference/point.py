@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from workbench.simulate.stepping.condition import AND, FALSE, OR, TRUE
+from workbench.simulate.stepping.condition import formula_truth
 from workbench.simulate.stepping.program import EQUALITY, FROZEN, STRICT, Program
 from workbench.simulate.stepping.reference.tape import execute, sensitivity
 
@@ -48,18 +48,3 @@ def _executed(program: Program, names: Sequence[str], given: Mapping[str, float]
     r[1 : len(names)] = [given[name] for name in names[1:]]
     execute(program.guard, r, program.tables, program.externals)
     return r
-
-
-def formula_truth(tokens: Sequence[int], truth: Sequence[bool]) -> bool:
-    """The truth of a formula in postfix form."""
-    stack: list[bool] = []
-    for token in tokens:
-        if token >= 0:
-            stack.append(truth[token])
-        elif token in (TRUE, FALSE):
-            stack.append(token == TRUE)
-        else:
-            b, a = stack.pop(), stack.pop()
-            assert token in (AND, OR)
-            stack.append((a and b) if token == AND else (a or b))
-    return stack[-1]
