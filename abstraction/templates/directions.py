@@ -21,6 +21,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.abstraction.templates.eigen_directions import cascade_directions
 from workbench.abstraction.templates.hull_directions import facet_normals, outline_normals
 from workbench.abstraction.templates.sampled_runs import SampledRuns
 from workbench.abstraction.templates.simple_rationals import near
@@ -103,11 +104,13 @@ def steady_templates(system: TemplateSystem) -> Iterator[Template]:
 
 
 def eigen_templates(system: TemplateSystem) -> Iterator[Template]:
-    """Left eigenvectors of each location's dynamics, and of all together (`_eigen_rows`), with
-    what bad directions are lags of (`_lag_rows`)."""
+    """Left eigenvectors, first of the systems of a cascade, then of each location's dynamics, and
+    of all together (`_eigen_rows`), with what bad directions are lags of (`_lag_rows`)."""
     dynamics = list(distinct_dynamics(system))
     step = 0.5 / fastest_rate(system)
     bad = bad_normals(system)
+    if cascade := cascade_directions(system):
+        yield template([*cascade, *bad, *axes(system)], 1e-6, step)
     for chosen in _subsets(dynamics):
         rows = [row for flow in chosen for row in _eigen_rows(flow.state)]
         lags = [row for flow in chosen for row in _lag_rows(bad, flow.state)]

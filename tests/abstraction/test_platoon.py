@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from tests.support.slow import slow_but
 from workbench.abstraction.strategies.strategy import Task
+from workbench.abstraction.templates.eigen_directions import cascade_directions
+from workbench.abstraction.templates.system import template_system
 from workbench.abstraction.verification import strategy
 from workbench.models.agents.composition import Product
 from workbench.models.automaton import Property
 from workbench.models.expressions.text import parse_expression
 from workbench.models.load import load
+from workbench.models.proof.problem import linear_problem
 from workbench.models.verdict import Verified
 
 TIGHTENED = [
@@ -53,3 +58,29 @@ def test_no_law_makes_the_follower_reverse(name: str) -> None:
     automaton = load(name).automaton
     wanted = next(p for p in automaton.properties if p.name == "no reversing")
     assert isinstance(strategy("template").attempt(Task(automaton, wanted)), Verified)
+
+
+@pytest.mark.parametrize("count", slow_but([2], [2, 3, 4]))
+def test_a_convoy_is_proved_in_one_product(count: int) -> None:
+    """Each vehicle hands its bounds on to the next."""
+    chosen = {"n": Fraction(count)}
+    automaton = load("platoon_endless", agent="Platoon", parameters=chosen).automaton
+    wanted = next(p for p in automaton.properties if p.name == f"unit[{count}]: no collision")
+    assert isinstance(strategy("template").attempt(Task(automaton, wanted)), Verified)
+
+
+def test_every_vehicle_of_a_convoy_keeps_something_of_its_own() -> None:
+    automaton = load("platoon_endless", agent="Platoon", parameters={"n": Fraction(3)}).automaton
+    system = template_system(linear_problem(automaton, automaton.properties[0]))
+    rows = cascade_directions(system)
+    own = [{system.names[j] for j in np.flatnonzero(row)} for row in rows]
+    for i in (1, 2, 3):
+        unit = {f"acc[{i}]", f"unit[{i}].dist", f"vel[{i}]"}
+        assert sum(names == unit for names in own) >= 2 * 2
+    assert all(len(names) <= 3 for names in own)
+
+
+def test_one_vehicle_alone_is_no_cascade() -> None:
+    automaton = load("platoon_endless", agent="Platoon", parameters={"n": Fraction(1)}).automaton
+    problem = linear_problem(automaton, automaton.properties[0])
+    assert cascade_directions(template_system(problem)) == []
