@@ -60,7 +60,8 @@ def given_up_at(moment: float) -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _ringing(moment: float) -> Iterator[None]:
-    """A timer that gives up the work within it at that moment, unless one around it does sooner."""
+    """A timer that gives up the work within it at that moment, unless one around it does sooner.
+    Foreign code that is given up may say so by an error of its own: that is the same."""
     in_main = threading.current_thread() is threading.main_thread()
     if math.isinf(moment) or not in_main or not hasattr(signal, "setitimer"):
         yield
@@ -71,21 +72,30 @@ def _ringing(moment: float) -> Iterator[None]:
     if 0.0 < around <= left:
         yield
         return
-    before = signal.signal(signal.SIGALRM, _give_up)
+    rung = False
+
+    def give_up(*_: object) -> None:
+        nonlocal rung
+        rung = True
+        sys.unraisablehook = _tell_of_what_was_whole
+        raise CheckInterruptedError
+
+    before = signal.signal(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, left)
     try:
         yield
+    except CheckInterruptedError:
+        raise
+    except Exception as error:
+        if rung:
+            raise CheckInterruptedError from error
+        raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
         if around:
             rest = around - (time.monotonic() - begun)
             signal.setitimer(signal.ITIMER_REAL, max(rest, LEAST))
-
-
-def _give_up(*_: object) -> None:
-    sys.unraisablehook = _tell_of_what_was_whole
-    raise CheckInterruptedError
 
 
 def _tell_of_what_was_whole(unraisable: sys.UnraisableHookArgs) -> None:
