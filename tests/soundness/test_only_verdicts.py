@@ -7,12 +7,15 @@ over is over: beyond a limit nothing works on for long.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import run_here
 from tests.support.every_construct import random_text
+from workbench.abstraction.blocking import first_state, look
+from workbench.abstraction.strategies.strategy import FIRST_STATE
 from workbench.abstraction.verification import STRATEGIES, verify
 from workbench.abstraction.verification_settings import VerificationSettings
 from workbench.cli.exit_codes import ExitCode
@@ -90,6 +93,21 @@ answers: dict[tuple[int, str], set[type]] = {}
 """What was answered so far about each claim."""
 
 
+def ends_stuck(seed: int) -> bool:
+    """Whether some run of a model ends stuck; then nothing may prove that none does."""
+    automaton = model(seed)
+    if automaton is None or not look(automaton).blocked:
+        return False
+    start = first_state(automaton)
+    if start is None:
+        return False
+    for method in ("rectangular", "template"):
+        task = VerificationSettings(time_limit=LONG).task(automaton, never_blocks(automaton))
+        proving = replace(task, options={**task.options, FIRST_STATE: start})
+        assert not isinstance(verify(proving, method), Verified), f"{method}, seed {seed}"
+    return True
+
+
 def command(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of the verbs, by turns, about a model in a file."""
     monkeypatch.chdir(folder)
@@ -134,6 +152,18 @@ def test_what_once_went_wrong(seed: int, method: str) -> None:
 @pytest.mark.parametrize("seed", range(len(VERBS)))
 def test_verbs_answer(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command(seed, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(14, 17),
+        pytest.param(range(250), marks=pytest.mark.slow),
+        pytest.param(range(RARE, RARE + 100), marks=pytest.mark.slow),
+    ],
+)
+def test_runs_that_end_stuck_contradict_no_proof(seeds: range) -> None:
+    assert sum(ends_stuck(seed) for seed in seeds)
 
 
 @pytest.mark.slow
