@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.models.expressions.evaluation import evaluate
 from workbench.models.load import load_text
 from workbench.models.verdict import LastChance
+from workbench.simulate.inputs.signals import Formula, Lines, Steps, going_on, line_at, sine
 from workbench.simulate.last_chance import last_chance
 from workbench.simulate.policy import Level, Policy
 from workbench.simulate.recipe import Recipe, repeat
@@ -78,6 +80,28 @@ def test_the_others_do_what_they_did_in_the_run() -> None:
     assert found is not None and found.time == pytest.approx(
         math.sqrt(10 / (2.5 + 25 / 6)), abs=1e-5
     )
+
+
+def test_time_goes_on_from_the_run() -> None:
+    """The wall drives off with speed t: braking from t on, the gap is least after (20 - t)/9, and
+    50 - 20 t + t^2/2 - (20 - t)^2/18 then; which is 0 where 8 t^2 - 320 t + 500 is."""
+    found = told(car(front="time"))
+    assert found is not None
+    assert found.time == pytest.approx((320 - math.sqrt(320**2 - 16000)) / 16, abs=1e-6)
+
+
+def test_a_signal_goes_on_from_a_later_time() -> None:
+    for signal in (Steps((0.0, 2.0), (1.0, 3.0)), Lines((0.0, 2.0), (1.0, 3.0)), sine(1, 2, 3)):
+        later = going_on(signal, 1.5)
+        if isinstance(signal, Formula) and isinstance(later, Formula):
+            values = [float(evaluate(later.expression, {"time": t - 1.5})) for t in (1.5, 4.0)]
+            assert values == pytest.approx(
+                [float(evaluate(signal.expression, {"time": t})) for t in (1.5, 4.0)]
+            )
+        elif not isinstance(signal, Formula) and not isinstance(later, Formula):
+            for t in (1.5, 1.9, 4.0):
+                (a, b), (c, d) = line_at(signal, t), line_at(later, t - 1.5)
+                assert a + b * t == pytest.approx(c + d * (t - 1.5))
 
 
 def test_jumps_that_the_rescue_decides_are_made_anew() -> None:
