@@ -24,7 +24,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def write(key: str, model: Callable[[], Model], **options: Any) -> Path:
         if key not in made:
             loaded = model()
-            settings = report_settings(**{"runs": 12, "time_limit": 60.0} | options)
+            settings = report_settings(**{"runs": 12, "time_limit": 600.0} | options)
             found = analyse(loaded, key, loaded.automaton.properties, settings, command="workbench")
             texts = {name: checked.text for name, checked in found.certificates.items()}
             made[key] = folder / f"{key}.html"

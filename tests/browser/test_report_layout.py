@@ -34,7 +34,7 @@ def named(written: Callable[..., Path], tmp_path: Path) -> Path:
     model = tmp_path / "named.charon"
     model.write_text(NAMED)
     return written(
-        "named", lambda: load(model), until=3.0, runs=6, method="simulation", time_limit=5.0
+        "named", lambda: load(model), until=3.0, runs=6, method="simulation", time_limit=600.0
     )
 
 
@@ -106,7 +106,7 @@ def test_plots_are_drawn_for_paper_and_back(browser: Any, written: Callable[...,
 def test_paper_keeps_colours_and_leaves_abstract_paths_folded(
     browser: Any, written: Callable[..., Path]
 ) -> None:
-    path = written("heater_abstraction", heater, until=8.0, method="abstraction", time_limit=10.0)
+    path = written("heater_abstraction", heater, until=8.0, method="abstraction", time_limit=600.0)
     with opened(browser, path, scheme="dark") as page:
         page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
         assert page.locator("details:not(.path):not([open])").count() == 0

@@ -304,7 +304,7 @@ def test_a_refinement_page_needs_no_script(browser: Any, tmp_path: Path) -> None
 
 
 def test_the_refinement_history_is_told(browser: Any, written: Callable[..., Path]) -> None:
-    path = written("heater_abstraction", heater, until=8.0, method="abstraction", time_limit=10.0)
+    path = written("heater_abstraction", heater, until=8.0, method="abstraction", time_limit=600.0)
     with opened(browser, path) as page:
         assert "refinement history" in text(page, "#graph")
         assert page.locator("#graph tbody tr").count() >= 1

@@ -53,6 +53,16 @@ def test_what_can_be_chosen_is_told(page: Page) -> None:
     assert (drop["name"], drop["value"]) == ("drop", 10.0)
     first = {one["name"]: one for one in told["initial"]}
     assert (first["height"]["low"], first["height"]["high"]) == (10.0, 10.0)
+    # What an equation gives is not chosen; what nothing bounds is.
+    mode = "mode M() { write analog real x, y; diff { d(x) == 1; } alge { y == 2*x; } }"
+    agent = "agent A() { private analog real x, y; mode m = M(); }"
+    first = {
+        one["name"]: one for one in page.ask("simulate", text=mode + agent)["result"]["initial"]
+    }
+    assert first == {
+        "x": {"name": "x", "type": "real"},
+        "y": {"name": "y", "type": "real", "given": True},
+    }
     low, slow = told["properties"]
     assert low["bounds"] == [{"variable": "height", "high": 11.0}]
     assert slow["bounds"] == [{"variable": "speed", "low": -5.0}]

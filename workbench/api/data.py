@@ -49,13 +49,16 @@ def model_data(model: Model) -> dict[str, Any]:
     """What can be chosen and seen of a model's runs: variables, constants and parameters, first
     values, inputs, and the bounds that properties set to single variables."""
     automaton = model.automaton
-    first = _first_ranges(automaton)
+    first, given = _first_ranges(automaton), _given_by_equations(automaton)
     return {
         "name": model.name,
         "horizon": None if automaton.horizon is None else float(automaton.horizon),
         "variables": [_declared(v) | {"kind": str(v.kind)} for v in automaton.variables],
         "parameters": [_setting(s) for s in model.loaded.settings],
-        "initial": [_declared(v) | first.get(v.name, {}) for v in automaton.variables],
+        "initial": [
+            _declared(v) | ({"given": True} if v.name in given else first.get(v.name, {}))
+            for v in automaton.variables
+        ],
         "inputs": [_declared(i) | _ends(i.low, i.high) for i in automaton.inputs],
         "properties": _properties(automaton),
     }
@@ -92,6 +95,18 @@ def _first_ranges(automaton: Automaton) -> dict[str, dict[str, float]]:
         if value.is_constant:
             found[name] = _ends(value.constant, value.constant)
     return found
+
+
+def _given_by_equations(automaton: Automaton) -> frozenset[str]:
+    """The variables that an equation gives wherever control is: none of them is free at first."""
+    found: set[str] = set()
+    for component in automaton.components:
+        equations = (
+            {c.variable for c in place.algebraic if c.range.exact is not None}
+            for place in component.locations
+        )
+        found |= set.intersection(*equations)
+    return frozenset(found)
 
 
 def _properties(automaton: Automaton) -> list[dict[str, Any]]:

@@ -108,9 +108,6 @@ function Slider({ kind, quantity }: { kind: Kind; quantity: Quantity }): JSX.Ele
   );
 }
 
-/** Whether there is something to choose: what an equation gives has no first value of its own. */
-const isFree = ({ low, high, type }: Quantity): boolean => low != null || high != null || type !== "real";
-
 const HEADS: readonly (readonly [Kind, string])[] = [
   ["parameters", "Parameters"], ["initial", "First values"], ["inputs", "Inputs"],
 ];
@@ -123,7 +120,7 @@ function Choices(): JSX.Element {
     <div class="choices">
       <AgentChoice />
       {HEADS.map(([kind, head]) => {
-        const all = (known?.[kind] ?? []).filter((quantity) => kind !== "initial" || isFree(quantity));
+        const all = (known?.[kind] ?? []).filter((quantity) => quantity.given !== true);
         if (all.length === 0) return null;
         return (
           <details key={kind} open={kind === "parameters" || all.length <= 8}>

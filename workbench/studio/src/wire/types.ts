@@ -152,6 +152,8 @@ export interface Quantity {
   values?: string[];
   low?: number | null;
   high?: number | null;
+  /** Whether an equation gives it: then there is nothing to choose. */
+  given?: boolean;
 }
 
 export interface VariableInfo {
