@@ -57,6 +57,8 @@ class TemplateSearch:
     climbs: int = 5
     longest_jump: float = 100.0
     turns: int = 12
+    shared_room: bool = True
+    """Whether slack is shared out (`room`), or the same for all rows or none."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,10 @@ def finished(
 ) -> tuple[Region, ...]:
     """The regions, with some slack where there is room; where there is none, with simple offsets:
     then bounds are handed on from the model's own numbers without any loss."""
-    found = with_room(setting, least, SLACK * setting.size)
+    room = SLACK * setting.size
+    found = with_room(setting, least, room) if search.shared_room else None
     if found is None:
-        setting.slack = SLACK * setting.size
+        setting.slack = room
         roomy = least_invariant(setting, least, search, stop, {})
         found = _simplified(setting, least) if isinstance(roomy, Missed) else roomy
     return _regions(setting, _sliced(setting, found))

@@ -129,15 +129,19 @@ class _Search:
         def stop() -> bool:
             return spent() > end or self.stop()
 
-        search = replace(self.method.search, shared=attempt.shared)
-        find = find_by_turning if attempt.turned else find_invariant
-        regions = find(system, template, search, attempt.runs, stop)
-        if isinstance(regions, Missed):
-            self.missed = f"; of the last, {attempt.title}, {regions.reason}"
-            return regions
-        proof = prove(self.problem, regions, self.stop)
-        if isinstance(proof, Unproved):
+        proof: PolyhedralProof | Unproved | None = None
+        for shared_room in (True, False):
+            search = replace(self.method.search, shared=attempt.shared, shared_room=shared_room)
+            find = find_by_turning if attempt.turned else find_invariant
+            regions = find(system, template, search, attempt.runs, stop)
+            if isinstance(regions, Missed):
+                self.missed = f"; of the last, {attempt.title}, {regions.reason}"
+                return regions
+            proof = prove(self.problem, regions, self.stop)
+            if isinstance(proof, PolyhedralProof):
+                break
             self.closest = f"; the closest attempt lacked a proof of: {proof.obligation.title}"
+        if not isinstance(proof, PolyhedralProof):
             return Missed("it lacked an exact proof")
         smaller = pruned(self.problem, proof, self.stop)
         size = max((len(region.predicates) for region in smaller.regions), default=0)
