@@ -51,7 +51,7 @@ PLAN: tuple[tuple[str, str, float, Callable[[Task], bool]], ...] = (
     (PROOFS, "rectangular", 12_000, _always),
     (PROOFS, "flowpipe", 15_000, _bounded_jumps),
     (PROOFS, "nonlinear", 15_000, _bounded),
-    (PROOFS, "template", 5_000, _always),
+    (PROOFS, "template", 10_000, _always),
     (PROOFS, PARTIAL, 8_000, _always),
     (PROOFS, "history", 8_000, _always),
     (PROOFS, "recurrence", 5_000, _always),
