@@ -34,9 +34,11 @@ from workbench.models.evidence.progress import (
     Wait,
     Way,
 )
+from workbench.models.expressions.expression import Expression
 from workbench.models.linear import Form, Multipliers, Row, Rows, affine, combination
 from workbench.models.lowering.alternatives import TooManyCasesError
 from workbench.models.lowering.narrow import NarrowView, reaching, whole_names
+from workbench.models.lowering.pieces import branches_of, innermost_piece, with_branch
 from workbench.models.lowering.problem import Dynamics, LinearProblem
 from workbench.reach.combinations import Combinations
 from workbench.reach.evidence import Unproved, prove
@@ -457,17 +459,31 @@ class _Search:
             for value in range(2 if kind == BOOL else len(kind.values)):
                 yield Form({}, Fraction(value))
             return
-        bounds = [affine(b) for b in (reset.range.low, reset.range.high) if b is not None]
-        found = [form for form in bounds if form is not None]
-        if reset.range.exact is not None or (kind == INT and found):
-            yield found[0]
+        if reset.range.exact is not None:
+            yield from self._pieces(reset.range.exact)
             return
-        yield from found
-        if len(found) == 2:
-            yield combination((Fraction(1, 2), form) for form in found)
+        bounds = [b for b in (reset.range.low, reset.range.high) if b is not None]
+        found = [form for bound in bounds for form in self._pieces(bound)]
+        if kind == INT:
+            yield from found[:1]
+        else:
+            yield from found
+            if len(found) == 2:
+                yield combination((Fraction(1, 2), form) for form in found)
         if not bounds:
             yield Form({reset.variable: Fraction(1)})
             yield _ZERO
+
+    def _pieces(self, value: Expression) -> Iterator[Form]:
+        """The affine values of a piecewise one, or itself."""
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            piece = innermost_piece((value,), self.types)
+            if piece is not None:
+                pending += [with_branch(value, piece, one) for _, one in branches_of(piece)]
+            elif (form := affine(value)) is not None:
+                yield form
 
 
 def _all_hold(states: _States, rows: Sequence[Row]) -> tuple[Multipliers, ...] | Missing:

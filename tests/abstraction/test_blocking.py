@@ -203,6 +203,21 @@ GOING_ON |= {
         text("x = 0;", UP + " inv { x <= 2 }", trans="trans from a to a when x >= 2 do { x = u; };")
     ),
 }
+GOING_ON |= {
+    "back by pieces": text(
+        "x = 0;",
+        UP + " inv { x <= 2 }",
+        trans="trans from a to a when x >= 2 do { x = abs(x - 3); };",
+    ),
+    "back to a range by pieces": text(
+        "x = 0;",
+        UP + " inv { x <= 2 }",
+        trans="trans from a to a when x >= 2 do { x in [min(x, 1), max(x - 3, 1)]; };",
+    ),
+}
+BLOCKING["back to where it was, by pieces"] = text(
+    "x = 0;", UP + " inv { x <= 2 }", trans="trans from a to a when x >= 2 do { x = abs(x); };"
+)
 BLOCKING["pushed where no edge is"] = with_input(
     text(
         "x = 0;",
