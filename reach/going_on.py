@@ -9,7 +9,7 @@ found is checked by the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, islice, product
@@ -45,6 +45,8 @@ from workbench.reach.evidence import Unproved, prove
 
 MOST_CASES = 400
 """A cell is split into so many parts at most."""
+MOST_CHOICES_ON_A_WAY = 100
+"""As many as the kernel takes inside each other."""
 MOST_LOCATIONS = 200
 MOST_CELLS = 64
 """Of a region; invariants may split those that it has."""
@@ -176,9 +178,8 @@ Missing: TypeAlias = _Where | _Never
 class _States:
     """Rows, and what follows from them."""
 
-    def __init__(self, rows: Rows, bounds: Rows):
-        self.rows, self.bounds = rows, bounds
-        self.inputs = {name for row in bounds for name in row.form.coefficients}
+    def __init__(self, rows: Rows, bounds: Rows, inputs: Set[str]):
+        self.rows, self.bounds, self.inputs = rows, bounds, inputs
         self.last = len(rows) + len(bounds)
         self._said = {_direction(row.form): i for i, row in reversed(list(enumerate(rows)))}
         self._known: dict[tuple[object, bool], Multipliers | None] = {}
@@ -272,12 +273,12 @@ class _Search:
         ]
         self.left = MOST_CASES
 
-    def way(self, rows: Rows) -> Way:
-        """A way for all states where rows hold."""
+    def way(self, rows: Rows, depth: int = 0) -> Way:
+        """A way for all states where rows hold, after so many choices."""
         self.left -= 1
-        if self.left < 0 or self.stop():
+        if self.left < 0 or depth > MOST_CHOICES_ON_A_WAY or self.stop():
             raise _NotFoundError
-        states = _States(rows, self.bounds)
+        states = _States(rows, self.bounds, self.inputs)
         if (nothing := states.refuted()) is not None:
             return Nowhere(nothing)
         missing: _Where | None = None
@@ -291,10 +292,10 @@ class _Search:
         h, strict = missing.form, missing.strict
         if h.coefficients.keys() <= self.whole:
             h = _rounded(h, strict)
-            below = self.way((*rows, Row(h)))
-            return Round(h, below, self.way((*rows, Row(_ONE - h))))
-        below = self.way((*rows, Row(h, strict)))
-        return Choose(h, strict, below, self.way((*rows, Row(-h, not strict))))
+            below = self.way((*rows, Row(h)), depth + 1)
+            return Round(h, below, self.way((*rows, Row(_ONE - h)), depth + 1))
+        below = self.way((*rows, Row(h, strict)), depth + 1)
+        return Choose(h, strict, below, self.way((*rows, Row(-h, not strict)), depth + 1))
 
     # Time
 
