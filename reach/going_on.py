@@ -9,7 +9,7 @@ found is checked by the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, islice, product
@@ -34,15 +34,19 @@ from workbench.models.evidence.progress import (
     Wait,
     Way,
 )
+from workbench.models.expressions.expression import Expression
 from workbench.models.linear import Form, Multipliers, Row, Rows, affine, combination
 from workbench.models.lowering.alternatives import TooManyCasesError
 from workbench.models.lowering.narrow import NarrowView, reaching, whole_names
+from workbench.models.lowering.pieces import branches_of, innermost_piece, with_branch
 from workbench.models.lowering.problem import Dynamics, LinearProblem
 from workbench.reach.combinations import Combinations
 from workbench.reach.evidence import Unproved, prove
 
 MOST_CASES = 400
 """A cell is split into so many parts at most."""
+MOST_CHOICES_ON_A_WAY = 100
+"""As many as the kernel takes inside each other."""
 MOST_LOCATIONS = 200
 MOST_CELLS = 64
 """Of a region; invariants may split those that it has."""
@@ -174,9 +178,8 @@ Missing: TypeAlias = _Where | _Never
 class _States:
     """Rows, and what follows from them."""
 
-    def __init__(self, rows: Rows, bounds: Rows):
-        self.rows, self.bounds = rows, bounds
-        self.inputs = {name for row in bounds for name in row.form.coefficients}
+    def __init__(self, rows: Rows, bounds: Rows, inputs: Set[str]):
+        self.rows, self.bounds, self.inputs = rows, bounds, inputs
         self.last = len(rows) + len(bounds)
         self._said = {_direction(row.form): i for i, row in reversed(list(enumerate(rows)))}
         self._known: dict[tuple[object, bool], Multipliers | None] = {}
@@ -270,12 +273,12 @@ class _Search:
         ]
         self.left = MOST_CASES
 
-    def way(self, rows: Rows) -> Way:
-        """A way for all states where rows hold."""
+    def way(self, rows: Rows, depth: int = 0) -> Way:
+        """A way for all states where rows hold, after so many choices."""
         self.left -= 1
-        if self.left < 0 or self.stop():
+        if self.left < 0 or depth > MOST_CHOICES_ON_A_WAY or self.stop():
             raise _NotFoundError
-        states = _States(rows, self.bounds)
+        states = _States(rows, self.bounds, self.inputs)
         if (nothing := states.refuted()) is not None:
             return Nowhere(nothing)
         missing: _Where | None = None
@@ -289,10 +292,10 @@ class _Search:
         h, strict = missing.form, missing.strict
         if h.coefficients.keys() <= self.whole:
             h = _rounded(h, strict)
-            below = self.way((*rows, Row(h)))
-            return Round(h, below, self.way((*rows, Row(_ONE - h))))
-        below = self.way((*rows, Row(h, strict)))
-        return Choose(h, strict, below, self.way((*rows, Row(-h, not strict))))
+            below = self.way((*rows, Row(h)), depth + 1)
+            return Round(h, below, self.way((*rows, Row(_ONE - h)), depth + 1))
+        below = self.way((*rows, Row(h, strict)), depth + 1)
+        return Choose(h, strict, below, self.way((*rows, Row(-h, not strict)), depth + 1))
 
     # Time
 
@@ -457,17 +460,31 @@ class _Search:
             for value in range(2 if kind == BOOL else len(kind.values)):
                 yield Form({}, Fraction(value))
             return
-        bounds = [affine(b) for b in (reset.range.low, reset.range.high) if b is not None]
-        found = [form for form in bounds if form is not None]
-        if reset.range.exact is not None or (kind == INT and found):
-            yield found[0]
+        if reset.range.exact is not None:
+            yield from self._pieces(reset.range.exact)
             return
-        yield from found
-        if len(found) == 2:
-            yield combination((Fraction(1, 2), form) for form in found)
+        bounds = [b for b in (reset.range.low, reset.range.high) if b is not None]
+        found = [form for bound in bounds for form in self._pieces(bound)]
+        if kind == INT:
+            yield from found[:1]
+        else:
+            yield from found
+            if len(found) == 2:
+                yield combination((Fraction(1, 2), form) for form in found)
         if not bounds:
             yield Form({reset.variable: Fraction(1)})
             yield _ZERO
+
+    def _pieces(self, value: Expression) -> Iterator[Form]:
+        """The affine values of a piecewise one, or itself."""
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            piece = innermost_piece((value,), self.types)
+            if piece is not None:
+                pending += [with_branch(value, piece, one) for _, one in branches_of(piece)]
+            elif (form := affine(value)) is not None:
+                yield form
 
 
 def _all_hold(states: _States, rows: Sequence[Row]) -> tuple[Multipliers, ...] | Missing:

@@ -21,7 +21,9 @@ S is: a run that left S would be in a forbidden location, where all states are b
 at least what the automaton does (`models.lowering.problem`), and a clock takes part in nothing. So
 no run of the automaton comes to a bad state. For progress the problem is a system of two automata,
 lowered here, too, and the kernel accepts only if it never blocks (`progress_sound`); that then the
-automaton does not block is the theorem of `models.lowering.narrow`. Nothing else that the file says
+automaton does not block is the theorem of `models.lowering.narrow`. (Models with equations that may
+have no value, of which it knows nothing, are refused, and those with invariants without their
+border, where no state is the last and yet time comes to an end.) Nothing else that the file says
 is used: its problem and its names are compared with N and its names, so that what a reader of the
 file sees is what was proved; its checksum and its property decide only whether it is refused at
 once.
@@ -72,7 +74,6 @@ from workbench.models.lowering.alternatives import TooManyCasesError
 from workbench.models.lowering.narrow import reaching, system
 from workbench.models.lowering.normal_form import Data, NormalForm, NotLoweredError
 from workbench.models.lowering.problem import LinearProblem
-from workbench.models.lowering.quantities import fault_of_equations
 from workbench.models.lowering.stuck import fault_of_places
 
 
@@ -114,7 +115,9 @@ def _progress(
 ) -> Judgement:
     """What the kernel says about ways in which runs go on; without any, whether runs start, and
     whether none comes to a state in which it is stuck."""
-    if proof.going_on is not None and fault_of_equations(automaton) is None:
+    if why := fault_of_places(automaton):
+        return Rejected("model", why)
+    if proof.going_on is not None:
         try:
             content = kernel_document(problem, proof)
         except NotLoweredError:
@@ -125,8 +128,6 @@ def _progress(
             if refused is not None:
                 return Rejected("kernel", refused)
             return Accepted(obligations(content), BY_KERNEL)
-    if why := fault_of_places(automaton):
-        return Rejected("model", why)
     if why := fault_of_start(problem.automaton, proof.start):
         return Rejected("start", why)
     found = _safety(problem, proof.safety)
@@ -206,7 +207,7 @@ def compared(
     if isinstance(problem, Rejected):
         return problem
     if certificate.is_progress:
-        if why := fault_of_equations(automaton):
+        if why := fault_of_places(automaton):
             return Rejected("model", why)
         problem = reaching(problem)
     try:

@@ -182,13 +182,14 @@ def _compared(
 
 
 def _values(left: Expression, right: Expression, types: Types) -> tuple[Form, Form] | None:
-    """Both sides of a comparison as forms; None where they are not affine, or of different
-    types, whose numbers mean different things."""
-    kinds = [types.get(e.name) if e.op is Op.VARIABLE else None for e in (left, right)]
+    """Both sides of a comparison as forms; None where they are not affine, or may be of different
+    types, whose numbers mean different things: of a variable without a type, what else its symbols
+    are compared with is not known."""
+    kinds = [types.get(e.name) for e in (left, right) if e.op is Op.VARIABLE]
     coded = [kind for kind in kinds if kind is not None and not kind.is_numeric]
     if not coded:
         forms = affine(left), affine(right)
-    elif any(kind != coded[0] for kind in coded):
+    elif any(kind != coded[0] for kind in (coded if coded[0] == BOOL else kinds)):
         return None
     else:
         forms = _coded(left, coded[0]), _coded(right, coded[0])

@@ -17,7 +17,8 @@ Proof. What is given are the inputs: they are piecewise continuous, so for a whi
 continuous functions within their bounds are (an input is meant with its limit from the right). A
 condition is replaced by one that holds in fewer states: taken apart into cases, every comparison of
 which is affine, or of truth values or symbols, and stands for itself; any other counts as false, be
-it affirmed or denied (`_certain`). Affine expressions have values everywhere.
+it affirmed or denied (`_certain`). Affine expressions have values everywhere; of parts behind one
+that may have none nothing follows.
 Time. The rows of the invariant are cases of the location's invariant, of what is assumed of
 variables, and of that no urgent edge can be taken; they hold now and while the time passes. The
 dynamics are the ranges of the flow where all bounds are affine, on each branch of what is piecewise
@@ -25,12 +26,17 @@ linear in the states of this branch; so the curve is one that the model allows.
 Jumps. The rows of a jump are cases of the guard, of the ranges of the resets, of what stays as it
 is, and of the target's invariant and what is assumed of the values after. Whole numbers are whole
 after it, which the kernel sees to; truth values and symbols have one of their numbers.
-Starts are as jumps, with inputs and parameters within their bounds and the clock at 0.
+Starts are as jumps, with inputs and parameters within their bounds and the clock at 0. That there
+is one is all that is said of them, so their values must be some of the model's: truth values and
+symbols have one of their numbers before the resets, too, and of whole inputs, which the kernel does
+not know to be whole, nothing is read (some are within the bounds).
+Rows know no numbers for truth values and symbols from outside, nor which numbers an analog variable
+that is not real may have: these are not read at all, and no jump changes them (`_unread`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -71,6 +77,7 @@ from workbench.models.lowering.flow_branches import flow_branches
 from workbench.models.lowering.normal_form import Data, NormalForm
 from workbench.models.lowering.pieces import by_cases
 from workbench.models.lowering.problem import Dynamics, LinearProblem
+from workbench.models.lowering.quantities import is_total
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +98,17 @@ class NarrowView:
     def starts(self) -> Iterator[tuple[str, Alternatives]]:
         """The states in which runs start, over plain names (before the resets) and primed ones."""
         problem = self.problem
+        clock = [equal(variable(TIME), 0)] if TIME in problem.names else []
+        whole = {u.name for u in problem.automaton.inputs if u.type == INT}
         for start in problem.automaton.initial_sets():
-            clock = [equal(variable(TIME), 0)] if TIME in problem.names else []
-            condition = self._cases(conjunction(start.condition, *clock))
+            condition = self._cases(conjunction(start.condition, *clock, *self._steady))
             entered = both(condition, self._relation(start.resets))
-            yield start.location, both(entered, self._after(start.location), self._signals)
+            sure = tuple(
+                rows
+                for rows in both(entered, self._after(start.location))
+                if all(whole.isdisjoint(row.form.coefficients) for row in rows)
+            )
+            yield start.location, both(sure, (self._possible,))
 
     def waiting(self, location: str) -> Alternatives:
         """The states in which time can pass, if the flow lets it."""
@@ -123,8 +136,16 @@ class NarrowView:
     @cached_property
     def _read(self) -> Set[str]:
         """The names that rows may mention."""
-        names = self.problem.names
-        return names | set(map(primed, names)) | {u.name for u in self.problem.automaton.inputs}
+        known = self.problem.names - self._unread
+        inputs = {u.name for u in self.problem.automaton.inputs if u.type.is_numeric}
+        return known | set(map(primed, known)) | inputs
+
+    @cached_property
+    def _unread(self) -> Set[str]:
+        """The variables and parameters whose values rows do not know as numbers."""
+        automaton, types = self.problem.automaton, self.problem.types
+        unread = {v.name for v in automaton.variables if v.type != REAL and v.name not in types}
+        return unread | {p.name for p in automaton.parameters if not p.type.is_numeric}
 
     def bounds(self) -> Rows:
         """The bounds of inputs."""
@@ -163,6 +184,8 @@ class NarrowView:
 
     def _any_value(self, reset: Constraint) -> Expression:
         """That a variable has a value of a range after a jump, one of its type."""
+        if reset.variable in self._unread:
+            return FALSE
         kind = self.problem.types.get(reset.variable)
         if kind is None or kind.is_numeric:
             return value_in(primed(reset.variable), reset.range)
@@ -170,16 +193,26 @@ class NarrowView:
         return disjunction(*(equal(variable(primed(reset.variable)), value) for value in options))
 
     @cached_property
-    def _signals(self) -> Rows:
-        """Inputs and parameters are within their bounds, and what is assumed of parameters."""
+    def _steady(self) -> tuple[Expression, ...]:
+        """What is assumed of inputs and parameters alone."""
         automaton = self.problem.automaton
-        bounds: tuple[Input | Parameter, ...] = (*automaton.inputs, *automaton.parameters)
-        rows = [row for signal in bounds for row in _bounds(signal)]
         names = {v.name for v in automaton.variables}
         parts = conjuncts(automaton.assumption)
-        steady = [p for p in parts if names.isdisjoint(free_variables(p))]
-        cases = self._cases(conjunction(*steady))
-        return (*rows, *cases[0]) if cases else (*rows, Row(Form({}, Fraction(1))))
+        return tuple(p for p in parts if names.isdisjoint(free_variables(p)))
+
+    @cached_property
+    def _possible(self) -> Rows:
+        """Inputs and parameters are within their bounds, and truth values and symbols have one of
+        their numbers, if these are whole."""
+        automaton, types = self.problem.automaton, self.problem.types
+        signals: tuple[Input | Parameter, ...] = (*automaton.inputs, *automaton.parameters)
+        rows = [row for signal in signals for row in _bounds(signal)]
+        for name in sorted(types.keys() & self.problem.names):
+            if not types[name].is_numeric:
+                value, last = of_variable(name), len(types[name].values) - 1
+                most = 1 if types[name] == BOOL else last
+                rows += [Row(-value), Row(value - Form({}, Fraction(most)))]
+        return tuple(rows)
 
     def _flow(self, place: Location) -> Dynamics | None:
         """The derivatives, if all of them are affine, or lie between affine bounds."""
@@ -242,9 +275,10 @@ def _both_ways(
         if node.op is Op.NOT:
             return parts[0][1], parts[0][0]
         true, false = [p[0] for p in parts], [p[1] for p in parts]
+        first = _sure_to_be_read(node.args)
         if node.op is Op.AND:
-            return conjunction(*true), disjunction(*false)
-        return disjunction(*true), conjunction(*false)
+            return conjunction(*true), disjunction(*false[:first])
+        return disjunction(*true[:first]), conjunction(*false)
     if node.op is Op.IF:
         (yes, no), then, otherwise = parts
         return (
@@ -260,6 +294,12 @@ def _both_ways(
         other = disjunction(conjunction(a, not_b), conjunction(not_a, b))
         return (same, other) if node.op is Op.EQUAL else (other, same)
     return FALSE, FALSE
+
+
+def _sure_to_be_read(parts: Sequence[Expression]) -> int:
+    """How many parts of a condition have no part before them that may have no value: conditions are
+    evaluated from left to right, so 1/x > 5 || x >= 0 has none at 0."""
+    return next((i + 1 for i, part in enumerate(parts) if not is_total(part)), len(parts))
 
 
 def _is_exact(comparison: Expression, types: Types) -> bool:

@@ -58,6 +58,7 @@ from workbench.models.expressions.expression import (
     symbol,
     variable,
 )
+from workbench.models.expressions.operators import Op
 from workbench.models.expressions.ranges import is_empty
 from workbench.models.expressions.traversal import free_variables
 from workbench.models.linear import Alternatives, Form, Row, Rows, affine, combination, of_variable
@@ -391,6 +392,8 @@ class LinearProblem:
                     after = variable(primed(reset.variable))
                     cases = both(cases, self._alternatives(equal(after, reset.range.exact)))
                 continue
+            if any(b is not None and self._is_symbol(b) for b in (low, high)):
+                continue  # its number means nothing to a variable whose symbols have none
             new = of_variable(primed(reset.variable))
             if low is not None:
                 rows.extend(at_least(new, low))
@@ -404,6 +407,11 @@ class LinearProblem:
         """Whether rows write numbers for the truth values or symbols of a variable."""
         kind = self.types.get(name)
         return kind is not None and not kind.is_numeric
+
+    def _is_symbol(self, value: Expression) -> bool:
+        """Whether a value is that of a variable for whose symbols rows write numbers."""
+        kind = self.types.get(value.name) if value.op is Op.VARIABLE else None
+        return kind is not None and bool(kind.values)
 
     @cached_property
     def _environment(self) -> Rows:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from workbench.models.automaton import INT, Automaton, Constraint, Edge, Range
+from workbench.models.automaton import INT, REAL, Automaton, Constraint, Edge, Range
 from workbench.models.expressions.expression import Expression, compare, subtract, variable
 from workbench.models.expressions.operators import BOOLEAN_OPERATORS, COMPARISONS, Op
 from workbench.models.expressions.traversal import (
@@ -92,7 +92,9 @@ def fault_of_equations(automaton: Automaton) -> str | None:
         for place in part.locations:
             for given in place.algebraic:
                 bounds = [b for b in (given.range.low, given.range.high) if b is not None]
-                if types.get(given.variable) == INT or not all(map(is_total, bounds)):
+                kind = types.get(given.variable, REAL)
+                is_number = kind == REAL or (kind != INT and given.range.exact is not None)
+                if not is_number or not all(map(is_total, bounds)):
                     return f"{given.variable} may have no value in {place.name}"
     return None
 

@@ -203,6 +203,28 @@ GOING_ON |= {
         text("x = 0;", UP + " inv { x <= 2 }", trans="trans from a to a when x >= 2 do { x = u; };")
     ),
 }
+GOING_ON |= {
+    "back by pieces": text(
+        "x = 0;",
+        UP + " inv { x <= 2 }",
+        trans="trans from a to a when x >= 2 do { x = abs(x - 3); };",
+    ),
+    "back to a range by pieces": text(
+        "x = 0;",
+        UP + " inv { x <= 2 }",
+        trans="trans from a to a when x >= 2 do { x in [min(x, 1), max(x - 3, 1)]; };",
+    ),
+}
+GOING_ON["an input without bounds"] = with_input(
+    text(
+        "x = 0;",
+        "diff { d(x) == u; d(c) == 1; } inv { x <= 1 }",
+        trans="trans from a to a when x >= 1 do { x = 0; };",
+    )
+).replace(" in [-1, 1]", "")
+BLOCKING["back to where it was, by pieces"] = text(
+    "x = 0;", UP + " inv { x <= 2 }", trans="trans from a to a when x >= 2 do { x = abs(x); };"
+)
 BLOCKING["pushed where no edge is"] = with_input(
     text(
         "x = 0;",

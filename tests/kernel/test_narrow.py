@@ -7,11 +7,12 @@ of these models.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -23,9 +24,41 @@ from tests.support.linear_models import (
     numbers,
     some_state,
 )
-from workbench.models.automaton import Constraint, HybridAutomaton, Range
-from workbench.models.expressions.evaluation import evaluate
-from workbench.models.expressions.expression import Expression, conjunction, constant, variable
+from workbench.models.automaton import (
+    BOOL,
+    INT,
+    REAL,
+    UNCONSTRAINED,
+    Constraint,
+    Edge,
+    HybridAutomaton,
+    Initial,
+    Input,
+    Kind,
+    Location,
+    Parameter,
+    Property,
+    PropertyKind,
+    Range,
+    ValueType,
+    Variable,
+    enumeration,
+)
+from workbench.models.expressions.evaluation import EvaluationError, evaluate
+from workbench.models.expressions.expression import (
+    TRUE,
+    ZERO,
+    Expression,
+    compare,
+    conjunction,
+    constant,
+    disjunction,
+    divide,
+    equal,
+    symbol,
+    variable,
+)
+from workbench.models.expressions.operators import Op
 from workbench.models.linear import Alternatives, Form
 from workbench.models.lowering.narrow import NarrowView, reaching
 from workbench.models.lowering.problem import linear_problem
@@ -33,6 +66,7 @@ from workbench.models.lowering.problem import linear_problem
 SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 40))]
 TRIES = 120
 Values = Mapping[str, Fraction]
+Constraints: TypeAlias = tuple[Constraint, ...]
 
 
 def narrow(model: HybridAutomaton) -> NarrowView:
@@ -180,3 +214,116 @@ def test_a_flow_that_is_not_affine_is_left_out() -> None:
     place = replace(model.locations[0], flows=flows, invariant=conjunction())
     view = narrow(replace(model, locations=(place, *model.locations[1:])))
     assert not list(view.dynamics(place.name))
+
+
+# What rows have as numbers, but has other values in the model
+
+
+def resting(
+    *variables: Variable, condition: Expression = TRUE, resets: Constraints = (), **more: Any
+) -> HybridAutomaton:
+    """A model in which x rests at 0, with an edge back that resets what runs begin with."""
+    place = Location("l", (Constraint("x", Range.exactly(ZERO)),))
+    start = Initial("l", conjunction(equal(X, 0), condition), resets)
+    edge = Edge("l", "l", resets=resets)
+    claims = (Property("goes on", TRUE, PropertyKind.PROGRESS),)
+    every = (Variable("x"), *variables)
+    return HybridAutomaton("m", every, (place,), (edge,), (start,), properties=claims, **more)
+
+
+def different(*names: str) -> Expression:
+    pairs = combinations(map(variable, names), 2)
+    return conjunction(*(compare(Op.NOT_EQUAL, a, b) for a, b in pairs))
+
+
+def discrete(name: str, kind: ValueType) -> Variable:
+    return Variable(name, kind, Kind.DISCRETE)
+
+
+def begins(model: HybridAutomaton, before: Mapping[str, int | str], **after: int) -> bool:
+    """Whether a run starts so, for the narrow automaton."""
+    values = {"x": 0, **before}
+    at = {**values, **{f"{n}'": v for n, v in {**values, **after}.items()}}
+    ((_, cases),) = narrow(model).starts()
+    return holds(cases, {name: Fraction(value) for name, value in at.items()})
+
+
+AB = enumeration("a", "b")
+IS_AB = disjunction(*(equal(variable("m"), symbol(s)) for s in "ab"))
+TO_A = (Constraint("m", Range.exactly(symbol("a"))),)
+HALF = equal(2 * variable("u"), 1)
+PQR = different("p", "q", "r")
+
+
+def test_symbols_begin_as_one_of_theirs() -> None:
+    model = resting(discrete("m", AB), condition=~equal(variable("m"), symbol("a")))
+    assert [begins(model, {"m": m}) for m in range(-1, 4)] == [False, False, True, False, False]
+    model = resting(discrete("m", AB), condition=~IS_AB)
+    assert not any(begins(model, {"m": m}) for m in range(-1, 4))
+
+
+def test_symbols_are_one_of_theirs_before_the_first_reset() -> None:
+    assert begins(resting(discrete("m", AB), resets=TO_A), {"m": 1}, m=0)
+    model = resting(discrete("m", AB), condition=~IS_AB, resets=TO_A)
+    assert not any(begins(model, {"m": m}, m=0) for m in range(-1, 4))
+
+
+def test_three_truth_values_do_not_all_differ() -> None:
+    bools = [discrete(n, BOOL) for n in "pqr"]
+    assert begins(resting(*bools, condition=different("p", "q")), {"p": 0, "q": 1, "r": 1})
+    assert not begins(resting(*bools, condition=PQR), {"p": 0, "q": 1, "r": 2})
+
+
+@pytest.mark.parametrize("stated", ["condition", "assumption"])
+def test_a_whole_input_does_not_begin_as_a_fraction(stated: str) -> None:
+    whole = (Input("u", INT, Fraction(0), Fraction(1)),)
+    assert begins(resting(inputs=whole), {"u": 1})
+    assert not begins(resting(inputs=whole, **{stated: HALF}), {"u": "1/2"})
+    real = replace(whole[0], type=REAL)
+    assert begins(resting(inputs=(real,), **{stated: HALF}), {"u": "1/2"})
+
+
+OUTSIDE: Mapping[str, Callable[[Expression], HybridAutomaton]] = {
+    "inputs": lambda e: resting(inputs=tuple(Input(n, BOOL) for n in "pqr"), assumption=e),
+    "parameters": lambda e: resting(
+        parameters=tuple(Parameter(n, BOOL) for n in "pqr"), condition=e
+    ),
+    "analog": lambda e: resting(*(Variable(n, BOOL) for n in "pqr"), condition=e),
+}
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+def test_values_that_are_no_numbers_are_not_read(kind: str) -> None:
+    values = {"p": 0, "q": 1, "r": 2}
+    assert begins(OUTSIDE[kind](TRUE), values)
+    assert not begins(OUTSIDE[kind](PQR), values)
+
+
+@pytest.mark.parametrize(
+    "given", [Range(constant(Fraction(1, 3)), constant(Fraction(2, 3))), UNCONSTRAINED], ids=str
+)
+@pytest.mark.parametrize("kind", [REAL, INT, enumeration("only")], ids=str)
+def test_no_jump_changes_an_analog_variable_that_is_not_real(kind: ValueType, given: Range) -> None:
+    model = resting(Variable("k", kind), resets=(Constraint("k", given),))
+    (jump,) = narrow(model).jumps("l")
+    at = {"x": Fraction(0), "x'": Fraction(0), "k": Fraction(0), "k'": Fraction(1, 2)}
+    assert holds(jump.cases, at) == (kind == REAL)
+
+
+def test_parts_are_read_from_left_to_right() -> None:
+    """As models are evaluated: nothing is read behind what is true, and what is behind a part
+    without a value does not matter."""
+    here, nowhere = X >= 0, divide(1, X) > 5
+    for guard, is_known in (
+        (here | nowhere, True),
+        (nowhere | here, False),
+        (~(~here & nowhere), True),
+        (~(nowhere & ~here), False),
+    ):
+        (jump,) = narrow(replace(resting(), edges=(Edge("l", "l", guard),))).jumps("l")
+        assert holds(jump.cases, {"x": Fraction(0), "x'": Fraction(0)}) == is_known, str(guard)
+        if is_known:
+            assert evaluate(guard, {"x": Fraction(0)})
+        else:
+            with pytest.raises(EvaluationError):
+                evaluate(guard, {"x": Fraction(0)})

@@ -16,6 +16,7 @@ from workbench.models.automaton import (
     Edge,
     HybridAutomaton,
     Initial,
+    Input,
     Kind,
     Location,
     Property,
@@ -30,7 +31,10 @@ from workbench.models.checker.covers import Region
 from workbench.models.evidence.polyhedral import PolyhedralProof
 from workbench.models.expressions.evaluation import evaluate
 from workbench.models.expressions.expression import (
+    TRUE,
+    ZERO,
     Expression,
+    at_location,
     conditional,
     conjunction,
     constant,
@@ -125,6 +129,48 @@ def test_symbols_of_different_enumerations_are_not_compared_by_number() -> None:
     """`red` is 0 in one and 1 in the other: equality of the variables says nothing."""
     assert alternatives(equal(variable("p"), variable("r")), TYPES) == ((),)
     assert alternatives(equal(variable("p"), symbol("mauve")), TYPES) == ((),)
+
+
+STILL = (Constraint("u", Range.exactly(ZERO)), Constraint("w", Range.exactly(ZERO)))
+OFF = conjunction(equal(variable("p"), symbol("off")), equal(variable("r"), symbol("off")))
+P_U, R_U, U_W = (equal(variable(a), variable(b)) for a, b in ("pu", "ru", "uw"))
+PASSED_ON = (
+    Constraint("u", Range.exactly(variable("p"))),
+    Constraint("w", Range.exactly(variable("r"))),
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "resets", "second"),
+    [(P_U & R_U, (), TRUE), (TRUE, PASSED_ON, U_W)],
+    ids=["compared with both", "passed on"],
+)
+def test_numbers_of_symbols_do_not_meet_through_variables_without_a_type(
+    first: Expression, resets: tuple[Constraint, ...], second: Expression
+) -> None:
+    """`off` is the third symbol of p's type and the first of r's; u and w, which are analog, or u as
+    an input have no numbers. Both edges can be taken."""
+    discrete = tuple(Variable(n, kind, Kind.DISCRETE) for n, kind in (("p", LIGHT), ("r", OTHER)))
+    analog = (Variable("u", LIGHT, Kind.ANALOG), Variable("w", OTHER, Kind.ANALOG))
+    places = tuple(Location(name, STILL) for name in ("l", "k", "end"))
+    edges = (Edge("l", "k", first, resets), Edge("k", "end", second))
+    claims = (Property("safe", negation(at_location("m", "end"))),)
+    starts = (Initial("l", OFF),)
+    model = HybridAutomaton("m", (*discrete, *analog), places, edges, starts, properties=claims)
+    here = held({"p": 2, "r": 0})
+    there = Region("k", (), ((),), (held({"p": 2, "r": 0, "u": 2, "w": 0}),))
+    regions = (Region("l", (), ((),), (here,)), *((there,) if resets else ()))
+    assert isinstance(prove(linear_problem(model, claims[0]), regions), Unproved)
+    if not resets:
+        given = replace(model, variables=discrete, inputs=(Input("u", LIGHT),))
+        given = replace(given, locations=tuple(replace(place, flows=()) for place in places))
+        assert isinstance(prove(linear_problem(given, claims[0]), regions), Unproved)
+
+
+def held(numbers: dict[str, int]) -> tuple[Form, ...]:
+    """That names have these numbers, as a part of a cell."""
+    forms = [Form({name: Fraction(1)}, Fraction(-value)) for name, value in numbers.items()]
+    return (*forms, *(-form for form in forms))
 
 
 def clocked_lock(limit: int = 2) -> HybridAutomaton:
