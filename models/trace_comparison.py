@@ -23,15 +23,16 @@ class Difference:
 def compare_traces(first: Trace, second: Trace, samples: int = 1000) -> Difference:
     """Compare two traces of one model on the time they share, in the variables that both have.
 
-    The gap is sampled, so it is an under-approximation; jumps are compared by name and
-    order. Samples that fall between a jump of one and the same jump of the other are part of
-    the comparison.
+    The gap is sampled, so it is an under-approximation; of a table, at its rows, for what is
+    between them it does not say. Jumps are compared by name and order. Samples that fall between
+    a jump of one and the same jump of the other are part of the comparison.
     """
     low, high = max(first.start, second.start), min(first.end, second.end)
     worst = Difference(0.0, "", low, _parting(first, second))
     common = [name for name in first.variables if name in second.variables]
-    for i in range(samples + 1):
-        t = low + (high - low) * i / samples
+    rows = {t for one in (first, second) if not _has_log(one) for t, *_ in one.samples()}
+    evenly = (low + (high - low) * i / samples for i in range(samples + 1))
+    for t in sorted(t for t in rows if low <= t <= high) or evenly:
         a, b = first.at(t), second.at(t)
         for name in common:
             gap = _gap(a[name], b[name])

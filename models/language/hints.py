@@ -29,7 +29,7 @@ from workbench.models.language.lexical import (
     UNCLOSED,
     Token,
 )
-from workbench.models.language.vocabulary import ITEM_WORDS, OTHER_SIGNS, OTHER_WORDS
+from workbench.models.language.vocabulary import ITEM_WORDS, LOOPS, OTHER_SIGNS, OTHER_WORDS
 from workbench.models.source import Diagnostic, Edit, Span
 
 _WRITE = re.compile(r"write `(\S+)`")
@@ -251,14 +251,14 @@ def _flow_without_d(f: Misfit) -> Explanation | None:
         return None
     if t.text in ITEM_WORDS:
         return None
+    message = f"a line of `diff` begins with a derivative, not with `{t.text}`"
+    if t.text in LOOPS:
+        advice = "give each index an agent of its own: `agent part[i in 1..n] = Part() [...];`"
+        return Explanation("flow-without-d", message, advice)
     name = t.text.removesuffix("_dot").removesuffix("dot") or t.text
     if f.next_text == "(" and len(f.following) > 1:
         name = f.following[1].text
-    return Explanation(
-        "flow-without-d",
-        f"a line of `diff` begins with a derivative, not with `{t.text}`",
-        f"write `d({name}) == ...;`",
-    )
+    return Explanation("flow-without-d", message, f"write `d({name}) == ...;`")
 
 
 def _guard_without_when(f: Misfit) -> Explanation | None:

@@ -31,6 +31,9 @@ ITEM_WORDS = frozenset(
         "system",
     ]
 )
+LOOPS = frozenset(["for", "foreach", "forall"])
+"""Words by which other languages say something for each index; here agents are replicated."""
+
 OTHER_WORDS = {
     "and": "&&",
     "or": "||",

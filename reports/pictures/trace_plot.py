@@ -37,7 +37,7 @@ MAX_ROWS, SAME_LABEL = 3, 90.0
 LETTER = 6.2
 """About the width of a letter of such a name."""
 
-NEAR = 0.5
+NEAR = 1.0
 """Bounds are part of a plot that are nearer than this share of what the runs cover."""
 
 MAX_TOLD = 12

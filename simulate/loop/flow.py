@@ -27,6 +27,9 @@ TYPICAL_ORDER = 8
 MAX_SPECIAL = 1000
 """For so many things that are special in a place its watches are remembered."""
 
+TIGHTENED = 0.1
+"""The tolerances of Adams' method in place of a series, relative to those of the series."""
+
 SHORTEST = 1e-13
 """Where an external function fails in every step longer than this part of the time, it fails."""
 
@@ -156,12 +159,14 @@ def _suited(program: Program, method: Method) -> Method:
 
 def without_series(method: Method) -> Method:
     """The method, or Adams in place of a series: where a function is called whose derivatives are
-    not known, a series would take it for a constant."""
+    not known, a series would take it for a constant. Its tolerances are those of the series,
+    tightened: else what is repeated by a series, to see how exact a run of Adams' method is, would
+    be the same run again, errors and all."""
     if isinstance(method, Adams):
         return method
     return Adams(
-        method.rtol, method.atol, max_step=method.max_step, max_steps=method.max_steps,
-        detection=method.detection,
+        method.rtol * TIGHTENED, method.atol * TIGHTENED, max_step=method.max_step,
+        max_steps=method.max_steps, detection=method.detection,
     )  # fmt: skip
 
 

@@ -123,12 +123,14 @@ def examined(objective: Objective, recipe: Recipe) -> tuple[Confirmation, ...] |
 def _repeated(
     objective: Objective, recipe: Recipe, methods: tuple[Method, ...]
 ) -> tuple[Confirmation, ...] | Doubt:
-    margins, scale = [], 0.0
+    margins, followed, scale = [], [], 0.0
     for method in methods:
-        trace = objective.run(replace(recipe, method=method))
+        again = replace(recipe, method=method)
+        trace = objective.run(again)
+        followed.append(objective.method_of(again, trace))
         margin = objective.score(recipe, trace).margin
         if not margin < 0.0:
-            return _not_violated(trace, method, margin)
+            return _not_violated(trace, followed[-1], margin)
         if problems := objective.problems(recipe, trace):
             return Doubt(Cause.NO_RUN, problems[0])
         margins.append(margin)
@@ -144,7 +146,7 @@ def _repeated(
         return _within(least, error)
     return tuple(
         Confirmation(f"{_name(method)}: {_by(-m, error)}", -m)
-        for method, m in zip(methods, margins, strict=True)
+        for method, m in zip(followed, margins, strict=True)
     )
 
 

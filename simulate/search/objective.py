@@ -14,6 +14,7 @@ from workbench.models.record import record
 from workbench.models.trace import Ending, EventType, Trace
 from workbench.simulate.effort import spend_on_measuring
 from workbench.simulate.inputs.signals import Lines
+from workbench.simulate.loop.flow import without_series
 from workbench.simulate.monitoring.clear_runs import ClearRuns
 from workbench.simulate.monitoring.monitor import Monitor
 from workbench.simulate.monitoring.possible_ranges import possible_ranges
@@ -26,6 +27,7 @@ from workbench.simulate.recipe import Recipe, repeat
 from workbench.simulate.run import prepare
 from workbench.simulate.search.approach import Approach
 from workbench.simulate.search.search_space import JUMPS, SearchSpace, Shape
+from workbench.simulate.stepping.methods import Method
 
 FAR = 1e9
 """The least cost of a run that never was where the claim can be violated."""
@@ -175,6 +177,13 @@ class Objective:
         if self._check is None:
             self._check = RunCheck(self.prepared())
         return self._check.problems(trace, recipe.inputs)
+
+    def method_of(self, recipe: Recipe, trace: Trace) -> Method:
+        """The method that made the run of a recipe: no series where the flow called functions."""
+        prepared = self.prepared()
+        programs = (prepared.place(segment.location).program for segment in trace.segments)
+        differentiable = all(program.differentiable for program in programs)
+        return recipe.method if differentiable else without_series(recipe.method)
 
     def unclear(self, recipe: Recipe, until: float) -> str | None:
         """What small errors may have made in a run up to a time, in words."""

@@ -69,6 +69,7 @@ def test_times_are_any_kind_of_number(ball: workbench.Run) -> None:
 
 
 def test_what_is_asked_wrongly_is_told(ball: workbench.Run) -> None:
+    assert "height" in ball and "heigth" not in ball
     with pytest.raises(KeyError, match="did you mean 'height'"):
         ball["heigth"]
     with pytest.raises(ValueError, match="the run is from 0 to 3"):

@@ -247,3 +247,11 @@ def test_reports_are_told_and_shown_in_short() -> None:
     reports = workbench.Reports(pages)  # type: ignore[arg-type]
     assert repr(reports) == "<Reports: text verified, text falsified>"
     assert reports[0] is pages[0] and reports._repr_html_().count("text: ") == 2
+
+
+def test_a_run_is_no_certificate(tmp_path: Path) -> None:
+    model = workbench.load(TANK)
+    run = model.simulate(1)[0].save(tmp_path / "run.json")
+    for ask in (model.recheck, model.coq_proof, workbench.recheck):
+        with pytest.raises(workbench.RequestError, match="this is a run.*--replay"):
+            ask(run)

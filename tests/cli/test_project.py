@@ -35,7 +35,7 @@ agent Room() {
 
 PROJECT = """\
 [verify]
-time-limit = 20.5
+time-limit = 120.5
 
 [report]
 output = "pages"
@@ -99,7 +99,7 @@ def test_a_report_of_the_project(workbench: Run, project: Path) -> None:
         "room-Room-outside-7.5.html",
     }
     data = (project / "pages" / "room-Room-outside-7.5.html").read_text()
-    assert '"time_limit": 20.5' in data or '"time_limit":20.5' in data
+    assert '"time_limit": 120.5' in data or '"time_limit":120.5' in data
 
 
 def test_what_comes_out_otherwise_than_expected(workbench: Run, project: Path) -> None:
@@ -110,6 +110,17 @@ def test_what_comes_out_otherwise_than_expected(workbench: Run, project: Path) -
     assert "(expected: falsified)" in result.out and "1 not as expected" in result.out
 
 
+def test_a_project_of_one_model_tells_what_comes_out_otherwise(
+    workbench: Run, project: Path
+) -> None:
+    one = 'path = "room.charon"\nproperties = ["warm"]\nmethod = "template"\nexpect = "falsified"'
+    (project / "workbench.toml").write_text(f"[[model]]\n{one}\n")
+    result = workbench("verify", "-q")
+    assert result.code == 5
+    assert "(expected: falsified)" in result.out
+    assert result.out.endswith("1 property of 1 model: 1 verified, 1 not as expected\n")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -118,11 +129,11 @@ def test_what_comes_out_otherwise_than_expected(workbench: Run, project: Path) -
             "time-limt",
             "workbench.toml:1: [verify]: there is no 'time-limt' here; did",
         ),
-        ("20.5", '"soon"', "'soon' is not a valid float"),
+        ("120.5", '"soon"', "'soon' is not a valid float"),
         ("[[model]]", "[[modell]]", "did you mean 'model'?"),
         ('path = "room.charon"\n', "", "model 1 has no path"),
         ('"falsified"', '"refuted"', "'refuted' is none of verified, falsified, unknown"),
-        ("20.5", "= 3", "workbench.toml:2:14: Invalid value"),
+        ("120.5", "= 3", "workbench.toml:2:14: Invalid value"),
         ("runs = 2", "extern = 2", "code to run is named on the command line"),
         ("runs = 2", "runs = true", "is not a text or a number"),
     ],

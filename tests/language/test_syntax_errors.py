@@ -199,6 +199,16 @@ CASES: dict[str, tuple[str, list[tuple[str, str, str | None]]]] = {
             ),
         ],
     ),
+    "loops": (
+        "mode M() {\n  diff { for i in 1..3 { d(x[i]) == 1; } }\n}",
+        [
+            (
+                "2:10",
+                "a line of `diff` begins with a derivative, not with `for`",
+                "give each index an agent of its own: `agent part[i in 1..n] = Part() [...];`",
+            ),
+        ],
+    ),
     "open comment": (
         "mode M() {\n  diff { d(x) == 1; } /* never\n}",
         [

@@ -50,6 +50,8 @@ def test_bounds_are_drawn_and_named() -> None:
     svg = plot([run("leaky_tank", 20.0)], ["level"], "tank", (), bounds)
     assert [e.text for e in texts(svg, "bound")] == ["level between the marks"] * 2
     assert svg.count('class="broken"') == 2 and svg.count('class="edge"') == 2
+    apart = [PropertyBound("hot", "level", 14.9, float("inf"))]  # the runs cover 5 to 10
+    assert "hot" in plot([run("leaky_tank", 20.0)], ["level"], "tank", (), apart)
     far = [PropertyBound("far", "level", 1000.0, float("inf"))]
     assert "far" not in plot([run("leaky_tank", 20.0)], ["level"], "tank", (), far)
 

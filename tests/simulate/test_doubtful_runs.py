@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from workbench.models.automaton import Automaton
+from workbench.models.automaton import (
+    Automaton,
+    Constraint,
+    HybridAutomaton,
+    Initial,
+    Location,
+    Property,
+    Range,
+    Variable,
+)
+from workbench.models.expressions.expression import equal, external, variable
 from workbench.models.load import load
 from workbench.simulate.monitoring.run_check import RunCheck
 from workbench.simulate.run import prepare
 from workbench.simulate.search.falsification import Budget, Options, Outcome, falsify
+from workbench.simulate.stepping.externs import provided
 
 PLAIN = Options(rigorous=())
 
@@ -115,3 +127,24 @@ def test_errors_that_grow_after_a_violation_do_not_hide_it(tmp_path: Path) -> No
     found = search(automaton, 5).found
     assert found is not None
     assert found.time == pytest.approx(20.0, abs=0.1)
+
+
+def test_a_function_from_outside_is_repeated_at_two_tolerances() -> None:
+    """x' = -f(x) has no series: two runs of one method at one tolerance would agree on the errors
+    that carry x = exp(-t) below 0, and on those alone."""
+    x = variable("x")
+
+    def falling(least: Fraction) -> HybridAutomaton:
+        flow = Constraint("x", Range.exactly(-external("f", x)))
+        claim = Property("above", x >= least)
+        start = (Initial("a", equal(x, 1)),)
+        places = (Location("a", (flow,)),)
+        return HybridAutomaton("m", (Variable("x"),), places, (), start, properties=(claim,))
+
+    models = (falling(Fraction(1, 100)), falling(Fraction(0)))
+    with provided({"f": lambda value: value}):
+        broken, kept = (falsify(m, m.properties[0], Budget(2), PLAIN).found for m in models)
+    assert kept is None and broken is not None
+    first, second = (confirmation.how for confirmation in broken.confirmations)
+    assert first.startswith("repeated with the Adams method at rtol 1e-11:")
+    assert second.startswith("repeated with the Adams method at rtol 1e-10:")

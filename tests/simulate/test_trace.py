@@ -179,8 +179,15 @@ def test_tables_read_back(ball: Trace, platoon: Trace) -> None:
         for t, _, values in trace.samples():
             if all(e.time != t for e in trace.jumps):
                 assert again.at(t) == pytest.approx(values, nan_ok=True)
-    fine = from_csv(to_csv(ball, step=1e-3))
-    assert compare_traces(ball, fine).largest < 1e-2
+        for step in (None, 0.3):
+            assert compare_traces(trace, from_csv(to_csv(trace, step=step))).largest < 1e-9
+
+
+def test_a_table_says_nothing_between_its_rows(ball: Trace) -> None:
+    coarse = from_csv(f"time,height\n0,{ball.at(0.0)['height']}\n1,{ball.at(1.0)['height']}\n")
+    assert compare_traces(ball, coarse).largest < 1e-9
+    off = from_csv(f"time,height\n0,{ball.at(0.0)['height']}\n1,{ball.at(1.0)['height'] + 1}\n")
+    assert compare_traces(ball, off).largest == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -446,7 +446,7 @@ class Model:
         text = rechecking.content_of(certificate)
         with self._working(None, cancel):
             if against is None:
-                rechecking.refuse_refinements(text)
+                rechecking.refuse_other_files(text)
                 return rechecking.rechecked(self.loaded, text, asked)
             other = against if isinstance(against, Model) else load(against)
             return rechecking.rechecked_refinement(
@@ -460,7 +460,7 @@ class Model:
         from workbench.api import rechecking
 
         text = rechecking.content_of(certificate)
-        rechecking.refuse_refinements(text)
+        rechecking.refuse_other_files(text)
         return rechecking.coq_proof(self.loaded, text)
 
     def refine(

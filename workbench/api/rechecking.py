@@ -202,7 +202,7 @@ def recheck(certificate: str | Path | bytes) -> Rechecked:
     from workbench.models.certificates.judgement import Rejected
 
     text = content_of(certificate)
-    refuse_refinements(text)
+    refuse_other_files(text)
     begun = time.perf_counter()
     try:
         found = _standing_alone(text)
@@ -293,8 +293,15 @@ _REFINEMENTS = tuple(
 """The schemas of certificates about two models."""
 
 
-def refuse_refinements(text: bytes) -> None:
-    """Ask for the other model where a certificate is about two."""
+def refuse_other_files(text: bytes) -> None:
+    """Ask for the other model where a certificate is about two, and send runs to be replayed."""
+    from workbench.models.trace_files import SCHEMA
+
+    if SCHEMA.encode() in text[:100]:
+        raise RequestError(
+            "this is a run, not a certificate; replay it: `workbench simulate MODEL --replay FILE`"
+            " (model.replay(file))"
+        )
     if any(schema in text[:100] for schema in _REFINEMENTS):
         raise RequestError(
             "the certificate is of a refinement, which is about two models; name the simple"

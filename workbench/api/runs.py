@@ -156,6 +156,10 @@ class Run:
         )
         return replace(self, start=max(low, self.start), end=min(high, self.end))
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is such a variable or input."""
+        return name in self.variables or name in self.inputs
+
     @overload
     def at(self, t: Number) -> dict[str, Scalar]: ...
     @overload

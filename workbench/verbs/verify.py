@@ -60,7 +60,8 @@ def command(console: Console, entries: Sequence[Entry], options: dict[str, Any])
     """Prove or refute the properties of models.
 
     VERIFIED comes with a certificate that the trusted checker has accepted; FALSIFIED with a
-    trace that replays; UNKNOWN with a reason. Of several models a table is printed at the end.
+    trace that replays; UNKNOWN with a reason. Of several models, and of a project, a table is
+    printed at the end.
     Without a model, those of the project are decided (workbench.toml, here or above): what its
     entries expect counts as success.
 
@@ -88,7 +89,7 @@ def command(console: Console, entries: Sequence[Entry], options: dict[str, Any])
         begun = time.monotonic()
     if console.as_json:
         console.raw(_as_json(console, decided))
-    elif not is_alone:
+    elif not is_alone or entries[0].expected is not None:
         console.result("\n" + summary_table(decided))
     return conclusion(decided)
 
