@@ -135,6 +135,16 @@ def test_a_value_is_shown_as_it_was_written(tank: Studio) -> None:
     assert page.locator(".quantity.set, .banner").count() == 0
 
 
+def test_what_is_being_typed_stays_whatever_comes_meanwhile(tank: Studio, project: Path) -> None:
+    start = tank.page.locator("input[aria-label='start, value']")
+    start.fill("6")
+    (project / "tank.charon").write_text(TANK.replace("start = 4", "start = 5"))
+    tank.until("document.querySelector('#q-parameters-start').value === '5'")
+    assert start.input_value() == "6"
+    start.press("Enter")
+    tank.until("document.querySelector('#q-parameters-start').value === '6'")
+
+
 def test_a_replayed_run_of_another_text_says_so(tank: Studio) -> None:
     page = tank.page
     tank.decide("Falsify")

@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { Field } from "../page/field";
 import { files, openReport } from "../project/files";
 import { AgentChoice } from "../running/agents";
 import { chosenParameters, description, settings } from "../running/state";
@@ -126,9 +127,9 @@ function Choice(): JSX.Element {
         </label>
         <label class="field">
           <span>Seconds for each</span>
-          <input
-            type="number" min={1} max={3600} value={timeLimit.value}
-            onChange={(event) => (timeLimit.value = Math.max(1, Number(event.currentTarget.value) || 60))}
+          <Field
+            type="number" min={1} max={3600} shown={String(timeLimit.value)}
+            put={(text) => (timeLimit.value = Math.max(1, Number(text) || 60))}
           />
         </label>
         <button type="button" class="small" onClick={() => ask("verify", [NEVER_BLOCKS])}>

@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { isStale } from "../deciding/jobs";
+import { Field } from "../page/field";
 import { current } from "../text/documents";
 import type { Quantity, Run, RunEvent, Value } from "../wire/types";
 import { AgentChoice } from "./agents";
@@ -90,15 +91,14 @@ function Slider({ kind, quantity }: { kind: Kind; quantity: Quantity }): JSX.Ele
         class={set === undefined && kind !== "parameters" ? "free" : ""}
         onInput={(event) => put(event.currentTarget.value)}
       />
-      <input
-        type="text" inputMode="decimal" aria-label={`${name}, value`} class="value"
-        value={value === null ? "" : typeof value === "number" && set === undefined ? short(value) : String(value)}
+      <Field
+        type="text" inputMode="decimal" aria-label={`${name}, value`} class="value" put={put}
+        shown={value === null ? "" : typeof value === "number" && set === undefined ? short(value) : String(value)}
         placeholder={
           quantity.low != null && quantity.high != null
             ? `${short(quantity.low)}…${short(quantity.high)}`
             : "any"
         }
-        onChange={(event) => put(event.currentTarget.value)}
       />
       {set !== undefined && (
         <button
@@ -139,24 +139,24 @@ function Choices(): JSX.Element {
         <summary>Runs</summary>
         <div class="quantity pair">
           <label for="q-until">until</label>
-          <input
+          <Field
             id="q-until" type="text" inputMode="decimal" class="value"
-            value={until === null ? "" : short(until)}
+            shown={until === null ? "" : String(until)}
             placeholder={short(simulation.value?.request.until ?? 20)}
-            onChange={(event) => {
-              const given = written(event.currentTarget.value);
+            put={(text) => {
+              const given = written(text);
               choose({ until: given !== null && given > 0 ? given : null });
             }}
           />
           <label for="q-runs">runs</label>
-          <input
-            id="q-runs" type="number" min={1} max={100} class="value" value={count}
-            onChange={(event) => choose({ runs: Math.min(100, number(event.currentTarget.value, 1)) })}
+          <Field
+            id="q-runs" type="number" min={1} max={100} class="value" shown={String(count)}
+            put={(text) => choose({ runs: Math.min(100, number(text, 1)) })}
           />
           <label for="q-seed">seed</label>
-          <input
-            id="q-seed" type="number" min={0} class="value" value={seed}
-            onChange={(event) => choose({ seed: Math.round(number(event.currentTarget.value, 0)) })}
+          <Field
+            id="q-seed" type="number" min={0} class="value" shown={String(seed)}
+            put={(text) => choose({ seed: Math.round(number(text, 0)) })}
           />
         </div>
         <label class="check">
