@@ -77,6 +77,18 @@ def test_it_fits_and_can_be_read(open_studio: Open, width: int, scheme: str, zoo
         assert poor == []
 
 
+def test_comments_look_like_comments(studio: Studio) -> None:
+    studio.open("leaky_tank.charon")
+    studio.page.focus(".cm-content")
+    studio.page.keyboard.press("Control+Home")
+    studio.write(
+        '/* an agent, "two"\nlines */ const real two = 2; /* or */ const int n = 3; // three\n'
+    )
+    comments = studio.page.locator(".cm-line .t-comment")
+    shown = comments.evaluate_all("all => all.slice(0, 4).map(one => one.textContent)")
+    assert shown == ['/* an agent, "two"', "lines */", "/* or */", "// three"]
+
+
 def test_the_keyboard_reaches_every_part_and_focus_is_seen(studio: Studio) -> None:
     page = studio.page
     page.wait_for_selector(".cm-line")

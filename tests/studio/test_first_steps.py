@@ -109,3 +109,16 @@ def test_from_an_empty_folder_to_a_report(studio: Studio) -> None:
     report.get_by_text("accepted by the kernel in this browser").wait_for()
     page.click(".report button")
     page.wait_for_selector("[data-path='reports/room.html']")
+
+
+def test_tab_takes_what_is_offered_and_indents_where_nothing_is(studio: Studio) -> None:
+    page = studio.page
+    studio.create("tank.charon")
+    studio.write("agent Tank() {\n")
+    page.keyboard.type("priv")
+    page.wait_for_selector(".cm-tooltip-autocomplete [aria-selected='true']:has-text('private')")
+    page.wait_for_timeout(200)  # a list that has just come up does not take a key yet
+    page.keyboard.press("Tab")
+    page.wait_for_selector(".cm-tooltip-autocomplete", state="detached")
+    page.keyboard.press("Tab")
+    assert studio.text() == "agent Tank() {\n  private"

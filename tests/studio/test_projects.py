@@ -132,6 +132,8 @@ def test_the_server_is_killed_and_started_again(open_studio: Open, server: Serve
     server.kill()
     page.wait_for_selector(".server.off")
     studio.replace("one line", "written meanwhile")
+    page.keyboard.press("Control+s")
+    page.wait_for_selector(".notice:has-text('The server does not answer')")
     server.start(port)
     page.wait_for_selector(".server.on:has-text('connected')")
     studio.replace("real x;", "real x; private analog rea y;")

@@ -109,6 +109,52 @@ def test_a_proved_invariant_is_drawn_over_the_runs(tank: Studio) -> None:
     tank.until(f"{green} === {before}")
 
 
+def test_why_a_transition_whose_guard_holds_is_not_taken(tank: Studio) -> None:
+    page = tank.page
+    tank.replace("level >= 8", "level >= 1")
+    tank.replace("level >= 2", "level >= 6")
+    page.click(".why summary")
+    tank.look_at(0.05)
+    page.wait_for_selector(".why .edge:has-text('level >= 1') .blocked:has-text('invariant')")
+    missed = page.locator(".why .edge .lacks")
+    assert "level >= 6" in missed.text_content()
+    assert page.locator(".why .edge.enabled").count() == 0
+
+
+def test_a_value_is_shown_as_it_was_written(tank: Studio) -> None:
+    page = tank.page
+    start = page.locator("input[aria-label='start, value']")
+    start.fill("4.1234567")
+    start.press("Enter")
+    page.wait_for_selector(".quantity.set")
+    assert start.input_value() == "4.1234567"
+    for no_number in ("1e400", "four"):
+        start.fill(no_number)
+        start.press("Enter")
+        tank.until("document.querySelector(\"[aria-label='start, value']\").value === '4'")
+    assert page.locator(".quantity.set, .banner").count() == 0
+
+
+def test_what_is_being_typed_stays_whatever_comes_meanwhile(tank: Studio, project: Path) -> None:
+    start = tank.page.locator("input[aria-label='start, value']")
+    start.fill("6")
+    (project / "tank.charon").write_text(TANK.replace("start = 4", "start = 5"))
+    tank.until("document.querySelector('#q-parameters-start').value === '5'")
+    assert start.input_value() == "6"
+    start.press("Enter")
+    tank.until("document.querySelector('#q-parameters-start').value === '6'")
+
+
+def test_a_replayed_run_of_another_text_says_so(tank: Studio) -> None:
+    page = tank.page
+    tank.decide("Falsify")
+    tank.verdict("half", "falsified").get_by_text("Replay the counterexample").click()
+    page.wait_for_selector(".banner.falsified")
+    assert page.locator(".banner .stale-mark").count() == 0
+    tank.replace("level <= 6", "level <= 7")
+    page.wait_for_selector(".banner .stale-mark")
+
+
 def test_what_was_found_with_other_values_says_so(tank: Studio) -> None:
     page = tank.page
     tank.replace("level <= 9", "level <= 8.5")  # what other tests have found is stale
@@ -116,8 +162,7 @@ def test_what_was_found_with_other_values_says_so(tank: Studio) -> None:
     start.fill("7")
     start.press("Enter")
     tank.tab("decide")
-    page.click(".decide summary:has-text('Options')")
-    page.check("text=with the parameters of the sliders")
+    page.check("text=with the parameters of the sliders (start = 7)")
     page.uncheck(".properties :text('half')")
     tank.decide("Verify")
     card = tank.verdict("no overflow", "verified", "with start = 7")

@@ -74,7 +74,11 @@ class Server:
         command = [sys.executable, "-m", "workbench", "serve", "--no-browser", "--json", *given]
         with self.log.open("a") as log:
             self._process = subprocess.Popen(
-                [*command, str(self.folder)], stdout=subprocess.PIPE, stderr=log, text=True
+                [*command, str(self.folder)],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,  # as a terminal does, whose Ctrl-C comes to all of them
             )
         assert self._process.stdout is not None
         told = ""
@@ -104,7 +108,7 @@ class Server:
         """End it as Ctrl-C does; its exit code."""
         self.client.close()
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
+            os.killpg(self._process.pid, signal.SIGINT)
         try:
             return self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:

@@ -54,7 +54,7 @@ def words() -> dict[str, Any]:
         "types": list(table.types),
         "functions": list(table.functions),
         "constants": list(table.constants),
-        "lineComment": "//",
+        "comments": {"line": "//", "block": {"open": "/*", "close": "*/"}},
     }
 
 

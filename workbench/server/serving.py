@@ -9,6 +9,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
@@ -59,6 +60,16 @@ def token_of(root: Path) -> str:
     return token
 
 
+class _Server(uvicorn.Server):
+    """Ends in order at the first interrupt, and does not hear another: Ctrl-C comes twice, from the
+    terminal and from the process that attends to this one, and that one sees to it that the end
+    does not take long."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            super().handle_exit(sig, frame)
+
+
 def serve(root: Path, port: int | None, memory: float, announce: Callable[[str], None]) -> None:
     """Serve a project folder until an interrupt; `announce` is told the address, and `memory` is
     what each worker may have, in gigabytes."""
@@ -81,4 +92,4 @@ def serve(root: Path, port: int | None, memory: float, announce: Callable[[str],
     )
     announce(f"http://{HOST}:{number}/?token={token}")
     with contextlib.suppress(KeyboardInterrupt):  # the way to end it
-        uvicorn.Server(config).run(sockets=[bound])
+        _Server(config).run(sockets=[bound])

@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { Field } from "../page/field";
 import { files, openReport } from "../project/files";
 import { AgentChoice } from "../running/agents";
 import { chosenParameters, description, settings } from "../running/state";
@@ -62,6 +63,7 @@ export function ask(kind: JobKind, properties: readonly string[] = wanted()): vo
 
 function Choice(): JSX.Element {
   const names = propertyNames();
+  const moved = Object.entries(settings.value.parameters);
   const known = standings(current.value?.path ?? "");
   const toggle = (name: string): void => {
     const next = new Set(unwanted.value);
@@ -104,6 +106,15 @@ function Choice(): JSX.Element {
           Report
         </button>
       </div>
+      {moved.length > 0 && (
+        <label class="check">
+          <input
+            type="checkbox" checked={withParameters.value}
+            onChange={(event) => (withParameters.value = event.currentTarget.checked)}
+          />
+          with the parameters of the sliders ({moved.map(([name, value]) => `${name} = ${value}`).join(", ")})
+        </label>
+      )}
       <details class="more">
         <summary>Options</summary>
         <label class="field">
@@ -116,17 +127,10 @@ function Choice(): JSX.Element {
         </label>
         <label class="field">
           <span>Seconds for each</span>
-          <input
-            type="number" min={1} max={3600} value={timeLimit.value}
-            onChange={(event) => (timeLimit.value = Math.max(1, Number(event.currentTarget.value) || 60))}
+          <Field
+            type="number" min={1} max={3600} shown={String(timeLimit.value)}
+            put={(text) => (timeLimit.value = Math.max(1, Number(text) || 60))}
           />
-        </label>
-        <label class="check">
-          <input
-            type="checkbox" checked={withParameters.value}
-            onChange={(event) => (withParameters.value = event.currentTarget.checked)}
-          />
-          with the parameters of the sliders
         </label>
         <button type="button" class="small" onClick={() => ask("verify", [NEVER_BLOCKS])}>
           Can runs always go on?

@@ -73,9 +73,10 @@ export function ticks(low: number, high: number, count: number): number[] {
 
 export function short(value: number): string {
   if (value === 0) return "0";
+  const rounded = Number(value.toPrecision(5));
   const size = Math.abs(value);
-  if (size >= 1e5 || size < 1e-3) return value.toExponential(1).replace("e+", "e");
-  return String(Number(value.toPrecision(5)));
+  if (size >= 1e5 || size < 1e-3) return rounded.toExponential().replace("e+", "e");
+  return String(rounded);
 }
 
 const numberOf = (value: unknown): number =>

@@ -1,6 +1,8 @@
 /** The simulator: what can be chosen on the left, plots in the middle, the moment on the right. */
 
 import type { JSX } from "preact";
+import { isStale } from "../deciding/jobs";
+import { Field } from "../page/field";
 import { current } from "../text/documents";
 import type { Quantity, Run, RunEvent, Value } from "../wire/types";
 import { AgentChoice } from "./agents";
@@ -34,16 +36,19 @@ function base(quantity: Quantity): number | null {
   return low ?? high ?? null;
 }
 
+/** The number that was written into a field; null: it is none. */
+function written(text: string): number | null {
+  const number = Number(text);
+  return text.trim() !== "" && Number.isFinite(number) ? number : null;
+}
+
 function Slider({ kind, quantity }: { kind: Kind; quantity: Quantity }): JSX.Element {
   const set = settings.value[kind][quantity.name];
   const start = base(quantity);
   const value = set ?? (kind === "parameters" ? quantity.value : null) ?? null;
   const name = quantity.name;
   const id = `q-${kind}-${name}`;
-  const put = (text: string): void => {
-    const number = Number(text);
-    chooseOne(kind, name, text.trim() === "" || Number.isNaN(number) ? null : number);
-  };
+  const put = (text: string): void => chooseOne(kind, name, written(text));
   if (quantity.type === "bool" || (quantity.values?.length ?? 0) > 0) {
     const options = quantity.values ?? ["true", "false"];
     const chosen = (text: string): void => {
@@ -86,15 +91,14 @@ function Slider({ kind, quantity }: { kind: Kind; quantity: Quantity }): JSX.Ele
         class={set === undefined && kind !== "parameters" ? "free" : ""}
         onInput={(event) => put(event.currentTarget.value)}
       />
-      <input
-        type="text" inputMode="decimal" aria-label={`${name}, value`} class="value"
-        value={value === null ? "" : typeof value === "number" ? short(value) : String(value)}
+      <Field
+        type="text" inputMode="decimal" aria-label={`${name}, value`} class="value" put={put}
+        shown={value === null ? "" : typeof value === "number" && set === undefined ? short(value) : String(value)}
         placeholder={
           quantity.low != null && quantity.high != null
             ? `${short(quantity.low)}…${short(quantity.high)}`
             : "any"
         }
-        onChange={(event) => put(event.currentTarget.value)}
       />
       {set !== undefined && (
         <button
@@ -115,7 +119,7 @@ const HEADS: readonly (readonly [Kind, string])[] = [
 function Choices(): JSX.Element {
   const known = description.value;
   const { until, runs: count, seed, ownClocks } = settings.value;
-  const number = (text: string, least: number): number => Math.max(least, Number(text) || least);
+  const number = (text: string, least: number): number => Math.max(least, written(text) ?? least);
   return (
     <div class="choices">
       <AgentChoice />
@@ -135,24 +139,24 @@ function Choices(): JSX.Element {
         <summary>Runs</summary>
         <div class="quantity pair">
           <label for="q-until">until</label>
-          <input
+          <Field
             id="q-until" type="text" inputMode="decimal" class="value"
-            value={until === null ? "" : short(until)}
+            shown={until === null ? "" : String(until)}
             placeholder={short(simulation.value?.request.until ?? 20)}
-            onChange={(event) => {
-              const given = Number(event.currentTarget.value);
-              choose({ until: given > 0 ? given : null });
+            put={(text) => {
+              const given = written(text);
+              choose({ until: given !== null && given > 0 ? given : null });
             }}
           />
           <label for="q-runs">runs</label>
-          <input
-            id="q-runs" type="number" min={1} max={100} class="value" value={count}
-            onChange={(event) => choose({ runs: Math.min(100, number(event.currentTarget.value, 1)) })}
+          <Field
+            id="q-runs" type="number" min={1} max={100} class="value" shown={String(count)}
+            put={(text) => choose({ runs: Math.min(100, number(text, 1)) })}
           />
           <label for="q-seed">seed</label>
-          <input
-            id="q-seed" type="number" min={0} class="value" value={seed}
-            onChange={(event) => choose({ seed: Math.round(number(event.currentTarget.value, 0)) })}
+          <Field
+            id="q-seed" type="number" min={0} class="value" shown={String(seed)}
+            put={(text) => choose({ seed: Math.round(number(text, 0)) })}
           />
         </div>
         <label class="check">
@@ -390,6 +394,14 @@ export function RunPanel(): JSX.Element {
             {"claim" in recorded.title ? (
               <span>
                 Replaying the counterexample of <b>“{recorded.title.claim}”</b>
+                {recorded.job !== null && isStale(recorded.job) && (
+                  <>
+                    {" "}
+                    <span class="stale-mark" title="The text has changed since">
+                      before the last edit
+                    </span>
+                  </>
+                )}
               </span>
             ) : (
               <span>

@@ -63,6 +63,8 @@ export interface Replayed {
   title: { claim: string } | { file: string };
   trace: string | null;
   description: Description | null;
+  /** The job that found it; null: it is from a file. */
+  job: Job | null;
   /** The agent that it is a run of; null: the whole model. */
   agent: string | null;
   /** The values that were chosen for it; null: nobody knows. */
@@ -104,9 +106,9 @@ function begin(recorded: Omit<Replayed, "path">, path: string): void {
 }
 
 export function replayCounterexample(
-  found: Run, claim: string, trace: string | null, { agent, parameters }: Pick<Job, "agent" | "parameters">,
+  found: Run, claim: string, trace: string | null, job: Job,
 ): void {
-  const about = { agent: agent ?? null, parameters };
+  const about = { job, agent: job.agent ?? null, parameters: job.parameters };
   begin({ run: found, title: { claim }, trace, description: null, ...about }, current.peek()?.path ?? "");
 }
 
@@ -201,7 +203,8 @@ function withRun(before: Shown | undefined, part: RunTold, request: SimulateRequ
 const recorded = new Latest<ReplayRequest, Replay>(
   "replay",
   ({ model, agent, run: made, ...described }, { trace }) => {
-    begin({ run: made, title: { file: trace }, trace, description: described, agent, parameters: null }, model);
+    const about = { job: null, agent, parameters: null };
+    begin({ run: made, title: { file: trace }, trace, description: described, ...about }, model);
     replayedModel.value = { path: model };
   },
   (error, { trace }) => notify(`${trace}: ${(error as Problem).message}`, "error"),

@@ -3,7 +3,7 @@
 import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { Latest, connection } from "../wire/socket";
-import type { SimulateRequest, Why, WhyAtom } from "../wire/types";
+import type { SimulateRequest, Why, WhyAtom, WhyEdge } from "../wire/types";
 import { short } from "./painting";
 import { chosenRun, cursor, playing, replayed, simulation } from "./state";
 
@@ -65,6 +65,9 @@ function Atom({ atom }: { atom: WhyAtom }): JSX.Element {
   );
 }
 
+/** Whether a transition has a name of its own, and not only that of where it leads. */
+const isNamed = ({ name, source, target }: WhyEdge): boolean => name !== `${source} -> ${target}`;
+
 export function WhyList(): JSX.Element {
   const found = answer.value;
   return (
@@ -80,8 +83,8 @@ export function WhyList(): JSX.Element {
           {found.edges.length === 0 && <li class="quiet">No transition leaves here.</li>}
           {found.edges.map((edge) => (
             <li key={`${edge.name} ${edge.source} ${edge.target}`} class={edge.enabled ? "edge enabled" : "edge"}>
-              <b>{edge.name}</b>{" "}
-              <span class="quiet">
+              {isNamed(edge) && <b>{edge.name} </b>}
+              <span class={isNamed(edge) ? "quiet" : ""}>
                 {edge.source} → {edge.target}
               </span>
               {edge.enabled && <span class="can">may be taken</span>}
@@ -90,6 +93,14 @@ export function WhyList(): JSX.Element {
                   <Atom key={atom.text} atom={atom} />
                 ))}
               </ul>
+              {edge.blocked !== "" && <p class="blocked">but {edge.blocked}</p>}
+              {edge.missed.length > 0 && (
+                <ul class="atoms">
+                  {edge.missed.map((atom) => (
+                    <Atom key={atom.text} atom={atom} />
+                  ))}
+                </ul>
+              )}
             </li>
           ))}
         </ul>

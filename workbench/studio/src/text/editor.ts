@@ -1,6 +1,6 @@
 /** The editor on the page: CodeMirror with the language server behind it. */
 
-import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { acceptCompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab, redo, undo } from "@codemirror/commands";
 import { bracketMatching, codeFolding, foldGutter, foldKeymap, indentUnit } from "@codemirror/language";
 import { lintGutter, lintKeymap } from "@codemirror/lint";
@@ -167,6 +167,7 @@ function extensions(nonce: string): Extension {
       ...lintKeymap,
       ...historyKeymap,
       ...defaultKeymap,
+      { key: "Tab", run: acceptCompletion },
       indentWithTab,
     ]),
     EditorView.domEventHandlers({

@@ -13,10 +13,23 @@ const KINDS = new Map<string, string>([
   ...words.constants.map((word): [string, string] => [word, "bool"]),
 ]);
 
-function token(stream: StringStream): string | null {
-  if (stream.eatSpace()) return null;
-  if (stream.match("//")) {
+const { line, block } = words.comments;
+
+/** What a line has to know of those before it: whether they leave a comment open. */
+interface Place {
+  inComment: boolean;
+}
+
+function token(stream: StringStream, place: Place): string | null {
+  if (!place.inComment && stream.eatSpace()) return null;
+  if (!place.inComment && stream.match(line)) {
     stream.skipToEnd();
+    return "comment";
+  }
+  if (place.inComment || stream.match(block.open)) {
+    place.inComment = !stream.skipTo(block.close);
+    if (place.inComment) stream.skipToEnd();
+    else stream.match(block.close);
     return "comment";
   }
   if (stream.match(/^"[^"]*"?/)) return "string";
@@ -35,16 +48,17 @@ function token(stream: StringStream): string | null {
   return null;
 }
 
-const charon = StreamLanguage.define({
+const charon = StreamLanguage.define<Place>({
   name: "charon",
   token,
   tokenTable: { function: tags.function(tags.variableName) },
   languageData: {
-    commentTokens: { line: words.lineComment },
+    commentTokens: words.comments,
     closeBrackets: { brackets: ["(", "[", "{", '"'] },
     indentOnInput: /^\s*\}$/,
   },
-  startState: () => null,
+  startState: () => ({ inComment: false }),
+  copyState: (place) => ({ ...place }),
 });
 
 /** A new line goes as deep as the one before it, deeper behind an opening bracket. */
@@ -52,7 +66,7 @@ const indentation = indentService.of((context, pos) => {
   const line = context.lineAt(pos);
   const above = line.from > 0 ? context.lineAt(line.from - 1, -1) : null;
   if (above === null) return 0;
-  const opened = /[{[(]\s*(\/\/.*)?$/.test(above.text) ? context.unit : 0;
+  const opened = /[{[(]\s*(\/\/.*|\/\*.*\*\/\s*)?$/.test(above.text) ? context.unit : 0;
   const closing = /^\s*[}\])]/.test(context.textAfterPos(pos)) ? context.unit : 0;
   return Math.max(0, context.lineIndent(above.from) + opened - closing);
 });

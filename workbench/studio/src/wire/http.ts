@@ -2,7 +2,7 @@
 
 import type { Draft, Job, JobRequest, LibraryModel, Project } from "./types";
 
-/** An answer that is not a success, in the server's words. */
+/** An answer that is not a success, in the server's words; with the status 0 there was none. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
@@ -15,11 +15,14 @@ export class Refused extends Error {
 }
 
 async function ask<T>(method: string, address: string, body?: unknown): Promise<T> {
-  const answer = await fetch(address, {
+  const sent = fetch(address, {
     method,
     credentials: "same-origin",
     headers: body === undefined ? {} : { "Content-Type": "application/json" },
     body: body === undefined ? null : JSON.stringify(body),
+  });
+  const answer = await sent.catch(() => {
+    throw new Refused(0, "The server does not answer", "what is typed is kept", {});
   });
   const text = await answer.text();
   let value: unknown = null;

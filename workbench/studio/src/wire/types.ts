@@ -236,6 +236,10 @@ export interface WhyEdge {
   target: string;
   enabled: boolean;
   atoms: WhyAtom[];
+  /** Why it cannot be taken though its guard holds; empty where that is not so. */
+  blocked: string;
+  /** What its target demands in vain. */
+  missed: WhyAtom[];
 }
 
 export interface Why {
