@@ -97,7 +97,8 @@ _CORNERS = tuple(
     for level in (Level.MID, Level.LOW, Level.HIGH)
 )
 _WITHOUT_BORDER = frozenset({Op.LESS, Op.GREATER, Op.NOT_EQUAL, Op.NOT})
-_PILED = (Ending.ZENO, Ending.LIVELOCK)
+_PILED = {Ending.ZENO: "Zeno", Ending.LIVELOCK: "livelock", Ending.CHATTERING: "chattering"}
+"""Ends of runs whose jumps follow one another while (almost) no time passes, in a word."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class Blocking:
             first = self.piled[0]
             jumps = [event.time for event in first.events if event.type is EventType.ACCUMULATION]
             when = min([first.outcome.accumulation or first.outcome.time, *jumps])
-            what = "livelock" if first.outcome.ending is Ending.LIVELOCK else "Zeno"
+            what = _PILED.get(first.outcome.ending, _PILED[Ending.ZENO])
             who = self._who(self.piled, "jumps", "jump")
             found.append(f"{who} without end by t = {when:.6g} ({what})")
         if self.standing:
