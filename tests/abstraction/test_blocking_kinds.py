@@ -586,6 +586,23 @@ agent Pulled() { private analog real x = 1, y = 0.5; mode top = Top(); }
         assert "(chattering)" in look(automaton(written)).sentence
 
 
+@pytest.mark.parametrize(
+    ("flow", "why"),
+    [("x^2", "explodes"), ("sqrt(2 - x)", ""), ("sqrt(2 - x) + 1", "no finite value")],
+)
+def test_runs_whose_values_are_lost_are_told_beside_any_claim(flow: str, why: str) -> None:
+    model = automaton(f"""
+mode Top() {{ write analog real x; diff {{ d(x) == {flow}; }} }}
+agent A() {{ private analog real x = 1; mode top = Top(); }}
+""")
+    seen = look(model)
+    if why:
+        assert seen.sentence.startswith("every simulated run breaks off: at t = ")
+        assert why in seen.sentence
+    assert bool(why) == bool(seen.lost)
+    assert seen.beside(never_blocks(model)) == seen.sentence
+
+
 def test_nothing_is_proved_where_a_border_may_be_the_end() -> None:
     leaves = flat("d(x) == 1;", "x < 2", "trans #go from a to b when x >= 1.5;")
     verdict = decided(leaves)
