@@ -97,7 +97,9 @@ _CORNERS = tuple(
     for level in (Level.MID, Level.LOW, Level.HIGH)
 )
 _WITHOUT_BORDER = frozenset({Op.LESS, Op.GREATER, Op.NOT_EQUAL, Op.NOT})
-_PILED = (Ending.ZENO, Ending.LIVELOCK)
+_PILED = {Ending.ZENO: "Zeno", Ending.LIVELOCK: "livelock", Ending.CHATTERING: "chattering"}
+"""Ends of runs whose jumps follow one another while (almost) no time passes, in a word."""
+_LOST = (Ending.NOT_FINITE, Ending.STEP_TOO_SMALL)
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class Blocking:
     blocked: tuple[tuple[Recipe, Trace], ...] = ()
     piled: tuple[Trace, ...] = ()
     standing: tuple[Trace, ...] = ()
+    lost: tuple[Trace, ...] = ()
     failed: tuple[Trace, ...] = ()
     without_start: str = ""
     where: str = ""
@@ -128,11 +131,7 @@ class Blocking:
             who = self._who(self.blocked, "ends", "end")
             found.append(f"{who} blocked{at_most}: {self.where}")
         found += [self.without_time] if self.without_time else []
-        if self.failed:
-            how = self.failed[0].outcome.sentence.removesuffix(".")
-            found.append(
-                f"{self._who(self.failed, 'breaks', 'break')} off: {how[:1].lower()}{how[1:]}"
-            )
+        found += [self._broken_off(self.failed)] if self.failed else []
         if self.cut and not found:
             return "the time limit cut the look at whether runs go on"
         return "; ".join(found)
@@ -146,19 +145,25 @@ class Blocking:
             first = self.piled[0]
             jumps = [event.time for event in first.events if event.type is EventType.ACCUMULATION]
             when = min([first.outcome.accumulation or first.outcome.time, *jumps])
-            what = "livelock" if first.outcome.ending is Ending.LIVELOCK else "Zeno"
+            what = _PILED.get(first.outcome.ending, _PILED[Ending.ZENO])
             who = self._who(self.piled, "jumps", "jump")
             found.append(f"{who} without end by t = {when:.6g} ({what})")
         if self.standing:
             latest = max(trace.outcome.time for trace in self.standing)
             who = self._who(self.standing, "comes", "come")
             found.append(f"{who} to a standstill by t = {latest:.6g}: jumps are left, but no time")
+        found += [self._broken_off(self.lost)] if self.lost else []
         return "; ".join(found)
 
     def beside(self, claim: Property) -> str:
         """What is to be said beside a verdict on a claim: that runs block is no news beside one
         on just that."""
         return self.without_time if is_progress(claim) else self.sentence
+
+    def _broken_off(self, some: tuple[Trace, ...]) -> str:
+        """How many runs cannot be followed any further, and why the first cannot."""
+        why = some[0].outcome.sentence.removesuffix(".")
+        return f"{self._who(some, 'breaks', 'break')} off: {why[:1].lower()}{why[1:]}"
 
     def _who(self, some: Sized, one: str, many: str) -> str:
         """How many runs do something, with the verb for one run and for many."""
@@ -296,6 +301,8 @@ def _with_run(known: Blocking, automaton: Automaton, recipe: Recipe, trace: Trac
         return replace(known, piled=(*known.piled, trace))
     if ending is Ending.BLOCKED and _ends_without(may_wait, automaton, trace):
         return replace(known, standing=(*known.standing, trace))
+    if ending in _LOST:
+        return replace(known, lost=(*known.lost, trace))
     if ending is Ending.EXTERNAL_FAILED:
         return replace(known, failed=(*known.failed, trace))
     return known

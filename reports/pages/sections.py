@@ -277,6 +277,13 @@ def _count(count: int) -> Markup:
     return tag("td", str(count) if count else "never", class_="number" if count else "never")
 
 
+def _setting(value: object) -> str:
+    """What was asked for, truth values in the words of the language."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
 def provenance(data: Data) -> Markup:
     """Time, counts, versions, fingerprints."""
     total = sum(data["seconds"].values()) or 1.0
@@ -292,7 +299,7 @@ def provenance(data: Data) -> Markup:
     counts = [_effort(p, len(data["properties"]) > 1) for p in data["properties"]]
     facts = [("command", data["command"]), ("seed", str(data["settings"]["seed"]))]
     facts += [
-        (name.replace("_", " "), ", ".join(value) if isinstance(value, list) else str(value))
+        (name.replace("_", " "), _setting(value))
         for name, value in data["settings"].items()
         if name != "seed" and value not in (None, [])
     ]

@@ -561,6 +561,48 @@ def test_a_proof_of_progress_is_told_with_jumps_without_end() -> None:
     assert stuck.sentence and not stuck.beside(never_blocks(model))
 
 
+def test_jumps_that_crowd_together_are_told_however_the_simulator_ends_them() -> None:
+    """Bounces that halve the speed come to be too short for numbers to tell that they shrink
+    steadily; over a surface to which both flows lead a run switches back and forth."""
+    ball = """
+mode Fall() { write analog real h, v; diff { d(h) == v; d(v) == -10; } inv { h >= 0 } }
+mode Top() { write analog real h, v;
+  mode fall = Fall();
+  trans from init to fall;
+  trans #bounce from fall to fall when h <= 0 && v <= 0 do { v = -v/2; } }
+agent Ball() { private analog real h = 1, v = 0; mode top = Top(); }
+"""
+    pulled = """
+mode Slope(real k) { write analog real x, y; diff { d(x) == k + y; d(y) == 0; } }
+mode Top() { write analog real x, y;
+  mode down = Slope(-1);
+  mode up = Slope(1);
+  trans from init to down;
+  urgent trans #rise from down to up when x <= -1e-9;
+  urgent trans #fall from up to down when x >= 1e-9; }
+agent Pulled() { private analog real x = 1, y = 0.5; mode top = Top(); }
+"""
+    for written in (ball, pulled):
+        assert "(chattering)" in look(automaton(written)).sentence
+
+
+@pytest.mark.parametrize(
+    ("flow", "why"),
+    [("x^2", "explodes"), ("sqrt(2 - x)", ""), ("sqrt(2 - x) + 1", "no finite value")],
+)
+def test_runs_whose_values_are_lost_are_told_beside_any_claim(flow: str, why: str) -> None:
+    model = automaton(f"""
+mode Top() {{ write analog real x; diff {{ d(x) == {flow}; }} }}
+agent A() {{ private analog real x = 1; mode top = Top(); }}
+""")
+    seen = look(model)
+    if why:
+        assert seen.sentence.startswith("every simulated run breaks off: at t = ")
+        assert why in seen.sentence
+    assert bool(why) == bool(seen.lost)
+    assert seen.beside(never_blocks(model)) == seen.sentence
+
+
 def test_nothing_is_proved_where_a_border_may_be_the_end() -> None:
     leaves = flat("d(x) == 1;", "x < 2", "trans #go from a to b when x >= 1.5;")
     verdict = decided(leaves)

@@ -87,6 +87,12 @@ def test_every_part_is_there(verified: Findings) -> None:
     assert verified.automaton.sha256 in words
 
 
+def test_truth_values_among_the_settings_are_those_of_the_language(verified: Findings) -> None:
+    text = page(verified)
+    assert "<dt>refine</dt><dd><code>true</code></dd>" in text
+    assert "<code>True</code>" not in text and "<code>False</code>" not in text
+
+
 def test_the_abstract_states_are_those_of_the_proof(verified: Findings) -> None:
     graph = report_data(verified)["properties"][0]["graph"]
     places = [node["location"] for node in graph["nodes"]]

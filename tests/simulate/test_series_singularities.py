@@ -97,6 +97,27 @@ def test_regular_flows_are_followed(rate: str, start: str, value: float | None) 
         assert trace.at(3.0)["x"] == pytest.approx(value, rel=1e-5, abs=1e-5)
 
 
+GAPS: dict[str, tuple[str, float]] = {
+    "1/(1 + time^3)": (
+        "0",
+        math.log(4) / 3 - math.log(7) / 6 + (math.atan(5 / math.sqrt(3)) + math.pi / 6) / math.sqrt(3),
+    ),
+    "2 - x^3": ("0", 2 ** (1 / 3)),
+    "2 - (x - 1)^5": ("1", 1 + 2 ** (1 / 5)),
+}  # fmt: skip
+"""Flows of whose series most terms are nothing, their starts, and where they are at time 3."""
+
+
+@pytest.mark.parametrize("rate", GAPS)
+def test_terms_that_are_nothing_tell_nothing_of_those_to_come(rate: str) -> None:
+    start, value = GAPS[rate]
+    compiled = run({"x": (rate, start)})
+    assert compiled.at(3.0)["x"] == pytest.approx(value, rel=1e-5)
+    with patch.object(engine, "_core", None):
+        reference = run({"x": (rate, start)})
+    assert (reference.final(), reference.counts) == (compiled.final(), compiled.counts)
+
+
 LINE = {"x": ("0", "2"), "y": ("-1", "1")}
 
 
