@@ -99,7 +99,6 @@ _CORNERS = tuple(
 _WITHOUT_BORDER = frozenset({Op.LESS, Op.GREATER, Op.NOT_EQUAL, Op.NOT})
 _PILED = {Ending.ZENO: "Zeno", Ending.LIVELOCK: "livelock", Ending.CHATTERING: "chattering"}
 """Ends of runs whose jumps follow one another while (almost) no time passes, in a word."""
-_LOST = (Ending.NOT_FINITE, Ending.STEP_TOO_SMALL)
 
 
 @dataclass(frozen=True)
@@ -301,7 +300,7 @@ def _with_run(known: Blocking, automaton: Automaton, recipe: Recipe, trace: Trac
         return replace(known, piled=(*known.piled, trace))
     if ending is Ending.BLOCKED and _ends_without(may_wait, automaton, trace):
         return replace(known, standing=(*known.standing, trace))
-    if ending in _LOST:
+    if ending is Ending.STEP_TOO_SMALL:
         return replace(known, lost=(*known.lost, trace))
     if ending is Ending.EXTERNAL_FAILED:
         return replace(known, failed=(*known.failed, trace))
