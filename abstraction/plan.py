@@ -89,4 +89,4 @@ def stages(lane: str, task: Task) -> Iterator[Stage]:
 
 
 def _why(method: str, task: Task) -> str | None:
-    return "what holds at least" if method == PARTIAL else strategy(method).suits(task)
+    return "something holds at least" if method == PARTIAL else strategy(method).suits(task)

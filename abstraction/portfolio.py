@@ -55,7 +55,7 @@ def follow(name: str, task: Task, tell: Callable[[Lane], None]) -> Lane:
             continue
         lane.method = stage.method
         tell(lane)
-        task.progress(f"{stage.method}: {stage.why}")
+        task.progress(f"{stage.method}: whether {stage.why}")
         if stage.method == PARTIAL:
             for line in partial_results(task.within(stage.work)):
                 lane.known += (line,)

@@ -29,7 +29,7 @@ class SimulationStrategy:
 
     def suits(self, task: Task) -> str | None:
         """Any model."""
-        return "a run that violates the property"
+        return "a run violates the property"
 
     def attempt(self, task: Task) -> Verdict:
         """`Falsified` with a confirmed counterexample, or `Unknown` with the closest run."""
