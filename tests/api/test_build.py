@@ -163,6 +163,8 @@ def test_python_that_makes_no_sense_is_refused() -> None:
         _ = 0 <= x <= 1
     with pytest.raises(ValueError, match="is no name"):
         Real("x y")
+    with pytest.raises(ValueError, match="'true' is no name"):
+        Real("true")
     with pytest.raises(TypeError, match=r"x\.follows"):
         Mode("top", x == 1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="cannot be a part"):

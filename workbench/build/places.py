@@ -34,4 +34,6 @@ def checked_name(name: str) -> str:
         raise TypeError(f"a name is a text, not {name!r:.60}")
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name: letters, digits and _ are, not a digit first")
+    if name in ("true", "false"):
+        raise ValueError(f"{name!r} is no name: it is a truth value")
     return name
