@@ -17,7 +17,7 @@ from workbench.models.agents.composition import Product
 from workbench.models.automaton import Property
 from workbench.models.expressions.text import parse_expression
 from workbench.models.load import load
-from workbench.models.proof.problem import linear_problem
+from workbench.models.lowering.problem import linear_problem
 from workbench.models.verdict import Verified
 
 TIGHTENED = [
