@@ -66,7 +66,12 @@ class _Process:
         gc.freeze()  # what is loaded now stays: collections need not look at it
         limit_memory(self._gigabytes)
         while True:
-            self._say(**self._answer(tasks, self._requests.get()))
+            answer = self._answer(tasks, self._requests.get())
+            try:
+                self._say(**answer)
+            except MemoryError:  # there is a result, but no room to write it down
+                answer = self._starved()
+                self._say(**answer)
 
     def _listen(self) -> None:
         """Take lines as they come, so that the end of the server is noticed during work, too. They
@@ -105,12 +110,15 @@ class _Process:
         except ValueError as error:
             return {"refused": {"message": str(error)}}
         except (MemoryError, SystemError):  # compiled code may fail without saying that it starves
-            traceback.print_exc()
-            return {"refused": {"message": too_little_memory(self._gigabytes)}}
+            pass  # what the work held is let go before anything is said
         except Exception as error:
             traceback.print_exc()
             told = f"a defect of this program: {type(error).__name__}: {error}"
             return {"refused": {"message": told}}
+        return self._starved()
+
+    def _starved(self) -> dict[str, Any]:
+        return {"refused": {"message": too_little_memory(self._gigabytes)}}
 
 
 def too_little_memory(gigabytes: float) -> str:
